@@ -186,13 +186,16 @@ class AccountAnswer(Accounted):
 
 
 def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:
-    """Return the guarantee of a run, without figures. The answer's `guarantee.curve` gives δ at any ε, and ε at any δ.
+    """Return the guarantee of a run as a curve, before any ε or δ is chosen.
+
+    The answer's `guarantee.curve` gives δ at any ε, and ε at any δ.
 
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    outcome, drawn = _account_for(question, effort), draws_of(question.spec, question.unit)
+    outcome = _account_for(question, effort)
+    drawn = draws_of(question.spec, question.unit)
     statements = _state(question, outcome, drawn)
     guarantee = StatedGuarantee(
         in_words=join_statements(statements),
@@ -215,12 +218,15 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
     """
-    outcome, drawn = _account_for(problem, effort), draws_of(problem.spec, problem.unit)
+    outcome = _account_for(problem, effort)
+    drawn = draws_of(problem.spec, problem.unit)
     guarantee = outcome.guarantee
-    points = tuple(point(guarantee, problem.query.name.rstrip("s"), value) for value in problem.query.values)
+    quantity = problem.query.name.rstrip("s")  # a list of values is named in the plural, such as `deltas`
+    points = tuple(point(guarantee, quantity, value) for value in problem.query.values)
     first = points[0]
     attack = meaning(guarantee.curve)
     rates = tuple(map(TruePositiveRate.of, attack.true_positives))
+    accuracy_point = Target(min(first.epsilon.upper, 1e9), 0.0)  # 1e9 stands for an infinite ε; only ε is used
     statements = _state(problem, outcome, drawn)
     over_windows = None
     if problem.windows is not None:
@@ -239,7 +245,7 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
             log10_delta=first.log10_delta,
             curve=PrivacyCurve(guarantee.curve),
         ),
-        numerical=numerical_answer(guarantee, Target(min(first.epsilon.upper, 1e9), 0.0)),
+        numerical=numerical_answer(guarantee, accuracy_point),
         points=points if problem.query.listed else None,
         over_windows=over_windows,
         meaning=MeaningAnswer(advantage=Ends.of(attack.advantage), true_positive_rates=rates),
@@ -256,7 +262,7 @@ def _account_for(question: AccountQuestion, effort: Effort) -> Account:
 
 
 def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...]) -> tuple[Statement, ...]:
-    """State the protected unit, the observer and the conditions. A spec does not say who adds the noise."""
+    """State in words the protected unit, the observer and the conditions; a spec does not say who adds the noise."""
     statements = state_guarantee(
         definition=None,
         observer=question.observer,
@@ -271,14 +277,21 @@ def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...])
 def _shared_members(
     question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...], reading: tuple[Query, Point] | None
 ) -> JsonRecord:
-    """Return the members that all answers have, by name. `reading` is the query with the first point, if any."""
+    """Return the members that answers with and without figures share, by name.
+
+    Args:
+        question: the request.
+        outcome: its guarantee, and the theorems that were tried.
+        drawn: the random draws of the run.
+        reading: the query with the first point read from the curve; None for an account without figures.
+    """
     guarantee = outcome.guarantee
     considered = [
         ConsideredAnswer(theorem=rule.theorem, applies=rule.applies, reason=rule.reason) for rule in outcome.considered
     ]
-    of_window = conditions_of_unit(question.unit, is_drawn=bool(drawn))
-    condition = noise_condition(question.observer, adds_noise=adds_noise(question.spec))
-    conditions = dict.fromkeys((*guarantee.declared, condition, *of_window))
+    window_conditions = conditions_of_unit(question.unit, is_drawn=bool(drawn))
+    secret_noise = noise_condition(question.observer, adds_noise=adds_noise(question.spec))
+    conditions = dict.fromkeys((*guarantee.declared, secret_noise, *window_conditions))
     return {
         "claim": judge_claim(guarantee, question.claim) if question.claim else None,
         "derivation": derivation_of(guarantee.derivation),
@@ -293,6 +306,10 @@ def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
     """Decide whether a run has a claimed (ε, δ), and return the margins of the claim.
 
     An upper bound on δ or ε proves the claim, and a lower bound on δ disproves it. Otherwise it is undecidable.
+
+    Args:
+        guarantee: the guarantee of the run.
+        claim: the claimed (ε, δ).
     """
     target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
     log_delta = guarantee.curve.log_delta(claim.epsilon)
@@ -327,7 +344,13 @@ def _warnings(
 def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
     """Warn that drawing clients at random does not amplify privacy, if secrecy of the draw would lower the bound.
 
-    The observer sees the draw. `reading` is the first question of the request with its answer; None without questions.
+    Args:
+        question: the request, with an observer who sees the draw.
+        reading: the query with the first point read from the curve. Without it, the warning states no figures.
+
+    Returns:
+        The caution. There is none if the bound for an observer who does not see the draw is no lower, or if no theorem
+        covers that case.
     """
     if reading is None:
         yield not_amplified(question.observer)
@@ -340,8 +363,9 @@ def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | Non
     quantity = query.name.rstrip("s")
     unseen_point = point(unseen, quantity, query.values[0])
     symbols = {"epsilon": "ε", "delta": "δ", "log10_delta": "log10 δ"}
-    figure = "log10_delta" if quantity == "epsilon" else "epsilon"
-    seen_bound, unseen_bound = getattr(seen_point, figure).upper, getattr(unseen_point, figure).upper
+    figure = "log10_delta" if quantity == "epsilon" else "epsilon"  # the quantity that the query leaves open
+    seen_bound = getattr(seen_point, figure).upper
+    unseen_bound = getattr(unseen_point, figure).upper
     if unseen_bound < seen_bound:
         yield not_amplified(
             question.observer,

@@ -335,33 +335,37 @@ class _ListedSteps:
 
     def __init__(self) -> None:
         self.steps: list[DerivationStep] = []
-        self._place_of_content: dict[str, int] = {}
-        self._place_of_node: dict[int, int] = {}
+        self._index_of_content: dict[str, int] = {}
+        self._index_of_node: dict[int, int] = {}
 
     def add(self, node: Step) -> int:
-        """Add a step after its premises, unless an equal one is listed; return its place in the list."""
-        if id(node) in self._place_of_node:
-            return self._place_of_node[id(node)]
+        """Append a step after its premises, unless an equal step is in the list.
+
+        Returns:
+            The index of the step, or of the equal one, in the list.
+        """
+        if id(node) in self._index_of_node:
+            return self._index_of_node[id(node)]
         premises = tuple([self.add(premise) for premise in node.premises])
         content = repr((node.theorem, sorted(node.inputs.items()), premises))
-        if content not in self._place_of_content:
-            self._place_of_content[content] = len(self.steps)
+        if content not in self._index_of_content:
+            self._index_of_content[content] = len(self.steps)
             self.steps.append(DerivationStep(theorem=node.theorem, inputs=dict(node.inputs), premises=premises))
-        self._place_of_node[id(node)] = self._place_of_content[content]
-        return self._place_of_node[id(node)]
+        self._index_of_node[id(node)] = self._index_of_content[content]
+        return self._index_of_node[id(node)]
 
 
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
     """Return the derivation without the inputs of its steps; steps that then are equal are merged.
 
-    The theorems, and the premises of each theorem, stay the same. Only their places in the list change.
+    The theorems, and the premises of each theorem, stay the same. Only their indices in the list change.
     """
-    new_place_of: dict[tuple[str, tuple[int, ...]], int] = {}
-    new_places: list[int] = []  # of the steps, by their old places
+    new_index_of: dict[tuple[str, tuple[int, ...]], int] = {}
+    new_indices: list[int] = []  # new index of each step, by its old index
     for step in steps:
-        premises = tuple(dict.fromkeys(new_places[premise] for premise in step.premises))
-        new_places.append(new_place_of.setdefault((step.theorem, premises), len(new_place_of)))
-    return tuple(DerivationStep(theorem=theorem, premises=premises) for theorem, premises in new_place_of)
+        premises = tuple(dict.fromkeys(new_indices[premise] for premise in step.premises))
+        new_indices.append(new_index_of.setdefault((step.theorem, premises), len(new_index_of)))
+    return tuple(DerivationStep(theorem=theorem, premises=premises) for theorem, premises in new_index_of)
 
 
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
@@ -373,7 +377,7 @@ def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
         nodes.append(nodes[-1].premises[0])
     return tuple(
         [
-            DerivationStep(theorem=step.theorem, inputs=dict(step.inputs), premises=(place - 1,) if place else ())
-            for place, step in enumerate(reversed(nodes))
+            DerivationStep(theorem=step.theorem, inputs=dict(step.inputs), premises=(index - 1,) if index else ())
+            for index, step in enumerate(reversed(nodes))
         ]
     )

@@ -25,8 +25,13 @@ from epsilond.calibrators.answer import Calibration, Parameters, derivation_of, 
 from epsilond.calibrators.cautions import noise_cautions, printed_cautions
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.envelope import declared_answers, guarantee_answer, numerical_answer
-from epsilond.calibrators.risk.baseline import measured_frontier, measured_readings, measured_risk, risk_cautions
-from epsilond.calibrators.risk.rounding import rounded_risk
+from epsilond.calibrators.risk.baseline import (
+    mark_vacuous_readings,
+    mark_vacuous_risk,
+    mark_vacuous_runs,
+    risk_cautions,
+)
+from epsilond.calibrators.risk.rounding import round_up_risk
 from epsilond.calibrators.serving.entries import printed_entries
 from epsilond.calibrators.serving.long_runs import long_run_cautions
 from epsilond.calibrators.solution import Run, RunSolution, Solution
@@ -123,7 +128,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     # The unknown -----------------------------------------------------------------------------------------------------
     @abstractmethod
     def cost(self, problem: Problem) -> CostClass:
-        """Say before any work whether the answer is a closed form."""
+        """Return, before any work, whether the answer is a closed form or needs a search."""
 
     def definition(self, problem: Problem) -> Definition:
         """Return the trust model of the guarantee."""
@@ -140,19 +145,22 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         """
 
     def restate(self, solution: SolutionT) -> SolutionT:
-        """Return the solution with all its parts, after its problem got the certified (ε, δ) in place of a risk."""
+        """Return the solution with parts that depend on the target made anew.
+
+        It is called after the problem got the certified (ε, δ) in place of a risk. By default no part depends on it.
+        """
         return solution
 
     # What follows from it --------------------------------------------------------------------------------------------
     def risk(self, solution: SolutionT) -> TrainingT | None:
-        """Return the step sizes at the certified noise, with the bound on the excess risk."""
+        """Return the step sizes at the certified noise, with the bound on the excess risk; None without a theorem."""
         del solution
         return None
 
     def printed_readings(
         self, outcome: Outcome[SolutionT, TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems.
+        """Return the interpretations ("readings") of the theorems as the papers print them, at the request's inputs.
 
         Args:
             outcome: the certified noise, with the step sizes and the risk.
@@ -162,7 +170,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         return ()
 
     def start(self, problem: Problem) -> Start | None:
-        """Return the bound on the risk before training; None where nothing is known."""
+        """Return the bound on the excess risk of the initial model; None if nothing is known of it."""
         del problem
         return None
 
@@ -173,15 +181,18 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     # The guarantee ---------------------------------------------------------------------------------------------------
     @abstractmethod
     def sampling(self, solution: SolutionT) -> Sampling:
-        """Return the sampling of batches."""
+        """Return how the batches of a round are drawn."""
 
     def sensitivity(self, solution: SolutionT) -> float:
-        """Return the most that one neighbour moves the noisy quantity, in its units."""
+        """Return the largest change of the noisy quantity between two neighbouring data sets, in its units."""
         return sensitivity_factor(solution.problem.relation) * solution.norm
 
     @abstractmethod
     def specs(self, solution: SolutionT) -> tuple[Spec, ...]:
-        """Return all that the run releases at its noise, for a ledger: one spec for each kind of client."""
+        """Return the mechanisms that release the run's messages at its noise, one for each kind of client.
+
+        A privacy ledger records them.
+        """
 
     def guarantee(self, solution: SolutionT) -> GuaranteeAnswer:
         """Return the certificate in words and figures."""
@@ -196,7 +207,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         )
 
     def numerical(self, solution: SolutionT) -> NumericalAnswer:
-        """Return the numerical accuracy of the bound."""
+        """Return the numerical accuracy with which the bound on δ was computed at the target ε."""
         return numerical_answer(solution.certified.guarantee, solution.target)
 
     # The rest of the answer ------------------------------------------------------------------------------------------
@@ -206,7 +217,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         return None
 
     def bounds(self, solution: SolutionT) -> tuple[ConsideredBound, ...] | None:
-        """Return the bounds that were compared."""
+        """Return the bounds that were compared at the certified noise; None if there is only one."""
         del solution
         return None
 
@@ -215,7 +226,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         return (outcome.solution.certified.guarantee.derivation,)
 
     def premises(self, outcome: Outcome[SolutionT, TrainingT]) -> Iterable[Condition]:
-        """Return the premises of the certificate and of the risk bound that the caller declares."""
+        """Return the conditions of the certificate and of the risk bound that the caller declares."""
         return declared_by_all(outcome.solution, outcome.training)
 
     def risk_premises(self, training: TrainingT) -> Iterable[Condition]:
@@ -269,17 +280,17 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         guarantee = guarantee_of_unit(self.guarantee(solution), requested.unit)
         communication = self.communication(outcome)
         steps = derivation_of(*self.derivation(outcome))
-        absence = absence_conditions(problem, self.definition(problem))
-        absence += conditions_of_unit(requested.unit, is_drawn=guarantee.sampling != "full")
-        declared = declared_answers(dict.fromkeys((*self.premises(outcome), *absence)))
+        unit_conditions = absence_conditions(problem, self.definition(problem))
+        unit_conditions += conditions_of_unit(requested.unit, is_drawn=guarantee.sampling != "full")
+        declared = declared_answers(dict.fromkeys((*self.premises(outcome), *unit_conditions)))
         risk_premise_ids = self._ids_of_risk_premises(solution, training)
         # All risks are compared with the bound on the risk before training.
         start = self.start(problem)
-        risk = rounded_risk(_with_premises(training.risk, risk_premise_ids)) if training else None
-        risk = measured_risk(risk, start)
-        frontier = measured_frontier(solution.frontier, start)
-        readings = measured_readings(outcome.printed, start)
-        prints = type(self).printed_readings is not Calibrator.printed_readings
+        risk = round_up_risk(_with_premises(training.risk, risk_premise_ids)) if training else None
+        risk = mark_vacuous_risk(risk, start)
+        frontier = mark_vacuous_runs(solution.frontier, start)
+        readings = mark_vacuous_readings(outcome.printed, start)
+        prints = type(self).printed_readings is not Calibrator.printed_readings  # some paper states its parameters
         warnings = [*self.warnings(outcome), *target_cautions(requested, solution.target, prints=prints)]
         warnings += risk_cautions(risk, start)
         warnings += long_run_cautions(problem, parameters, communication, frontier)
@@ -305,7 +316,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         )
 
     def _ids_of_risk_premises(self, solution: SolutionT, training: TrainingT | None) -> tuple[str, ...]:
-        """Return the ids of the conditions that only the theorem on the risk leaves to the caller."""
+        """Return the ids of the conditions that the caller declares for the bound on the risk only, not for privacy."""
         if training is None or training.risk is None:
             return ()
         guarantee_ids = {condition.id for condition in solution.certified.guarantee.declared}
@@ -345,14 +356,14 @@ class FamilyCalibrator(
         )
 
     def specs(self, solution: RunSolution[Targeted, Run]) -> tuple[Spec, ...]:
-        """Return the member of the family at the certified noise."""
+        """Return the mechanism of the run at the certified noise."""
         return (solution.certificates.spec(solution.run, solution.certified.noise),)
 
 
 def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:
     """Return the premises of the certificate and of the risk bound, each once."""
-    on_the_risk = training.declared if training else ()
-    return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *on_the_risk)))
+    risk_conditions = training.declared if training else ()
+    return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *risk_conditions)))
 
 
 def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
@@ -363,6 +374,6 @@ def _with_premises(risk: Risk | None, premises: tuple[str, ...]) -> Risk | None:
 
 
 def find_calibrator(home: str, name: str) -> Calibrator:
-    """Return the calibrator of that name in the list of a module."""
+    """Return the calibrator with a name from the list `CALIBRATORS` of a module."""
     calibrators: tuple[Calibrator, ...] = import_module(home).CALIBRATORS
     return next(calibrator for calibrator in calibrators if calibrator.name == name)

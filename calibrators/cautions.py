@@ -34,7 +34,7 @@ def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "recor
 
     Args:
         certified: the certified noise of each group.
-        drawn: the unit that is drawn at random; None if none is.
+        drawn: the unit that rounds draw at random, "record" or "client"; None if no unit is drawn.
     """
     members = tuple(certified)
     is_least = any(member.noise == LEAST for member in members)
@@ -71,17 +71,18 @@ def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[flo
     """
     readings = tuple(printed)
     yield from failing_conditions(readings)
-    runs: dict[tuple[str, tuple[float | None, ...]], list[PrintedReading]] = {}
+    readings_of_run: dict[tuple[str, tuple[float | None, ...]], list[PrintedReading]] = {}
     for reading in readings:
         run = tuple(reading.parameters.get(name) for name in ALWAYS_SHARED)
-        runs.setdefault((reading.theorem, run), []).append(reading)
-    for group in runs.values():
-        yield from _claim(group)
-        yield from noise_below(*group, noise_std=noise_stds[int(group[0].parameters.get("group", 0))])
+        readings_of_run.setdefault((reading.theorem, run), []).append(reading)
+    for equal_readings in readings_of_run.values():
+        yield from _claim(equal_readings)
+        client_group = int(equal_readings[0].parameters.get("group", 0))
+        yield from noise_below(*equal_readings, noise_std=noise_stds[client_group])
 
 
 def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
-    """Warn of each condition of a printed theorem that fails, once for all readings, with both sides."""
+    """Warn of each condition of a printed theorem that fails, once for all its readings, with the compared numbers."""
     failing: dict[tuple[str, str], list[tuple[str, ConditionAnswer]]] = {}
     for reading in readings:
         for condition in reading.conditions:
@@ -122,7 +123,12 @@ def _has_finite_sides(condition: ConditionAnswer) -> bool:
 
 
 def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution]:
-    """Warn that readings of one theorem print less noise than the certified one."""
+    """Warn if the readings of one theorem print less noise than the certified one.
+
+    Args:
+        readings: readings of one theorem that print the same noise.
+        noise_std: the certified standard deviation.
+    """
     if readings[0].parameters["noise_std"] < noise_std:
         yield Caution(
             code="printed-noise-below-certified",
@@ -149,12 +155,15 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
 
 
 def name_of(*readings: PrintedReading) -> str:
-    """Return the theorem with the names of its readings."""
+    """Return the id of the theorem, with the names of its readings in parentheses."""
     return f"{readings[0].theorem} ({', '.join(reading.reading for reading in readings)})"
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn that readings of one theorem, which print the same noise, claim a smaller ε than the true one."""
+    """Warn if readings of one theorem claim an ε that is smaller than the true one at their noise.
+
+    All readings print the same noise. The true ε is known by a lower bound.
+    """
     refuted = [
         reading
         for reading in readings

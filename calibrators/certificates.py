@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.answer import TrueFigures
     from epsilond.calibrators.search import Certified
 
-FOUND_KEPT = 256
+NOISES_KEPT = 256
 """Largest number of certified noises that are cached between problems."""
 
 Problem_co = TypeVar("Problem_co", bound=TargetedProblem, covariant=True)
@@ -33,11 +33,13 @@ Truth = Callable[[Run_contra, float], "TrueFigures | None"]
 
 
 def _unit_norm(problem: TargetedProblem, run: object) -> float:
+    """Return 1, the default bound on the norm of one contribution."""
     del problem, run
     return 1.0
 
 
 def _target(problem: TargetedProblem, run: object) -> Target:
+    """Return the target of the problem, which by default is that of each run."""
     del run
     return problem.target
 
@@ -77,18 +79,18 @@ class _RecentNoises:
     def __init__(self) -> None:
         self._noises: dict[Hashable, float] = {}
 
-    def get(self, question: Hashable) -> float | None:
+    def get(self, inputs: Hashable) -> float | None:
         """Return the cached noise for the inputs of a search, or None if there is none."""
-        return self._noises.get(question)
+        return self._noises.get(inputs)
 
-    def keep(self, question: Hashable, noise: float) -> None:
+    def keep(self, inputs: Hashable, noise: float) -> None:
         """Store a noise, after clearing the cache if it is full."""
-        if len(self._noises) >= FOUND_KEPT:
+        if len(self._noises) >= NOISES_KEPT:
             self._noises.clear()
-        self._noises[question] = noise
+        self._noises[inputs] = noise
 
 
-_FOUND = _RecentNoises()
+_RECENT_NOISES = _RecentNoises()
 _TRAILS = Trails()
 
 
@@ -144,10 +146,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         trials = Trials(self.problem, functools.partial(family.spec, self.problem, run))
         guess = family.guess(self.problem, run)
         slope = self._slope(run, guess)
-        trail = {"trail": _TRAILS.of(self._question((release, None), 0.0, {}))} if family.trailed else {}
-        certified = family.search(trials, target, guess=guess, **slope, **trail)
+        options: dict[str, object] = dict(slope)
+        if family.trailed:  # searches for other targets of the same release share a trail
+            options["trail"] = _TRAILS.of(self._inputs_of_search((release, None), 0.0, {}))
+        certified = family.search(trials, target, guess=guess, **options)
         trials.forget()  # the certificate refers to the trials, whose guarantees may hold large grids
-        _FOUND.keep(self._question(key, guess, slope), certified.noise)
+        _RECENT_NOISES.keep(self._inputs_of_search(key, guess, slope), certified.noise)
         return certified
 
     def noise(self, run: Run_contra) -> float:
@@ -164,7 +168,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
             return self._certified[key].noise
         if key not in self._noises:
             guess = self.family.guess(self.problem, run)
-            cached_noise = _FOUND.get(self._question(key, guess, self._slope(run, guess)))
+            cached_noise = _RECENT_NOISES.get(self._inputs_of_search(key, guess, self._slope(run, guess)))
             self._noises[key] = self.of(run).noise if cached_noise is None else cached_noise
         return self._noises[key]
 
@@ -178,8 +182,14 @@ class Certificates(Generic[Problem_co, Run_contra]):
             return {}
         return {"slope": self.family.slope(self.problem, run, guess)}
 
-    def _question(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
-        """Return a key of all inputs of a search, which equal searches of different problems share."""
+    def _inputs_of_search(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
+        """Return all inputs of a search as one key, which equal searches of different problems share.
+
+        Args:
+            key: the release at the noise multiplier 1, and the target; None for all targets.
+            guess: noise multiplier at which the search starts.
+            slope: the keyword argument for its initial slope, if any.
+        """
         setting = (self.problem.relation, self.problem.unit, self.problem.observer)
         return (self.family, key, setting, guess, tuple(slope.values()))
 
@@ -192,7 +202,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.noise(run) * self.norm(run)
 
     def likely_noise_std(self, run: Run_contra) -> float:
-        """Return an estimate of the certified σ."""
+        """Return an estimate of the certified σ, in the units of `noise_std`."""
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
@@ -219,5 +229,5 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
 
 def unknown(*run: object) -> None:
-    """Return None: nothing is certified of a run if no figures are requested."""
+    """Return None in the place of `Certificates.truth`, if no certified figures of printed parameters are requested."""
     del run

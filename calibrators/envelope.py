@@ -136,16 +136,16 @@ def target_answer(target: Target) -> TargetAnswer:
 
 
 def claims(target: Target, excess_risk: float | None = None) -> Claims:
-    """Return the claims of a printed statement that claims the target itself."""
+    """Return a claim of the target's ε and δ, with a claimed excess risk if there is one."""
     return Claims(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta, excess_risk=excess_risk)
 
 
 def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
-    """Return the relative width of the bound on δ at the target ε, rounded up to three digits.
+    """Return the relative width of the bounds on δ at the target ε, rounded up to three digits.
 
     Args:
         guarantee: the guarantee whose curve was computed.
-        target: the ε at which the bound is read.
+        target: the target, of which only ε is used.
     """
     lower, upper = guarantee.curve.bound_log_delta(target.epsilon)
     width = 0.0 if upper == lower else -math.expm1(lower - upper)
@@ -214,10 +214,8 @@ class TheoremAtInputs:
 
     def conditions(self, *, without: tuple[str, ...] = ()) -> tuple[ConditionResult, ...]:
         """Return the checked conditions at these inputs in this reading, except those with ids in `without`."""
-        own = {
-            condition.id for condition in self.theorem.conditions if condition.checked and condition.id not in without
-        }
-        return tuple(condition for condition in self.evaluation.conditions if condition.id in own)
+        checked = {condition.id for condition in self.theorem.conditions if condition.checked}
+        return tuple(result for result in self.evaluation.conditions if result.id in checked.difference(without))
 
     @property
     def served(self) -> EvaluationAsked:
@@ -238,7 +236,7 @@ def inputs_of(kind: Callable[..., T], record: object, **others: object) -> T:
 
 
 def make_reading(
-    question: TheoremAtInputs,
+    main: TheoremAtInputs,
     *further: TheoremAtInputs,
     claims: Claims,
     parameters: Mapping[str, float],
@@ -248,23 +246,23 @@ def make_reading(
     """Return one reading (interpretation) of a printed theorem in the form of an answer.
 
     Args:
-        question: the theorem at the inputs of the reading.
+        main: the theorem that is read, at the inputs of the reading.
         further: other theorems at inputs, whose values the answer also uses.
         claims: the ε, δ and excess risk that the reading claims for its parameters.
         parameters: the parameters that it prescribes, by name.
         conditions: the evaluated conditions; by default the checked ones of the theorem.
         parts: other fields of `PrintedReading`. By default `reading` is `statement`, and `status` is the theorem's.
     """
-    theorem = question.theorem
+    theorem = main.theorem
     if conditions is None:
-        conditions = question.conditions()
-    named: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
+        conditions = main.conditions()
+    fields_of_reading: Fields = {"reading": "statement", "status": theorem.status, "parameters": parameters, **parts}
     return PrintedReading(
         theorem=theorem.id,
         claims=claims,
         conditions=condition_answers(conditions),
-        evaluations=tuple(theorem_at_inputs.served for theorem_at_inputs in (question, *further)),
-        **named,
+        evaluations=tuple(theorem_at_inputs.served for theorem_at_inputs in (main, *further)),
+        **fields_of_reading,
     )
 
 

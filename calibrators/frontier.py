@@ -4,7 +4,8 @@ The bound on the excess risk keeps falling slightly as a run grows, so its minim
 is the smallest run, by rounds and then by batch size, whose bound is within a given factor of the best bound.
 
 Certifying a run is expensive, so runs are compared at an estimated noise. The estimate is corrected by the certified
-noise of similar runs. The best run and the answer are certified, and so is every smaller run close to the limit.
+noise of similar runs. The best run and the answer are certified, and so is every smaller run close to the limit. A
+prediction is the bound on the excess risk at an estimated noise.
 
 For Gaussian noise on random batches the correction is an increasing, concave function of n/(K√R), for n records,
 batches of size K and R rounds. It equals that of a full batch where the sum of all rounds is nearly normal. Linear
@@ -33,11 +34,11 @@ MOST_TRIALS = 12
 """Limit on the further expensive certificates that are spent on the smallest run."""
 THRIFTY_TRIALS = 3
 """Limit on the certificates if each takes seconds."""
-HAIR = 2e-3
+PREDICTION_ERROR = 2e-3
 """Relative error that is assumed of predicted bounds, at most. A run that exceeds the limit by less is certified before
 it is passed over. A run that is better than the best run by less is not certified."""
-SHOWN = 12
-"""Numbers of rounds at which the frontier is shown, in addition to the answer and the best run."""
+SPACED_ROUNDS = 12
+"""Numbers of rounds in the frontier, in addition to those of the answer and the best run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +91,12 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
         outlook: their noises and bounds.
         within: tolerated relative excess over the best bound.
         traffic: bits per round.
+
+    Returns:
+        The run, with the frontier. A single run is returned as it is, without a frontier.
+
+    Raises:
+        EpsilondError: no noise can be certified for a run that is tried.
     """
     if len(runs) == 1:
         return Choice(runs[0])
@@ -98,13 +105,21 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
 
 
 def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Choose as `smallest_run` does, but against a predicted best bound, as certificates take seconds each.
+    """Return a small run with a certified bound of at most (1 + within) times the best prediction, and the frontier.
+
+    It needs fewer certificates than `smallest_run`, for algorithms in which each takes seconds.
 
     Args:
         runs: the runs to choose from.
         outlook: their noises and bounds.
         within: tolerated relative excess over the best bound.
         traffic: bits per round.
+
+    Returns:
+        The run, with the frontier. A single run is returned as it is, without a frontier.
+
+    Raises:
+        EpsilondError: no noise can be certified for a run that is tried.
     """
     if len(runs) == 1:
         return Choice(runs[0])
@@ -143,7 +158,10 @@ class _Survey:
                 self._correct(outlook.reference, outlook.certified_noise(outlook.reference))
 
     def choose(self, within: float) -> Run:
-        """Return the smallest certified run whose bound is at most (1 + within) times the best certified bound."""
+        """Choose the smallest certified run with a bound of at most (1 + within) times the best certified bound.
+
+        The run is stored as the answer, which `frontier` marks.
+        """
         self._certify_until(self._next_best, trials=BEST_TRIALS)
         self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)
         limit = (1.0 + within) * self._certified[self._best].risk
@@ -151,7 +169,12 @@ class _Survey:
         return self._answer
 
     def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
-        """Certify the runs that `following` returns, until it returns None or `trials` runs were expensive."""
+        """Certify one run after another, until none follows or the limit on expensive certificates is reached.
+
+        Args:
+            following: function that returns the next run to certify, or None.
+            trials: largest number of runs that are expensive to certify.
+        """
         run = following()
         while run is not None and trials > 0:
             self._certify(run)
@@ -160,32 +183,39 @@ class _Survey:
             run = following()
 
     def _next_best(self) -> Run | None:
-        """Return the run with the best predicted bound, or None if a certified run is as good up to `HAIR`."""
+        """Return the run with the best predicted bound, or None if a certified run is as good.
+
+        "As good" allows for the relative error `PREDICTION_ERROR` of a prediction.
+        """
         run = self._best_prediction()
-        if self._certified and self._prediction(run) * (1.0 + HAIR) >= self._certified[self._best].risk:
+        if self._certified and self._prediction(run) * (1.0 + PREDICTION_ERROR) >= self._certified[self._best].risk:
             return None
         return run
 
     def _next_smallest(self, within: float) -> Run | None:
-        """Return the smallest run whose prediction is within the limit, or None if that run is certified."""
+        """Return the smallest run with a bound or prediction within the limit, or None if that run is certified.
+
+        The limit is (1 + within) times the best certified bound.
+        """
         limit = (1.0 + within) * self._certified[self._best].risk
         run = next(run for run in self._runs if self._may_be_within(run, limit))
         return None if run in self._certified else run
 
     def _may_be_within(self, run: Run, limit: float) -> bool:
-        """Return whether the bound of a run is within a limit, increased by the error of a prediction if it is one.
+        """Decide whether the bound of a run may be within a limit.
 
-        The lower bound of a prediction takes less time, and often suffices to exclude the run.
+        For a prediction the limit is increased by the relative error `PREDICTION_ERROR`. The lower bound on a
+        prediction takes less time, and often suffices to exclude the run.
         """
         if run not in self._certified:
-            limit *= 1.0 + HAIR
+            limit *= 1.0 + PREDICTION_ERROR
         return self._lower_bound(run) <= limit and self._prediction(run) <= limit
 
     def choose_thriftily(self, within: float) -> Run:
-        """Return a small certified run whose bound is at most 1 + `within` times the least predicted bound.
+        """Choose a small certified run with a bound of at most (1 + within) times the least predicted bound.
 
         The smallest run that is predicted to meet this limit is certified, until a certified run meets it. After
-        `THRIFTY_TRIALS` failures the best certified run is returned.
+        `THRIFTY_TRIALS` failures the best certified run is chosen. The run is stored as the answer.
         """
         for _ in range(THRIFTY_TRIALS):
             limit = (1.0 + within) * min(map(self._prediction, self._runs))
@@ -216,7 +246,7 @@ class _Survey:
         self._correct(run, noise)
 
     def _correct(self, run: Run, noise: float) -> None:
-        """Store the correction of the estimated noise that a certified noise shows, and drop all estimates.
+        """Store the logarithm of certified over estimated noise of a run, and clear all cached estimates.
 
         Args:
             run: the certified run.
@@ -245,18 +275,23 @@ class _Survey:
         """
         if not self._corrected:
             return 0.0
-        rarity, rarities = self._rarity[run], self._known_rarities
-        after = bisect.bisect_left(rarities, rarity)
-        if after < len(rarities) and rarities[after] == rarity:
-            return self._nearest(rarity, run)
-        if after in (0, len(rarities)):
-            return self._nearest(rarities[max(after - 1, 0)], run)
-        low, high = rarities[after - 1], rarities[after]
-        below, above = self._nearest(low, run), self._nearest(high, run)
-        return below + (above - below) * (rarity - low) / (high - low)
+        rarity = self._rarity[run]
+        rarities = self._known_rarities
+        index = bisect.bisect_left(rarities, rarity)  # of the first known rarity that is not smaller
+        if index < len(rarities) and rarities[index] == rarity:
+            return self._nearest_correction(rarity, run)
+        if index == 0:
+            return self._nearest_correction(rarities[0], run)
+        if index == len(rarities):
+            return self._nearest_correction(rarities[-1], run)
+        low, high = rarities[index - 1], rarities[index]
+        correction_at_low = self._nearest_correction(low, run)
+        correction_at_high = self._nearest_correction(high, run)
+        weight = (rarity - low) / (high - low)
+        return correction_at_low + (correction_at_high - correction_at_low) * weight
 
-    def _nearest(self, rarity: float, run: Run) -> float:
-        """Return the correction of the nearest certified run of this rarity."""
+    def _nearest_correction(self, rarity: float, run: Run) -> float:
+        """Return the correction of the certified run of this rarity that is closest in rounds and batch size."""
         return min(self._corrections[rarity], key=lambda correction: _distance(correction[0], run))[1]
 
     def _prediction(self, run: Run) -> float:
@@ -269,7 +304,10 @@ class _Survey:
         return predicted
 
     def _predict(self, run: Run) -> float:
-        """Return the quick bound at the estimated noise, times the error of the nearest certified run's quick bound."""
+        """Return the predicted bound of a run: the quick bound at its estimated noise, times a correction.
+
+        The correction is the ratio of the bound to the quick bound of the nearest certified run, or 1 if there is none.
+        """
         noise = self._noise(run)
         if run not in self._quick or self._quick[run][0] != noise:
             self._quick[run] = noise, self._outlook.quick_risk(run, noise)
@@ -278,14 +316,22 @@ class _Survey:
         return self._quick[run][1] * risk_ratio
 
     def _lower_bound(self, run: Run) -> float:
-        """Return an approximate lower bound on a prediction: risks rise with the noise, at most with its square."""
+        """Return an approximate lower bound on the prediction of a run, without a new quick bound where one is known.
+
+        A bound on the excess risk rises with the noise, at most with its square. The quick bound at an earlier noise σ₀
+        is therefore multiplied by min(1, σ/σ₀)², where σ is the estimated noise.
+        """
         if run in self._certified or run in self._predicted or run not in self._quick:
             return self._prediction(run)
-        noise, risk = self._quick[run]
-        return risk * min(1.0, self._noise(run) / noise) ** 2 * self._least_ratio * (1.0 - HAIR)
+        earlier_noise, earlier_risk = self._quick[run]
+        noise_ratio = min(1.0, self._noise(run) / earlier_noise)
+        return earlier_risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
 
     def _best_prediction(self) -> Run:
-        """Return the smallest run among those with the best predicted bound, predicting only runs that may be best."""
+        """Return the run with the least predicted bound, the smallest one if several runs share it.
+
+        Runs are predicted in the order of their lower bounds, until a lower bound exceeds the least prediction.
+        """
         best, least = self._runs[0], math.inf
         lower_bounds = {run: self._lower_bound(run) for run in self._runs}
         # Runs are in increasing size, which a stable sort keeps among equal lower bounds.
@@ -316,21 +362,24 @@ class _Survey:
             The runs, fewest rounds first.
         """
         assert self._answer is not None  # a run has been chosen
-        shorter = self._shorter(traffic)
+        shorter = self._best_short_run(traffic)
         if shorter is not None and certify_shorter and shorter not in self._certified:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered
                 self._certify(shorter)
-        runs = dict.fromkeys(run for run in (self._answer, self._best, shorter, *self._between()) if run is not None)
+        runs = dict.fromkeys(
+            run for run in (self._answer, self._best, shorter, *self._runs_at_spaced_rounds()) if run is not None
+        )
         for run in runs:
             if run not in self._certified and self._outlook.cheap(run):
                 self._certify(run)
-        listed = [self._frontier_run(run, traffic) for run in runs]
-        answer = listed[0]
-        listed = [run for run in listed if not _dominates(run, answer)]
-        undominated = [run for run in listed if not any(_dominates(rival, run) for rival in listed)]
+        candidates = [self._frontier_run(run, traffic) for run in runs]
+        answer = candidates[0]
+        # A run that dominates the answer is left out, so that the answer is always in the frontier.
+        candidates = [run for run in candidates if not _dominates(run, answer)]
+        undominated = [run for run in candidates if not any(_dominates(rival, run) for rival in candidates)]
         return tuple(sorted(undominated, key=lambda run: (run.rounds, run.batch_size)))
 
-    def _shorter(self, traffic: Traffic) -> Run | None:
+    def _best_short_run(self, traffic: Traffic) -> Run | None:
         """Return the best predicted run within `SHORT_ROUNDS` if the answer is a long run, else None."""
         assert self._answer is not None
         if not is_long(self._answer.rounds, traffic.bits_per_client * self._answer.rounds):
@@ -339,8 +388,11 @@ class _Survey:
         runs = [run for run in self._runs if run.rounds <= most_rounds]
         return min(runs, key=self._prediction, default=None)
 
-    def _between(self) -> Iterator[Run]:
-        """Yield the best run at rounds evenly spaced by logarithm, from the fewest to those of the best run."""
+    def _runs_at_spaced_rounds(self) -> Iterator[Run]:
+        """Yield the run with the best prediction at each of `SPACED_ROUNDS` numbers of rounds.
+
+        The numbers are evenly spaced in their logarithm, from the fewest rounds to those of the best run.
+        """
         best_at: dict[int, Run] = {}
         for run in self._runs:
             rival = best_at.get(run.rounds)
@@ -349,12 +401,12 @@ class _Survey:
         best = self._best_prediction()
         offered = [rounds for rounds in best_at if rounds <= max(best.rounds, self._best.rounds)]
         least, most = offered[0], offered[-1]
-        for index in range(SHOWN):
-            spaced_rounds = least * (most / least) ** (index / (SHOWN - 1))
+        for index in range(SPACED_ROUNDS):
+            spaced_rounds = least * (most / least) ** (index / (SPACED_ROUNDS - 1))
             yield best_at[min(offered, key=lambda rounds: abs(math.log(rounds / spaced_rounds)))]
 
     def _is_predicted_better(self, run: Run, rival: Run) -> bool:
-        """Return whether the prediction of a run is below that of a rival; its lower bound is tried first."""
+        """Decide whether the prediction of a run is below that of a rival; its lower bound is tried first."""
         rival_risk = self._prediction(rival)
         return self._lower_bound(run) < rival_risk and self._prediction(run) < rival_risk
 
@@ -387,7 +439,7 @@ def _ratio(risk: float, expected: float) -> float:
 
 
 def _dominates(run: FrontierRun, rival: FrontierRun) -> bool:
-    """Return whether a run is at least as good as a rival in rounds, batch size and bound, and better in any."""
+    """Decide whether a run is at least as good as a rival in rounds, batch size and bound, and better in one."""
     pairs = [(run.rounds, rival.rounds), (run.batch_size, rival.batch_size), (run.risk, rival.risk)]
     is_as_good = all(value <= rival_value for value, rival_value in pairs)
     return is_as_good and any(value < rival_value for value, rival_value in pairs)

@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     most: float
 
     def clamp(self, parameter: float) -> float:
-        """Return the permitted parameter that is nearest to a number."""
+        """Return the parameter within the limits that is closest to a given number."""
         return min(max(parameter, self.least), self.most)
 
 
@@ -73,6 +73,7 @@ def least_parameter(
     evaluations = RootEvaluations()
 
     def recorded_shortfall(parameter: float) -> float:
+        """Return the shortfall, and record it in `evaluations`."""
         value = shortfall(parameter)
         evaluations.add(parameter, value)
         return value
@@ -136,7 +137,7 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
             return parameter
         if evaluations.jumps or (value > 0 and parameter >= limits.most):
             return None
-        # Several steps to lower noise have hardly raised the shortfall: try the least noise at once.
+        # Several steps to smaller parameters have hardly raised the shortfall: try the least parameter at once.
         if evaluations.slow and shortfall(limits.least) <= 0:
             return limits.least
         aim = 2 * value_beyond
@@ -156,7 +157,16 @@ def _evaluated_bracket(evaluations: RootEvaluations) -> _Bracket | None:
 
 
 def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None, width: float) -> float | None:
-    """Narrow a bracket to a width, and return the side that meets the target; None without a bracket."""
+    """Narrow a bracket of the root by false position, and return its side that meets the target.
+
+    Args:
+        shortfall: decreasing function of the parameter; at most 0 where the target is met.
+        bracket: the bracket; None if no parameter meets the target.
+        width: largest width of the narrowed bracket.
+
+    Returns:
+        The parameter that meets the target, or None without a bracket.
+    """
     if bracket is None:
         return None
     if bracket.failing == bracket.passing:
@@ -209,6 +219,9 @@ def _bracket_below(shortfall: Callable[[float], float], passing: float, step: fl
         passing: parameter that meets the target.
         step: first step.
         least: the smallest permitted parameter.
+
+    Returns:
+        The bracket. Both of its sides are `least` if even the least parameter meets the target.
     """
     while passing > least:
         smaller = max(passing - step, least)

@@ -21,21 +21,26 @@ class Point:
 
 
 def point(guarantee: Guarantee, name: str, value: float) -> Point:
-    """Return the bounds on δ at a given ε, or on ε at a given δ. Both bounds on the given quantity are its value.
+    """Return the bounds on δ at a given ε, or the bounds on ε at a given δ.
 
     Args:
         guarantee: the guarantee with the curve.
         name: the given quantity: `epsilon`, `delta` or `log10_delta`.
         value: its value.
+
+    Returns:
+        The point of the curve, in which both bounds on the given quantity are its value.
     """
     if name == "epsilon":
         bounds = guarantee.curve.log_delta(value)
         return Point(epsilon=Ends(value, value), delta=Ends.delta(bounds), log10_delta=Ends.log10(bounds))
     if name == "delta":
-        log_delta, log10_delta = natural_log_delta(value, None), math.log10(value)
+        log_delta = natural_log_delta(value, None)
+        log10_delta = math.log10(value)
         delta = Ends(value, value)
     else:
-        log_delta, log10_delta = natural_log_delta(None, value), value
+        log_delta = natural_log_delta(None, value)
+        log10_delta = value
         delta = Ends.delta(Interval(log_delta, log_delta))
     epsilon = Ends.of(guarantee.curve.epsilon(log_delta))
     return Point(epsilon=epsilon, delta=delta, log10_delta=Ends(log10_delta, log10_delta))

@@ -16,10 +16,10 @@ MOST_ROUNDS = 10**9
 
 
 def lattice(most: int, ratio: float) -> tuple[int, ...]:
-    """Return integers from 1 to `most`, both included, each about `ratio` times the previous; none if `most` < 1.
+    """Return integers from 1 to `most`, both included, each about `ratio` times the previous one.
 
     Args:
-        most: the largest integer.
+        most: the largest integer; the result is empty if it is below 1.
         ratio: ratio of neighbouring integers, above 1; small integers are at least 1 apart.
     """
     if most < 1:
@@ -34,7 +34,7 @@ def lattice(most: int, ratio: float) -> tuple[int, ...]:
 def runs_within(
     most_rounds: Callable[[int], int], *, rounds: int | None, batch_size: int | None, largest_batch: int
 ) -> list[Run]:
-    """Return the lattice of runs within the budgets.
+    """Return the runs within the budgets, at numbers of rounds and batch sizes that grow geometrically.
 
     At each number of rounds the largest batch that the budgets pay for is included.
 
@@ -47,23 +47,23 @@ def runs_within(
     Raises:
         InvalidInput: the budgets leave no run.
     """
-    most_rounds = functools.cache(most_rounds)
-    longest = min(most_rounds(batch_size or 1), MOST_ROUNDS)
+    limit = functools.cache(most_rounds)
+    longest = min(limit(batch_size or 1), MOST_ROUNDS)
     all_rounds = lattice(longest, ROUNDS_RATIO) if rounds is None else (rounds,)
     runs = []
     for count in all_rounds:
         if batch_size is None:
-            sizes = lattice(_largest(most_rounds, count, largest_batch), BATCH_RATIO)
+            sizes = lattice(_largest_batch(limit, count, largest_batch), BATCH_RATIO)
         else:
             sizes = (batch_size,)
-        runs += [Run(batch_size=size, rounds=count) for size in sizes if count <= most_rounds(size)]
+        runs += [Run(batch_size=size, rounds=count) for size in sizes if count <= limit(size)]
     if not runs:
         raise InvalidInput.at("/max_gradients", "does not pay for the rounds; its default is 1000 · samples_per_client")
     return runs
 
 
-def _largest(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
-    """Return the largest batch size at which the budgets pay for some rounds, 0 if there is none.
+def _largest_batch(most_rounds: Callable[[int], int], rounds: int, largest_batch: int) -> int:
+    """Return the largest batch size with which the budgets pay for a number of rounds; 0 if there is none.
 
     Args:
         most_rounds: batch size ↦ largest number of rounds that the budgets pay for; a decreasing function.

@@ -67,17 +67,18 @@ class Trials:
         """
         self._setting = setting
         self._spec_at = spec_at
-        self._kept = functools.lru_cache(maxsize=TRIALS_KEPT)(self._guarantee)
+        self._cached_guarantee = functools.lru_cache(maxsize=TRIALS_KEPT)(self._guarantee)
 
     def __call__(self, value: float, effort: Effort) -> Guarantee:
-        """Return the guarantee at a value."""
-        return self._kept(value, effort)
+        """Return the guarantee at a value of the unknown, computed with the given effort."""
+        return self._cached_guarantee(value, effort)
 
     def forget(self) -> None:
-        """Clear the cache: guarantees may hold large numerical arrays of their privacy loss distributions."""
-        self._kept.cache_clear()
+        """Clear the cache, because guarantees may hold large numerical arrays of their privacy loss distributions."""
+        self._cached_guarantee.cache_clear()
 
     def _guarantee(self, value: float, effort: Effort) -> Guarantee:
+        """Compute the guarantee at a value of the unknown."""
         return guarantee_of(self._setting, self._spec_at(value), effort)
 
 
@@ -92,11 +93,11 @@ def guarantee_of(
     """Return the guarantee of a run in a setting.
 
     Args:
-        setting: the unit, the relation and the observer.
-        spec: the run.
+        setting: the protected unit, the neighbouring relation and the observer.
+        spec: the mechanism of the run.
         effort: the work that compositions may take.
-        relation: a relation in place of that of the setting.
-        observer: an observer in place of that of the setting.
+        relation: neighbouring relation; None for the setting's.
+        observer: observer; None for the setting's.
 
     Raises:
         ConditionViolated: no theorem covers some part of the run under this relation.
@@ -141,6 +142,7 @@ class Certified:
 
     @cached_property
     def _missed(self) -> bool:
+        """True if a slightly smaller noise failed in the search and provably misses the target."""
         return self.missed is not None and self.missed()
 
 
@@ -151,15 +153,18 @@ class _Misses:
         self._misses: list[tuple[float, Guarantee]] = []
 
     def add(self, log_noise: float, guarantee: Guarantee) -> None:
-        """Store a miss. The smallest noise is dropped if there are too many."""
+        """Store a noise that misses the target, with its guarantee; the smallest noise is dropped if there are many."""
         misses = sorted([*self._misses, (log_noise, guarantee)], key=lambda miss: miss[0])
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee of the smallest stored noise that is below a noise by at most `NEAR_MISS`.
+        """Return the guarantee of the smallest stored noise that is just below a noise.
+
+        Args:
+            log_noise: logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
 
         Returns:
-            The guarantee, or None if no stored noise is that near.
+            The guarantee, or None if there is no such stored noise.
         """
         for failing_log_noise, guarantee in self._misses:
             if log_noise - NEAR_MISS <= failing_log_noise < log_noise:
@@ -168,20 +173,25 @@ class _Misses:
 
 
 def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
-    """Return the smallest certified noise, within 1e-3 of the bound's own optimum.
+    """Return the smallest certified noise: nearly the least noise at which the upper bound on δ meets the target.
 
-    The tolerance is 1e-6 if the bound is computed exactly.
+    It exceeds that least noise by at most a relative 1e-6 if the bound is computed exactly, and otherwise by about 1e-3
+    at most.
 
     Args:
         family: function from a noise to its guarantee.
-        target: the target (ε, δ).
+        target: the target (ε, δ) or risk.
         guess: initial estimate of the noise.
         slope: estimate of the derivative of log |log δ| with respect to log noise, with the opposite sign.
+
+    Returns:
+        The noise with its guarantee. Whether less noise provably misses the target is decided on first use.
 
     Guarantees: the upper bound on the answer's δ at the target ε is at most the target δ, by evaluation.
 
     Raises:
         Infeasible: even the largest noise offered misses the target.
+        ConditionViolated: the target is a risk, and no theorem bounds it at any noise.
     """
     closed = _closed_form(family, target, guess)
     if closed is not None:
@@ -204,12 +214,13 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     noise = math.exp(log_noise)
     guarantee = family(noise, "default")
     near_miss = misses.near(log_noise)
-    return Certified(
-        noise,
-        guarantee,
-        lambda: _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE),
-        missed=None if near_miss is None else functools.partial(_provably_misses, near_miss, target),
-    )
+    missed = None if near_miss is None else functools.partial(_provably_misses, near_miss, target)
+
+    def compute_slack() -> float | None:
+        """Return the slack of the noise, which only some callers need."""
+        return _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE)
+
+    return Certified(noise, guarantee, compute_slack, missed=missed)
 
 
 def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
@@ -227,21 +238,21 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
 
 
 def require_figure(guarantee: Guarantee, target: Target) -> None:
-    """Reject a risk that no theorem bounds, for the guarantee of the safest parameter.
+    """Raise an error if the target is a risk that no theorem bounds.
 
     Args:
-        guarantee: the guarantee of the safest parameter, which misses the target.
+        guarantee: the guarantee at the safest parameter, which misses the target.
         target: the target.
 
     Raises:
-        ConditionViolated: the target is a risk, and the guarantee has no finite bound on its figure.
+        ConditionViolated: the target is a risk, and the guarantee has no finite bound on it.
     """
     if target.risk is not None and not math.isfinite(upper_figure(guarantee.curve, target.risk)):
         raise ConditionViolated(missing_theorem(target.risk))
 
 
 def _provably_misses(guarantee: Guarantee, target: Target) -> bool:
-    """Decide whether a lower numerical bound on a guarantee's figure exceeds the target."""
+    """Decide whether a lower numerical bound on δ, or on the risk of the target, exceeds the target."""
     return provably_misses(guarantee.curve, target)
 
 
@@ -278,7 +289,7 @@ def _closed_form(family: Family, target: Target, guess: float) -> Certified | No
 
 
 def confirm(family: Family, target: Target, noise: float, slack: float) -> Certified | None:
-    """Certify a noise that is known in closed form.
+    """Certify a noise that is known in closed form or estimated closely.
 
     Args:
         family: function from a noise to its guarantee.
@@ -306,11 +317,13 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 
     Returns:
         `epsilon`, the least ε at the target's δ. If that is infinite, `log10_delta`, log10 of the least δ at the
-        target's ε, rounded up. Empty if that δ is 1. For a risk, the least value of its figure that is met.
+        target's ε, rounded up. Empty if that δ is 1. For a risk, the least value of the risk that is met; empty if it
+        is a probability of 1.
     """
     if target.risk is not None:
         figure = upper_figure(guarantee.curve, target.risk)
-        return {target.risk.kind: figure} if figure < 1.0 or target.risk.kind in ("gaussian_dp_mu", "rho") else {}
+        is_probability = target.risk.kind not in ("gaussian_dp_mu", "rho")
+        return {} if is_probability and figure >= 1.0 else {target.risk.kind: figure}
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isfinite(epsilon):
         return {"epsilon": epsilon}
@@ -336,6 +349,7 @@ def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *
     lower = guarantee.curve.bound_log_delta(target.epsilon).lower
 
     def is_likely(slack: float, likely_slope: float) -> bool:
+        """Decide whether the lower bound on δ, extrapolated by a slope, exceeds the target at a slack."""
         return lower + likely_slope * slack * target.log_delta > target.log_delta
 
     slacks = [slack for slack in SLACKS if target.risk is not None or is_likely(slack, slope)]

@@ -37,7 +37,7 @@ class Solution(Generic[Problem_co]):
 
     @property
     def noise_std(self) -> float:
-        """The certified σ per coordinate, in the units of the quantity that the noise is added to."""
+        """Certified standard deviation σ per coordinate, in the units of the quantity that the noise is added to."""
         return self.certified.noise * self.norm
 
     @property

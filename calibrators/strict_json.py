@@ -28,17 +28,19 @@ MOST_ELEMENTS = 20_000
 MOST_FIELDS = 1_000
 """Largest number of members of one object."""
 SPACE = b" \t\r\n"
-ALIKE = bytes.maketrans(b"{}", b"[]")
-OTHERS = bytes(set(range(256)) - set(b"[]{}"))
-"""Every byte but the brackets."""
+BRACES_AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
+"""Translation of braces to brackets, because both nest in the same way."""
+NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+"""Every byte but the brackets and braces."""
 
 
 def exceeds(body: bytes) -> bool:
-    """Return whether a JSON text holds more than `MOST_MEMBERS` members and elements."""
-    if _upper_count(body) <= MOST_MEMBERS:  # nearly always: then strings need not be told apart
+    """Decide whether a JSON text holds more than `MOST_MEMBERS` members and elements."""
+    if _upper_count(body) <= MOST_MEMBERS:  # nearly always, and without separating strings from the rest
         return False
-    # Each string is a name, an element or a member's value, so that four quotes stand for a member at least.
-    return _remove_escapes(body).count(b'"') > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
+    # Each string is a name, an element or a member's value, so a member has at most two strings, or four quotes.
+    quotes = _remove_escapes(body).count(b'"')
+    return quotes > 4 * MOST_MEMBERS + 2 or members(body) > MOST_MEMBERS
 
 
 def members(body: bytes) -> int:
@@ -47,13 +49,19 @@ def members(body: bytes) -> int:
     return _upper_count(packed) - packed.count(b"[]") - packed.count(b"{}")
 
 
-def deeper(body: bytes, most: int) -> bool:
-    """Return whether a JSON text is nested more than `most` levels deep."""
-    brackets = _outside_strings(body).translate(ALIKE, OTHERS)
+def is_deeper(body: bytes, most: int) -> bool:
+    """Decide whether a JSON text is nested more than `most` levels deep.
+
+    Args:
+        body: the bytes of the text.
+        most: the permitted number of levels.
+    """
+    brackets = _outside_strings(body).translate(BRACES_AS_BRACKETS, NOT_BRACKETS)
     if b"[" * (most + 1) in brackets:
         return True
     for _ in range(most):
-        if not (brackets := brackets.replace(b"[]", b"")):  # takes the innermost level of each nest away
+        brackets = brackets.replace(b"[]", b"")  # removes the innermost level of each nest
+        if not brackets:
             return False
     return b"[]" in brackets
 
@@ -103,21 +111,30 @@ _INNER = (dict, list, _Mark)
 
 
 def step(pointer: str, key: str | int) -> str:
-    """Return the JSON pointer (RFC 6901) of member `key` of the value at `pointer`."""
+    """Return the JSON pointer (RFC 6901) of a member of a value; a name that is very long is cut.
+
+    Args:
+        pointer: JSON pointer of the value.
+        key: name or index of the member.
+    """
     name = str(key)
-    shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-    return f"{pointer}/{shown.replace('~', '~0').replace('/', '~1')}"
+    short_name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    return f"{pointer}/{short_name.replace('~', '~0').replace('/', '~1')}"
 
 
 def parse(body: bytes, *, nulls: bool = True) -> object:
-    """Parse a body. If `nulls` is false, a null in an object is a fault too.
+    """Parse the body of a request, and reject values that a certified answer must not be built on.
+
+    Args:
+        body: the JSON text in UTF-8.
+        nulls: whether an object may have members that are null.
 
     Raises:
         MalformedJson: the body is not JSON, or not UTF-8.
-        InvalidInput: the body is JSON, but holds values that no request may hold; with at most sixteen faults.
+        InvalidInput: the body is JSON, but holds values that no request may hold; with at most `MOST_FAULTS` faults.
     """
     if exceeds(body):
-        raise InvalidInput(_too_deep("") if deeper(body, DEEPEST) else _TOO_MANY)
+        raise InvalidInput(_too_deep("") if is_deeper(body, DEEPEST) else _TOO_MANY)
     try:
         text = body.decode("utf-8")
         value = (_DECODER if nulls else _DECODER_WITHOUT_NULLS).decode(text)
@@ -136,6 +153,7 @@ def parse(body: bytes, *, nulls: bool = True) -> object:
 
 
 def _float(text: str) -> float | _Mark:
+    """Return a number with a fraction or exponent; a mark if it is beyond the doubles or underflows to zero."""
     value = float(text)
     if math.isinf(value):
         return _Mark("is beyond every double")
@@ -145,27 +163,32 @@ def _float(text: str) -> float | _Mark:
 
 
 def _integer(text: str) -> int | _Mark:
+    """Return an integer; a mark if it is beyond every double."""
     return int(text) if len(text) <= LONGEST_INTEGER else _Mark("has too many digits")
 
 
 def _constant(name: str) -> _Mark:  # noqa: ARG001
+    """Return the mark of NaN, Infinity or −Infinity."""
     return _Mark("is not a finite number")
 
 
 def _object(pairs: list[tuple[str, object]]) -> JsonRecord | _Mark:
-    members = dict(pairs)
-    if len(members) == len(pairs):
-        return members
-    seen: set[str] = set()
-    repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return _Mark("is given twice", within=repeated)
+    """Return an object from its members in their order; a mark at the first name that is repeated."""
+    members: JsonRecord = {}
+    for key, value in pairs:
+        if key in members:
+            return _Mark("is given twice", within=key)
+        members[key] = value
+    return members
 
 
 def _object_without_nulls(pairs: list[tuple[str, object]]) -> JsonRecord | _Mark:
+    """Return an object from its members, with a mark in the place of each null."""
     return _object([(key, _NULL if value is None else value) for key, value in pairs])
 
 
 def _decoder(members: Callable[[list[tuple[str, object]]], JsonRecord | _Mark]) -> json.JSONDecoder:
+    """Return a decoder that marks faulty numbers, and makes objects by a function of their members."""
     return json.JSONDecoder(parse_float=_float, parse_int=_integer, parse_constant=_constant, object_pairs_hook=members)
 
 
@@ -174,10 +197,12 @@ _DECODER, _DECODER_WITHOUT_NULLS = _decoder(_object), _decoder(_object_without_n
 
 
 def _too_deep(pointer: str) -> Fault:
+    """Return the fault of a value that is nested too deeply."""
     return Fault(pointer, "is nested too deeply", f"at most {DEEPEST} levels")
 
 
 def _too_long(pointer: str, item: object) -> Fault:
+    """Return the fault of an object with too many members, or of an array with too many elements."""
     if type(item) is dict:
         return Fault(pointer, "has too many fields", f"at most {MOST_FIELDS} fields")
     return Fault(pointer, "has too many elements", f"at most {MOST_ELEMENTS} elements")
@@ -186,8 +211,9 @@ def _too_long(pointer: str, item: object) -> Fault:
 def _faults(value: object) -> list[Fault]:
     """Return the faults of a parsed JSON value in document order, each with a JSON pointer; at most `MOST_FAULTS`.
 
-    A `_Mark` stands where the parser rejected a part of the value. The other faults are too deep nesting and too long
-    arrays and objects. A trail is the chain of keys to a part. It becomes a pointer only at a fault.
+    The parser has put a `_Mark` in the place of each rejected part. The other faults are too deep nesting and too long
+    arrays and objects. A trail is the chain of keys to a part: the trail of the enclosing part, and the last key. It
+    becomes a pointer only at a fault.
     """
     faults: list[Fault] = []
     pending: list[tuple[Any, int, _Trail]] = [(value, 1, None)]
@@ -208,7 +234,7 @@ def _faults(value: object) -> list[Fault]:
 
 
 def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
-    """Return the fault of a part of a JSON value, without those of its own parts; None if it has none.
+    """Return the fault of a part of a JSON value itself, not of the values in it; None if it has none.
 
     Args:
         item: an array, an object or a `_Mark`.
@@ -216,21 +242,27 @@ def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
         trail: the keys to the part.
     """
     if type(item) is _Mark:
-        place = _pointer(trail)
-        return Fault(place if item.within is None else step(place, item.within), item.message)
+        pointer = _pointer(trail)
+        return Fault(pointer if item.within is None else step(pointer, item.within), item.message)
     if depth > DEEPEST:
         return _too_deep(_pointer(trail))
-    if len(item) > (MOST_FIELDS if type(item) is dict else MOST_ELEMENTS):
+    most = MOST_FIELDS if type(item) is dict else MOST_ELEMENTS
+    if len(item) > most:
         return _too_long(_pointer(trail), item)
     return None
 
 
 def _pointer(trail: _Trail) -> str:
+    """Return the JSON pointer of the part at the end of a trail."""
     return "" if trail is None else step(_pointer(trail[0]), trail[1])
 
 
 def _refuse_lone_surrogates(value: object) -> None:
-    """Reject an escaped half of a surrogate pair, which is not a character and cannot be encoded."""
+    """Raise an error if a value has an escaped half of a surrogate pair, which is no character and cannot be encoded.
+
+    Raises:
+        MalformedJson: a string of the value has such a half.
+    """
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

@@ -41,7 +41,7 @@ class OverWindows:
 
 
 def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: Point, quantity: str) -> OverWindows:
-    """Bound ε or δ for all windows of a record or client together, by group privacy of the exact curve.
+    """Return bounds on ε or δ for all windows of a record or client together, by group privacy of the curve.
 
     Args:
         curve: the curve for one window.
@@ -51,30 +51,37 @@ def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: P
         quantity: name of the requested quantity, such as `delta`; its value at the point is kept.
     """
     if quantity.startswith("epsilon"):
-        upper = log_delta_over_windows(curve, windows, point.epsilon.upper)
-        bounds = Interval(-math.inf, upper)
-        epsilon, delta, log10_delta = point.epsilon, Ends.delta(bounds), Ends.log10(bounds)
+        bounds = Interval(-math.inf, log_delta_over_windows(curve, windows, point.epsilon.upper))
+        epsilon = point.epsilon
+        delta = Ends.delta(bounds)
+        log10_delta = Ends.log10(bounds)
     else:
         log_delta = natural_log_delta(None, point.log10_delta.lower)
         epsilon = Ends(0.0, epsilon_over_windows(curve, windows, log_delta))
-        delta, log10_delta = point.delta, point.log10_delta
+        delta = point.delta
+        log10_delta = point.log10_delta
     return OverWindows(
         windows=windows,
         epsilon=epsilon,
         delta=delta,
         log10_delta=log10_delta,
         theorem=GROUP_PRIVACY.id,
-        in_words=_sentence(unit, windows),
+        in_words=_describe_protection(unit, windows),
     )
 
 
 def for_whole_unit(problem: ProblemT) -> ProblemT:
-    """Return a problem with its unit without a window. The theorems are the same."""
+    """Return a problem with the whole record or client as its unit, without a window; the theorems are the same."""
     return replace(problem, unit=base_unit(problem.unit)) if isinstance(problem.unit, WindowedUnit) else problem
 
 
 def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> GuaranteeAnswer:
-    """Return a calibration's guarantee for a record or client as that of one window of it, if the unit has a window."""
+    """Return the guarantee of a record or client as the guarantee of one window of its contributions.
+
+    Args:
+        guarantee: the guarantee of the whole unit.
+        unit: the requested unit. The guarantee is unchanged if it has no window.
+    """
     if not isinstance(unit, WindowedUnit):
         return guarantee
     statements = restate_for_window(guarantee.statements, guarantee.relation, unit)
@@ -91,12 +98,14 @@ def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Conditio
     return window_conditions(unit, is_drawn=is_drawn) if isinstance(unit, WindowedUnit) else ()
 
 
-def _sentence(unit: ProtectedUnit, windows: int) -> str:
-    """State the protected contributions, and when another bound is not larger."""
+def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
+    """Return the statement on the protected contributions, and on when another bound is not larger."""
     window = unit.window if isinstance(unit, WindowedUnit) else "window"
     base = base_unit(unit)
-    within = f"one {window}" if windows == 1 else f"{windows} {window}s"
-    every = f"the {window}" if windows == 1 else f"all {windows} {window}s"
+    if windows == 1:
+        within, every = f"one {window}", f"the {window}"
+    else:
+        within, every = f"{windows} {window}s", f"all {windows} {window}s"
     return (
         f"Protects: all contributions of one {base} within {within}, by group privacy of the curve for one "
         f"{window}. This is an upper bound. If each release reads one {window} only, an account of the releases of "

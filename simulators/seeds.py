@@ -11,16 +11,25 @@ POPULATION = 2**32 - 1
 
 
 def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generator]:
-    """Return one independent generator per repetition, named by its number.
+    """Return an independent generator for each repetition, which depends only on the seed and the repetition's number.
 
     The generator of repetition i is child i of `numpy.random.SeedSequence(seed)`, numbered as by `spawn`. Work may
     therefore be divided into blocks in any way.
+
+    Args:
+        seed: seed of the simulation.
+        repetitions: numbers of the repetitions, from 0.
     """
     return [np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,))) for number in repetitions]
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
-    """Return a further stream of a repetition, independent of its generator and of the streams of other parts."""
+    """Return a further stream of a repetition, independent of its generator and of the streams of other parts.
+
+    Args:
+        generator: generator of the repetition, as `generators` returns it; it is not advanced.
+        part: number that names the stream.
+    """
     parent = generator.bit_generator.seed_seq
     assert isinstance(parent, np.random.SeedSequence)
     return np.random.default_rng(np.random.SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, part)))

@@ -90,7 +90,7 @@ def _convert_outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
         return rankings.Undecided("internal-error: the service failed to compute it")
     answer: JsonObject = json.loads(outcome.body)
     if "reached" not in answer:
-        return rankings.found_of(answer, draft.request)
+        return rankings.outcome_of_calibration(answer, draft.request)
     return Found(
         request=answer["request"], calibration=answer["calibration"], reached=Reached.from_json(answer["reached"])
     )

@@ -93,9 +93,9 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
     """Return the stages of a run that nearly minimise the bound on its excess risk, with the bound.
 
     Args:
-        problem: the inputs of the risk bound, with an envelope if losses are not smooth.
+        problem: the inputs of the risk bound. For losses that are not smooth, its Moreau envelope is already chosen.
         noise_std: σ per coordinate, root mean square over clients.
-        rounds: rounds of the run.
+        rounds: total number of rounds of all stages.
     """
     bound = accelerated_risk(problem, noise_std=noise_std, rounds=rounds)
     is_unequal = isinstance(problem, UnequalAcceleratedProblem)
@@ -112,7 +112,7 @@ def plan_at(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> Ac
 
 def printed_reading(
     problem: AcceleratedMbSgdProblem,
-    question: TheoremAtInputs,
+    evaluation: TheoremAtInputs,
     reading: Reading,
     *,
     parameters: Mapping[str, float],
@@ -127,8 +127,8 @@ def printed_reading(
 
     Args:
         problem: the request.
-        question: the theorem at the inputs of the reading.
-        reading: name of the reading.
+        evaluation: the theorem at the inputs of the reading.
+        reading: name of the reading, for example `corrected`.
         parameters: the parameters that it prescribes.
         target: the claimed (ε, δ).
         true: the true ε and δ at these parameters, if they are known.
@@ -137,13 +137,13 @@ def printed_reading(
     if problem.strong_convexity == 0.0:
         excluded = (*excluded, "logarithm")
     reason = REASONS.get(problem.sampling)
-    conditions = question.conditions(without=excluded)
+    conditions = evaluation.conditions(without=excluded)
     if problem.sampling == "poisson":
         conditions = (*conditions, POISSON_BATCHES)
     return make_reading(
-        question,
+        evaluation,
         reading=reading,
-        status=question.theorem.status if reason is None else Status.UNPROVED,
+        status=evaluation.theorem.status if reason is None else Status.UNPROVED,
         parameters=parameters,
         claims=claims(target),
         true=true,

@@ -51,11 +51,11 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
     """Fields of the request that the bounds do not use."""
 
     def start(self, problem: Problem) -> Start:
-        """Return the bound on the risk before training."""
+        """Return the bound on the excess risk of the initial model."""
         return start_of_run(problem, self.objective, gap=problem.initial_gap)
 
     def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
-        """Return the run, its noise and its stages."""
+        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved."""
         solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = AcceleratedParameters(**vars(members_parameters(solution)), groups=groups)
@@ -69,7 +69,7 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
         )
 
     def warnings(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> Iterator[Caution]:
-        """Yield the cautions of mb-sgd, further assumptions, and the given fields that have no part in the bounds."""
+        """Yield the cautions of mb-sgd, the value assumed for an absent initial gap, and fields that no bound reads."""
         solution = outcome.solution
         problem = solution.problem
         yield from cautions_of(problem, solution.certified_members, solution.noise_stds, outcome.printed)
@@ -119,27 +119,27 @@ class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem])
     unused = ("gradient_std", "heterogeneity")
 
     def cost(self, problem: AcceleratedMbSgdProblem) -> CostClass:
-        """Return closed-form if all clients have the same noise and the run is given."""
+        """Return `closed-form` if the run is given and all clients have the same noise, and `search` otherwise."""
         return cost_of_noise(problem) if problem.quick else "search"
 
     def choose_run(
         self, problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
     ) -> Choice[Run]:
-        """Return the best run, where the problem leaves it open."""
+        """Return the batch size and rounds: those of the request, or the best ones if it leaves them open."""
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: AcceleratedMbSgdProblem, run: Run) -> tuple[float, ...]:
-        """Return σ of each group by Theorem E.1 or 2.4 as printed."""
+        """Return the standard deviation σ of each group's noise by Theorem E.1 or 2.4 as printed."""
         return theorem_inputs(problem, run, "complete", run.rounds).noise_stds(run.rounds, "printed")
 
     def risk(self, solution: MembersSolution[AcceleratedMbSgdProblem]) -> AcceleratedPlan | None:
-        """Return the stages at the certified noise, with the bound on the excess risk."""
+        """Return the stages at the certified noise, with the bound on the excess risk; None if no theorem bounds it."""
         return plan_of(solution.problem, solution.run, solution.mean_noise_std)
 
     def readings(
         self, solution: MembersSolution[AcceleratedMbSgdProblem], truth: Truth[Member]
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems."""
+        """Return the interpretations of Theorem E.1 or 2.4, with the guarantee certified at the parameters of each."""
         return printed_readings(solution.problem, solution.run, truth)
 
 

@@ -38,13 +38,17 @@ def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Me
     `corrected`. Each uses the request's rounds, or those that the reading prescribes. The corrected reading divides the
     prescribed rounds by K, and counts the term for client sampling that the text leaves out.
 
-    The theorems are about records, in batches of at most n. In other cases nothing is returned. With several groups of
-    clients each reading shows the group whose true ε exceeds the promised one by the largest factor.
+    With several groups of clients, a reading has the figures of the group with the largest ratio of the true ε to the
+    promised one.
 
     Args:
         problem: the request.
         run: the run of the answer.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The readings. Empty if whole clients are protected or a batch is larger than a client's data set, because the
+        theorems are about records, in batches without repetition.
     """
     members = members_of(problem, run)
     if problem.unit == "client" or any(member.batch_size > member.samples_per_client for member in members):
@@ -93,8 +97,8 @@ def theorem_inputs(
 ) -> ReusedInputs:
     """Return the inputs of Theorem E.1 or 2.4 of Lowy and Razaviyayn for a request.
 
-    Identical distributions do not imply equal data (erratum E-14). The heterogeneity v̂ of the clients' data therefore
-    has its largest possible value, the bound Φ̂ on the standard deviation of gradients.
+    Identical distributions do not imply equal data (E-14 in docs/errata.md). The heterogeneity of the clients' data
+    therefore has its largest possible value, the bound on the standard deviation of gradients.
 
     Args:
         problem: the request. Its losses are smooth (Theorem E.1) or not (Theorem 2.4).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Annotated
 
 from epsilond.accountants.errors import Fault, InvalidInput
@@ -36,32 +37,37 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
     def check(self) -> None:
-        """Check the fields, that squares of scales are doubles, and that L and D allow the gap."""
+        """Check the fields, that squares of scales are doubles, and that L and the diameter D allow the initial gap."""
         super().check()
         check_scales(SQUARES, heterogeneity=self.heterogeneity, initial_gap=self.gap)
-        faults: list[Fault] = []
-        steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
+        faults = list(self._gradient_faults())
         if not set(self.readings or ()) <= set(READINGS):
-            faults.append(Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
+            faults.insert(0, Fault("/readings", "has a reading that these theorems do not have", ", ".join(READINGS)))
+        largest_gap = self.mean_lipschitz * self.diameter
+        if self.initial_gap is not None and self.initial_gap > largest_gap:
+            faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {largest_gap:g}"))
+        if faults:
+            raise InvalidInput(*faults)
+
+    def _gradient_faults(self) -> Iterator[Fault]:
+        """Yield the statistics of gradients that exceed their largest value under the Lipschitz constant.
+
+        A loss that is not smooth is replaced by its Moreau envelope. Gradients of the envelope may differ by twice the
+        constant.
+        """
+        steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
         largest = {
             "gradient_std": steepest,
             "heterogeneity": steepest,
             "empirical_gradient_std": (1.0 if self.smoothness is not None else 2.0) * steepest,
         }
-        faults += [
-            Fault(f"/{name}", "cannot exceed what lipschitz allows", f"≤ {bound:g}")
-            for name, bound in largest.items()
-            if (getattr(self, name) or 0.0) > bound
-        ]
-        most = self.mean_lipschitz * self.diameter
-        if self.initial_gap is not None and self.initial_gap > most:
-            faults.append(Fault("/initial_gap", "cannot exceed lipschitz · diameter", f"≤ {most:g}"))
-        if faults:
-            raise InvalidInput(*faults)
+        for name, bound in largest.items():
+            if (getattr(self, name) or 0.0) > bound:
+                yield Fault(f"/{name}", "cannot exceed what lipschitz allows", f"≤ {bound:g}")
 
     @property
     def gap(self) -> float:
-        """Excess risk Δ of the start, by default L D."""
+        """Excess risk of the initial model; by default the mean Lipschitz constant times the diameter."""
         return self.mean_lipschitz * self.diameter if self.initial_gap is None else self.initial_gap
 
     @property
@@ -81,12 +87,18 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
 
     @property
     def quick(self) -> bool:
-        """True if only one stage is open: batch size and rounds are given, and losses are not strongly convex."""
+        """True if the best stages are found without a search over runs.
+
+        Batch size and rounds are then given, and losses are not strongly convex, so that one stage is best.
+        """
         return self.batch_size is not None and self.rounds is not None and self.strong_convexity == 0.0
 
     @property
     def spread(self) -> float:
-        """Heterogeneity v of the clients: 0 for identical clients of equal weight, L if nothing is known."""
+        """Heterogeneity of the clients: the bound of the request or, if absent, the largest Lipschitz constant.
+
+        It is 0 if the clients are identically distributed and have equal weights.
+        """
         if self.identically_distributed and len(set(self.scales)) == 1:
             return 0.0
         steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)

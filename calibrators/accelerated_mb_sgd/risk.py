@@ -34,7 +34,7 @@ class AcceleratedRiskProblem(PairTarget, AcceleratedMbSgdProblem, RiskFields):
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 
     def check(self) -> None:
-        """Check the fields of accelerated-mb-sgd, and that a given noise belongs to a given run."""
+        """Check the fields of accelerated-mb-sgd, and that a noise comes with a batch size and rounds."""
         super().check()
         check_run(self)
 
@@ -94,6 +94,7 @@ def bounds_of(
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
+    """Yield the upper bound with explicit constants of the best stages; nothing if no plan has one."""
     if plan is not None and plan.risk.upper is not None:
         bound = plan.risk.upper
         yield UpperBound(
@@ -107,7 +108,7 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the orders of the printed statements, which hide their constants."""
+    """Yield the bounds of the printed statements, which are only orders of growth: their constants are hidden."""
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
         informal = reading.parameters.get("informal_excess_risk_scale")
@@ -122,6 +123,7 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
 
 
 def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
+    """Warn of an objective without upper bounds, of equal clients that are assumed, and of absent fields."""
     if fields.problem != objective:
         yield Caution(
             code="no-upper-bound-for-this-objective",

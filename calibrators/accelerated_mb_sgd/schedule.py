@@ -115,7 +115,7 @@ class LikelyRisk:
         return self._inputs.descent
 
     def at(self, rounds: int) -> float:
-        """Return the estimate for a number of rounds."""
+        """Return the estimate of the bound on the excess risk after a number of rounds."""
         inputs = self._inputs
         if inputs.smoothness > 0.0:
             return _likely(rounds, self._descent, self._variance) + inputs.smoothing_gap
@@ -131,7 +131,11 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
     Args:
         rounds: rounds R of the run.
         descent: constants of the loss: smoothness β, strong convexity μ, initial distance and initial excess risk.
-        variance: variance of the noisy gradients.
+        variance: bound on the mean squared error of a round's noisy gradient.
+
+    Returns:
+        The bound for a single stage of R rounds. If μ > 0, the lesser of it and Δ e^(−R√(μ/β)/(2e)) + 4·variance/(μR),
+        where Δ is the initial excess risk.
     """
     mu, beta = descent.strong_convexity, descent.smoothness
     squared_distance = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
@@ -190,10 +194,12 @@ def choose_run(
     """
 
     def quick_risk(run: Run, noise_std: float) -> float:
+        """Return a fast estimate of the bound on the excess risk; inf if no theorem applies."""
         inputs = risk_problem(problem, run)
         return math.inf if inputs is None else likely_risk(inputs, noise_std=noise_std, rounds=run.rounds)
 
     def risk(run: Run, noise_std: float) -> float:
+        """Return the bound on the excess risk; inf if no theorem applies."""
         plan = plan_of(problem, run, noise_std)
         return math.inf if plan is None else plan.excess_risk
 
@@ -208,7 +214,13 @@ def choose_run(
 
 
 def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
-    """Return the closeness of the rounds to √M εn/√(d ln(1/δ)), which Theorem 2.4 prescribes (F-41); at most 0."""
+    """Return how close the number of rounds is to the one that Theorem 2.4 of Lowy and Razaviyayn prescribes.
+
+    It prescribes √M ε n/√(d ln(1/δ)) rounds, for M participants, n records per client and dimension d.
+
+    Returns:
+        −|ln(rounds/prescribed)|, which is 0 at best. A prescribed number below 1 counts as 1.
+    """
     privacy_factor = problem.dimension * -problem.target.log_delta
     prescribed = math.sqrt(problem.reporting / privacy_factor) * problem.target.epsilon * problem.samples_per_client
     return -abs(math.log(run.rounds / max(1.0, prescribed)))

@@ -74,11 +74,11 @@ class Directions:
 def requested_figures(curve: Curve, query: Query) -> JsonRecord:
     """Return the figures that a query requests, by the name of their member of the answer.
 
-    The smallest Gaussian is answered with the trade-off curve and with the Bayes errors.
+    With a trade-off curve or Bayes errors comes the smallest parameter μ of Gaussian differential privacy.
 
     Args:
         curve: the privacy curve of the mechanism.
-        query: the query.
+        query: the query. Its absent members are left out.
     """
     members: JsonRecord = {}
     if query.false_positive_rates is not None:
@@ -98,10 +98,12 @@ def requested_figures(curve: Curve, query: Query) -> JsonRecord:
 
 
 def _bayes_error(curve: Curve, prior: float) -> BayesError:
-    """Return the least error and the largest accuracy of an attacker with a prior."""
+    """Return bounds on the least error and on the largest accuracy of an attacker with a prior."""
     error = bayes_error(curve, prior)
-    accuracy = Ends(math.nextafter(1.0 - error.upper, 0.0), min(math.nextafter(1.0 - error.lower, 2.0), 1.0))
-    return BayesError(prior=prior, error=Ends.of(error), accuracy=accuracy)
+    # The accuracy is 1 − error; each bound is moved outward by one double, for the rounding of the subtraction.
+    lower_accuracy = math.nextafter(1.0 - error.upper, 0.0)
+    upper_accuracy = min(math.nextafter(1.0 - error.lower, 2.0), 1.0)
+    return BayesError(prior=prior, error=Ends.of(error), accuracy=Ends(lower_accuracy, upper_accuracy))
 
 
 def _directions(curve: Curve, epsilon: float) -> Directions:

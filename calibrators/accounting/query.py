@@ -45,18 +45,32 @@ class Query:
 
     def check(self) -> None:
         """Check that at most one point of the curve is present, something is requested, and all values are in range."""
-        names = [name for name in _DOMAINS if getattr(self, name) is not None]
+        points = [name for name in _DOMAINS if getattr(self, name) is not None]
         figures = [name for name in _FIGURES if getattr(self, name) is not None]
-        if len(names) > 1 or not (names or figures):
+        if len(points) > 1 or not (points or figures):
             raise InvalidInput.at("", "give exactly one of " + ", ".join(_DOMAINS))
-        for name in (*names, *figures):
-            domain, most = {**_DOMAINS, **_FIGURES}[name], MOST_RATES if name in _FIGURES else MOST_POINTS
-            values = _as_tuple(getattr(self, name))
-            if not 1 <= len(values) <= most:
-                raise InvalidInput.at(f"/{name}", "has too few or too many values", allowed=f"1 to {most}")
-            for place, value in enumerate(values):
-                if isinstance(value, bool) or not domain.contains(value):
-                    raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed=domain.allowed)
+        for name in points:
+            self._check_values(name, _DOMAINS[name], most=MOST_POINTS)
+        for name in figures:
+            self._check_values(name, _FIGURES[name], most=MOST_RATES)
+
+    def _check_values(self, name: str, domain: Quantity, *, most: int) -> None:
+        """Check the number of values of a member, and that each is in range.
+
+        Args:
+            name: name of the member.
+            domain: the quantity with the range of each value.
+            most: largest number of values.
+
+        Raises:
+            InvalidInput: there is no value, there are too many, or one is out of range.
+        """
+        values = _as_tuple(getattr(self, name))
+        if not 1 <= len(values) <= most:
+            raise InvalidInput.at(f"/{name}", "has too few or too many values", allowed=f"1 to {most}")
+        for index, value in enumerate(values):
+            if isinstance(value, bool) or not domain.contains(value):
+                raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed=domain.allowed)
 
     @property
     def name(self) -> str:

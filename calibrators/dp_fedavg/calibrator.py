@@ -135,7 +135,7 @@ def spec(problem: DpFedavgProblem, rounds: int, noise_multiplier: float) -> Spec
     """Return the mechanism by which the server releases the noisy sums of all rounds.
 
     With adaptive clipping a round has a second noisy sum, which counts the clipped updates. Both sums together are one
-    Gaussian mechanism, with a smaller noise multiplier than that of the updates.
+    Gaussian mechanism. Its noise multiplier is smaller than the one of the updates.
 
     Args:
         problem: the request.
@@ -161,7 +161,7 @@ def guess(problem: DpFedavgProblem, rounds: int) -> float:
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
-    """Return an estimate of the slope of log |log δ| in the logarithm of the noise, with which the search starts.
+    """Return an estimate of the derivative of log |log δ| with respect to log noise, with the opposite sign.
 
     Args:
         problem: the request.
@@ -175,7 +175,7 @@ def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
 
 
 def _has_hidden_batches(problem: DpFedavgProblem) -> bool:
-    """Return whether rounds have fixed size with an unseen draw, and neighbours replace a client."""
+    """Decide whether rounds have fixed size with an unseen draw, and neighbours replace a client."""
     has_fixed_size = problem.sampling == "without-replacement"
     is_hidden = not sees_clients_drawn(problem.observer, problem.sampling)
     return has_fixed_size and is_hidden and problem.relation == "replace-one"
@@ -228,12 +228,12 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     plan_place = 2
 
     def cost(self, problem: DpFedavgProblem) -> CostClass:
-        """Return closed-form for a given number of full rounds, which are exactly Gaussian; otherwise search."""
+        """Return `closed-form` for a given number of full rounds, which are exactly Gaussian; otherwise `search`."""
         is_full = problem.reporting == problem.clients
         return "closed-form" if is_full and problem.rounds is not None else "search"
 
     def definition(self, problem: DpFedavgProblem) -> Definition:
-        """Return joint against all other clients."""
+        """Return `joint` if the observer is all other clients, and `central` otherwise."""
         return "joint" if problem.observer == "other-clients" else "central"
 
     def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
@@ -290,13 +290,13 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return DpFedavgTraining(risk=Risk(upper=upper), step_size=outputs["step_size"], derivation=step)
 
     def start(self, problem: DpFedavgProblem) -> Start | None:
-        """Return the bound on the risk before training."""
+        """Return the bound on the excess risk of the initial model; None without Lipschitz constant or diameter."""
         if problem.lipschitz is None or problem.diameter is None:
             return None
         return start_of("empirical", distance=problem.diameter, lipschitz=problem.lipschitz)
 
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
-        """Return the certified noise, of the sum and of the mean."""
+        """Return the certified noise of the sum and of the mean, with the size and the traffic of the run."""
         solution, training = outcome.solution, outcome.training
         problem, run = solution.problem, solution.figures
         clip = Fraction(problem.clipping_norm)
@@ -320,7 +320,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         )
 
     def sampling(self, solution: DpFedavgSolution) -> Sampling:
-        """Return full where all clients report."""
+        """Return `full` if all clients report, and otherwise the sampling of the request."""
         problem = solution.problem
         return "full" if problem.reporting == problem.clients else problem.sampling
 
@@ -329,7 +329,7 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return (spec(solution.problem, solution.run, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Communication:
-        """Return the traffic: one float of 32 bits per coordinate, and a bit where clipping adapts."""
+        """Return the traffic: one float of 32 bits per coordinate, and one bit more if the clipping norm adapts."""
         solution = outcome.solution
         problem = solution.problem
         is_random = problem.sampling == "poisson" and problem.reporting < problem.clients
@@ -363,7 +363,8 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def warnings(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Iterator[Caution]:
         """Yield the cautions about the noise, the assumed values, other training loops, and lost amplification.
 
-        If the observer sees who participates, the last caution states the noise that would suffice if it did not.
+        The last caution concerns an observer who sees the participants. It states the noise that would suffice if the
+        observer did not see them.
         """
         solution = outcome.solution
         problem = solution.problem

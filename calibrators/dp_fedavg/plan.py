@@ -11,7 +11,7 @@ from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the sampling of clients and the clipping norm."""
+    """Return the sampling of clients, and the clipping norm: as given, or the Lipschitz constant, or 1."""
     return {
         "sampling": "full" if plan.reporting == plan.clients else plan.client_sampling or "poisson",
         "clipping_norm": plan.clipping_norm or plan.lipschitz or 1.0,
@@ -19,10 +19,10 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the values that were assumed, and the fields that a bound on the risk lacks."""
+    """Yield the value assumed for an absent clipping norm, and the absent fields that a bound on the risk needs."""
     if plan.clipping_norm is None:
-        taken = "lipschitz, which binds no gradient" if plan.lipschitz else "1, with which all noise scales"
-        yield Reason(message=f"updates are clipped to {taken}", pointer="/clipping_norm")
+        assumed_norm = "lipschitz, which binds no gradient" if plan.lipschitz else "1, with which all noise scales"
+        yield Reason(message=f"updates are clipped to {assumed_norm}", pointer="/clipping_norm")
     for name in ("lipschitz", "diameter"):
         if getattr(plan, name) is None:
             yield Reason(message=f"a bound on its risk needs {name}", pointer=f"/{name}")

@@ -94,7 +94,7 @@ class DpFedavgProblem(TargetedProblem):
     ]
 
     def check(self) -> None:
-        """Check that a full round has all clients, that limits allow a round, and that given rounds keep to them."""
+        """Check that a full round has all clients, that the limits allow a round, and that given rounds obey them."""
         faults = list(self._faults())
         if faults:
             raise InvalidInput(*faults)
@@ -110,7 +110,7 @@ class DpFedavgProblem(TargetedProblem):
                 yield Fault("/rounds", f"is more than {name} allows", f"≤ {most}")
 
     def _limits(self) -> Iterator[tuple[str, int]]:
-        """Yield the name of each given limit and the rounds that it allows."""
+        """Yield the name of each given limit, with the largest number of rounds that it allows."""
         share = Fraction(self.reporting, self.clients)
         bits = self.bits_per_report
         if self.max_rounds is not None:

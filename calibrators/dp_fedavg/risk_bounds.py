@@ -39,7 +39,7 @@ class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of dp-fedavg, the constants of the losses, and that a given noise has given rounds."""
+        """Check the fields of dp-fedavg, that Lipschitz constant and diameter exist, and that a noise has rounds."""
         super().check()
         faults = [
             Fault(f"/{name}", "is needed for a bound on the risk")
@@ -85,9 +85,13 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
 
     The bound is for gradients that are never clipped. There is none if the clipping norm is below the Lipschitz
     constant or adapts, because the mean of clipped gradients is no gradient of the mean loss.
+
+    Args:
+        problem: the request, with the constants of the losses.
+        run: the number of rounds, and the standard deviation of the noise in the mean of a round.
     """
     lipschitz, diameter = problem.constants
-    reason = _open_question(problem)
+    reason = _reason_for_no_bound(problem)
     upper: tuple[UpperBound, ...] = ()
     step_size = None
     if reason is None:
@@ -96,14 +100,14 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
     return Bounds(
         upper=upper,
         start=start_of("empirical", distance=diameter, lipschitz=lipschitz),
-        lower=(_lower(problem),),
+        lower=(_lower_bound_for_clients(problem),),
         declared=(*AVERAGED_STEPS.conditions, PROJECTED, MEAN_MODEL) if upper else (),
         open_question=reason,
         step_size=step_size,
     )
 
 
-def _open_question(problem: DpFedavgRiskProblem) -> str | None:
+def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
     """Return why no theorem bounds the risk of the run, or None if one does."""
     lipschitz, _ = problem.constants
     if problem.adaptive_clipping is not None:
@@ -135,7 +139,7 @@ def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float,
     return float(outputs["step_size"]), explicit_upper(AVERAGED_STEPS, terms, value=value, conditions=(condition,))
 
 
-def _lower(problem: DpFedavgRiskProblem) -> LowerBound:
+def _lower_bound_for_clients(problem: DpFedavgRiskProblem) -> LowerBound:
     """Return the order of the central lower bound on the mean loss, for clients with one record each.
 
     A client's loss counts as one record, because the protected unit is the client.

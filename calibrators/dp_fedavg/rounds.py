@@ -63,17 +63,17 @@ class RoundNoise:
 
 
 def noise_of(problem: DpFedavgProblem, multiplier: float) -> RoundNoise:
-    """Split the noise multiplier of a round: without adaptive clipping, all of it is the noise of the updates.
+    """Split the noise multiplier of a round between the updates and the count of clipped updates.
 
-    With adaptive clipping a round releases two noisy sums, of the updates and of the clipped bits. Their Gaussian
-    mechanisms together have the noise multiplier of the round.
+    Without adaptive clipping all of it belongs to the updates. With adaptive clipping a round releases two noisy sums,
+    one of the updates and one of the clipped bits. Together they have the noise multiplier of the round.
 
     Args:
         problem: the request, with the noise of the clipped bits.
         multiplier: noise multiplier z of a round as one mechanism.
 
     Raises:
-        Infeasible: the noise on the clipped bits is too small; the error names a sufficient `count_std`.
+        Infeasible: z ≥ 2 `count_std`, so that the bits take the whole budget; the error names a sufficient `count_std`.
     """
     if problem.adaptive_clipping is None:
         return RoundNoise(multiplier, multiplier)
@@ -152,8 +152,8 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
     """
     runs = _try_rounds(problem, certificates)
     limit = WITHIN * min(Fraction(run.remaining_share) for run in runs)
-    first = next(run for run in runs if Fraction(run.remaining_share) <= limit)
-    return tuple(replace(run, chosen=run is first) for run in runs)
+    fewest = next(run for run in runs if Fraction(run.remaining_share) <= limit)
+    return tuple(replace(run, chosen=run is fewest) for run in runs)
 
 
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
@@ -177,7 +177,7 @@ def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgPro
             last_error = error
             continue
         runs.insert(0, run)
-        least_share = min(tried.remaining_share for tried in runs)
+        least_share = min(earlier.remaining_share for earlier in runs)
         if run.remaining_share > WORSE * Fraction(least_share):
             break
     if not runs:

@@ -100,7 +100,9 @@ class Numbers:
         rate: float | None = None,
         batch_size: int | None = None,
     ) -> Numbers:
-        """Take the numbers of the problem, with the arguments in their place.
+        """Take the numbers of the problem, and replace those that are given as arguments.
+
+        Numbers that neither the problem nor the arguments have are 0, or None for rate and batch size.
 
         Args:
             problem: the request.
@@ -118,7 +120,7 @@ class Numbers:
 
 
 def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
-    """Return the spec of the run at these numbers."""
+    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds."""
     batch = Subsampled(
         sampling=problem.sampling,
         rate=numbers.rate,
@@ -160,11 +162,12 @@ def _for_noise(problem: GaussianProblem) -> Solved:
     """
     target = problem.target
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
-    rate, distance = _rate(problem), sensitivity_factor(problem.relation)
-    guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
+    rate = _rate(problem)
+    distance = sensitivity_factor(problem.relation)
+    first_guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
     guess = nearer_noise(
         target,
-        guess,
+        first_guess,
         sampling=problem.sampling,
         relation=problem.relation,
         rate=rate,
@@ -191,17 +194,18 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
     target = problem.target
     guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
-    guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
+    first_guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
     guess = nearer_rounds(
         target,
-        guess,
+        first_guess,
         sampling=problem.sampling,
         relation=problem.relation,
         rate=_rate(problem),
         noise=problem.noise_multiplier or 1.0,
     )
     certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
-    return certified, target, Numbers.of(problem, rounds=int(certified.noise))
+    rounds = int(certified.noise)  # `noise` holds the parameter that was searched
+    return certified, target, Numbers.of(problem, rounds=rounds)
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
@@ -210,11 +214,13 @@ def _for_rate(problem: GaussianProblem) -> Solved:
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
     """
-    target, guess = problem.target, _likely_rate(problem)
+    target = problem.target
+    guess = _likely_rate(problem)
     if problem.population is None:
         by_rate = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
         certified = largest_rate(by_rate, target, guess=guess)
-        return certified, target, Numbers.of(problem, rate=certified.noise)
+        rate = certified.noise  # `noise` holds the parameter that was searched
+        return certified, target, Numbers.of(problem, rate=rate)
     by_size = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, batch_size=int(count))))
     most = problem.population
     if problem.sampling != "without-replacement":
@@ -293,11 +299,11 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
     risk_bounds = RISK
 
     def cost(self, problem: GaussianProblem) -> CostClass:
-        """Return closed-form for a full batch, which is exactly Gaussian; other batches need an engine."""
+        """Return `closed-form` for a full batch, which is exactly Gaussian, and `search` for other batches."""
         return "closed-form" if problem.sampling == "full" else "search"
 
     def definition(self, problem: GaussianProblem) -> Definition:
-        """Return the trust model that goes with the observer."""
+        """Return the trust model that belongs to the observer."""
         return definition_against(problem.observer)
 
     def find(self, problem: GaussianProblem) -> GaussianSolution:
@@ -338,18 +344,18 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return (solution.spec,)
 
     def premises(self, outcome: Outcome[GaussianSolution, Training]) -> tuple[Condition, ...]:
-        """Return the conditions on contributions, on the draw, and on the place of the noise."""
+        """Return the conditions on the norm of contributions, on the random draw, and on where the noise is added."""
         solution = outcome.solution
-        on_the_draw = tuple(
+        draw_conditions = tuple(
             condition for condition in solution.certified.guarantee.declared if condition in (SECRET_DRAW, FRESH_DRAW)
         )
-        return (CONTRIBUTIONS_BOUNDED, *on_the_draw, noise_condition(solution.problem.observer))
+        return (CONTRIBUTIONS_BOUNDED, *draw_conditions, noise_condition(solution.problem.observer))
 
     def warnings(self, outcome: Outcome[GaussianSolution, Training]) -> Iterator[Caution]:
         """Yield the cautions about the solved number, and about amplification that is lost to this observer.
 
-        If the observer sees the members of the batches, the last caution compares the solved number with that for an
-        observer who does not see them.
+        If the observer sees the members of the batches, the last caution states two values of the solved number: the
+        certified one, and the one for an observer who does not see the members.
         """
         solution = outcome.solution
         problem = solution.problem
@@ -364,11 +370,11 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         except NoCertificate:
             yield not_amplified(problem.observer)
             return
-        yield not_amplified(problem.observer, _figure(solution), _figure(unseen))
+        yield not_amplified(problem.observer, _describe_solved_number(solution), _describe_solved_number(unseen))
 
 
-def _figure(solution: GaussianSolution) -> str:
-    """Return the number that was solved for with its name, rounded to the safe side."""
+def _describe_solved_number(solution: GaussianSolution) -> str:
+    """Return the name and the value of the number that was solved for, rounded to the safe side."""
     problem, numbers = solution.problem, solution.numbers
     if problem.solve_for == "epsilon":
         return f"ε ≤ {format_bound(solution.target.epsilon)}"

@@ -12,7 +12,13 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
-    """Return the size of a round's batch and that of the population, in records of all clients or in clients."""
+    """Return the size of a round's batch and the size of the population, both in protected units.
+
+    Units are the records of all clients, or whole clients.
+
+    Returns:
+        The two sizes; None for both if the plan lacks records, participants or clients.
+    """
     if plan.unit == "client":
         return plan.reporting, plan.clients
     if plan.samples_per_client is None or plan.reporting is None or plan.clients is None:
@@ -30,7 +36,7 @@ def sampling(plan: PlanProblem) -> str:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request that solves for the noise."""
+    """Return the fields of a request of `gaussian` that solves for the noise multiplier of the plan."""
     drawn, population = batch(plan)
     full = sampling(plan) == "full"
     return {
@@ -43,7 +49,10 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
-    """Return the rounds of the plan, or the estimated number of rounds if it has none."""
+    """Return the rounds of the plan, or an estimate of the best number if the plan leaves it open.
+
+    Without batch size, population or dimension there is no estimate; the plan's rounds are returned, None if absent.
+    """
     drawn, population = batch(plan)
     if drawn is None or population is None or plan.dimension is None:
         return plan.rounds
@@ -51,9 +60,16 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Return σ on the mean of a batch, None if the batch size or the norm bound is unknown.
+    """Return the standard deviation σ of the noise on the mean of a batch.
 
-    The noise on the sum is noise_multiplier times the largest norm of a contribution.
+    It is the noise multiplier times the largest norm of a contribution, divided by the batch size.
+
+    Args:
+        plan: the plan, with the norm bound: `lipschitz` for records, and first `clipping_norm` for clients.
+        parameters: the parameters of the calibrated mechanism.
+
+    Returns:
+        The standard deviation, or None if the batch size or the norm bound is unknown.
     """
     drawn, _ = batch(plan)
     norm_bound = plan.lipschitz
@@ -66,7 +82,7 @@ def mean_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the fields that the plan must give, because no rule determines them."""
+    """Yield a reason for each field that the plan lacks and that no rule determines."""
     if plan.rounds is None and plan.dimension is None:
         yield Reason(message="needs rounds, or dimension to choose them by", pointer="/rounds")
     if plan.unit != "client" and plan.samples_per_client is None:
@@ -74,7 +90,7 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on the place of the data and on the draw."""
+    """Yield the assumptions on where the data are, how batches are drawn, and values that the plan leaves open."""
     if plan.unit == "client":
         yield Reason(
             message="a trusted server draws participants of clients in each round, and adds noise to their sum"

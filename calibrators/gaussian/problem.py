@@ -71,7 +71,10 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
 
     def _absences(self) -> Iterator[Fault]:
-        """Yield a fault for the unknown if it is given, and for each other number that is absent."""
+        """Yield a fault for the unknown if it is given, and for each of the known numbers that is absent.
+
+        A target risk stands for ε, and δ may then be absent.
+        """
         is_present = {
             "noise_multiplier": self.noise_multiplier is not None,
             "rounds": self.rounds is not None,

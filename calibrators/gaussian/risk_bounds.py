@@ -44,7 +44,7 @@ class GaussianRiskProblem(GaussianProblem):
             raise InvalidInput(*faults)
 
     def _risk_faults(self) -> Iterator[Fault]:
-        """Yield the faults of the fields that gaussian does not have."""
+        """Yield the faults of `noise_std` and `records`, which gaussian itself does not have."""
         if self.noise_std is not None and self.solve_for != "noise_multiplier":
             yield Fault("/noise_std", "needs solve_for = noise_multiplier: otherwise noise_multiplier gives it")
         if self.records is None and self.population is None:
@@ -78,7 +78,7 @@ class GaussianRiskProblem(GaussianProblem):
 
 
 def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
-    """Return the run of the request, or None if a number of it is to be calibrated."""
+    """Return the run that the request describes, or None if one of its numbers is to be calibrated."""
     noise_std = problem.given_noise_std
     if not problem.is_given or noise_std is None:
         return None
@@ -87,7 +87,9 @@ def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
         noise_std=noise_std,
         rounds=problem.rounds,
         batch_size=problem.batch_size,
-        details=_rate_of(problem, rate=problem.rate, batch_size=problem.batch_size),
+        details=_rate_of(
+            problem, rate=problem.rate, batch_size=problem.batch_size
+        ),  # sampling rate, which `bounds` reads
     )
 
 
@@ -101,7 +103,7 @@ class CertifiedBatches(Protocol):
 
 
 def certified_run(problem: GaussianRiskProblem, parameters: CertifiedBatches) -> NoisyRun:
-    """Return the run with its certified number."""
+    """Return the run with the number that was solved for, and the noise of a sum in the units of the vectors."""
     return NoisyRun(
         noise_std=parameters.noise_multiplier * problem.contribution_norm,
         rounds=parameters.rounds,
@@ -121,7 +123,11 @@ def bounds(problem: GaussianRiskProblem, run: NoisyRun) -> Bounds:
     """Return the largest mean squared error of the average of all noisy sums over the expected batch size.
 
     The mechanism has no loss function. Its sums estimate the mean of the vectors, so the squared error is the risk. The
-    estimate 0 has a squared error of at most C².
+    baseline is the estimate 0, with a squared error of at most C², where C bounds the norm of every vector.
+
+    Args:
+        problem: the request, with the number of vectors and their norm bound.
+        run: noise of a sum, rounds, and in `details` the expected batch size over the number of vectors.
     """
     outputs = TheoremAtInputs.of(
         NOISY_MEAN, problem, records=problem.vectors, rate=run.details, noise_std=run.noise_std, rounds=run.rounds

@@ -18,6 +18,7 @@ from epsilond.calibrators.targets.shortfalls import least_for_target
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.rule import Effort
     from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
@@ -40,8 +41,11 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
         name: name of the count in error messages.
         guess: initial estimate of the count.
 
-    Guarantees: the answer meets the target by evaluation. Its `slack` is 0 if the lower bound on δ proves that the next
-        larger count misses the target.
+    Returns:
+        The count, in the field `noise`, with its guarantee. The `slack` is 0 if the lower bound on δ proves that the
+        next larger count misses the target, and None otherwise.
+
+    Guarantees: the answer meets the target by evaluation.
 
     Raises:
         Infeasible: a count of one misses the target.
@@ -50,7 +54,7 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
 
     @functools.cache
     def fits(count: int, effort: Effort) -> bool:
-        """Return whether a number of runs meets the target; a number that cannot be certified counts as a miss."""
+        """Decide whether a count meets the target; a count that cannot be certified does not."""
         try:
             return is_met(counted(count, effort).curve)
         except BeyondBudget:
@@ -61,20 +65,23 @@ def largest_count(counted: Family, target: Target, *, most: int, name: str, gues
     best = _refine_largest(functools.partial(fits, effort="default"), rough, most)
     if best == 0:
         require_figure(counted(1, "default"), target)
-        upper = counted(1, "default").curve.upper_log_delta(target.epsilon)
-        raise Infeasible(
-            f"even {name} = 1 misses the target",
-            ConditionResult(
-                "target",
-                "log10 δ of a count of one is at most the target",
-                Verdict.NO,
-                upper / LOG_10,
-                target.log10_delta,
-            ),
-            nearest_of(counted(1, "default"), target),
-        )
+        raise _no_count_suffices(counted(1, "default"), target, name)
     slack = 0.0 if best < most and _provably_misses(counted, target, best + 1) else None
     return Certified(best, counted(best, "default"), slack)
+
+
+def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infeasible:
+    """Return the error that even a count of one misses a target.
+
+    Args:
+        guarantee: the guarantee at a count of one.
+        target: the target (ε, δ).
+        name: name of the count in the message.
+    """
+    log10_delta = guarantee.curve.upper_log_delta(target.epsilon) / LOG_10
+    statement = "log10 δ of a count of one is at most the target"
+    condition = ConditionResult("target", statement, Verdict.NO, log10_delta, target.log10_delta)
+    return Infeasible(f"even {name} = 1 misses the target", condition, nearest_of(guarantee, target))
 
 
 def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
@@ -107,12 +114,17 @@ def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
     Returns:
         The count; 0 if none meets the target.
     """
-    low, step = start, 1
+    low = start
+    step = 1
     while low > 0 and not meets(low):
-        low, step = max(low - step, 0), 2 * step
-    high, step = max(start, low) + 1, 1
+        low = max(low - step, 0)
+        step *= 2
+    high = max(start, low) + 1
+    step = 1
     while high <= most and meets(high):
-        low, high, step = high, high + 2 * step, 2 * step
+        step *= 2
+        low = high
+        high += step
     return bisect_integers(meets, low, min(high, most + 1))
 
 
@@ -132,6 +144,10 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
         target: the target (ε, δ).
         guess: initial estimate of the rate.
 
+    Returns:
+        The rate, in the field `noise`, with its guarantee. The `slack` is the smallest of `SLACKS` by which a larger
+        rate provably misses the target; None without such a proof, and for the rate 1.
+
     Raises:
         Infeasible: even the smallest rate offered misses the target.
     """
@@ -149,7 +165,7 @@ def largest_rate(rated: Family, target: Target, *, guess: float) -> Certified:
     rate = math.exp(-rarity)
 
     def misses(larger_rate: float) -> bool:
-        """Return whether a larger rate provably misses the target."""
+        """Decide whether a larger rate provably misses the target."""
         return provably_misses(rated(min(larger_rate, 1.0), "default").curve, target)
 
     proved_slacks = (slack for slack in SLACKS if misses(rate * (1.0 + slack)))

@@ -72,11 +72,11 @@ class MembersCalibrator(
 
     @abstractmethod
     def choose_run(self, problem: Problem, certificates: Certificates[Problem, Member]) -> Choice[Run]:
-        """Return the best run, where the problem leaves it open."""
+        """Return the batch size and rounds: those of the request, or the best ones if it leaves them open."""
 
     @abstractmethod
     def printed_stds(self, problem: Problem, run: Run) -> tuple[float, ...]:
-        """Return σ of each group by the printed theorem."""
+        """Return the standard deviation σ of each group's noise by the printed theorem."""
 
     def find(self, problem: Problem) -> MembersSolution[Problem]:
         """Return the smallest certified noise of every kind of client.
@@ -96,8 +96,9 @@ class MembersCalibrator(
         problem = problem_at_certified_epsilon(problem, members)
         certificates = certificates.restate(problem, dict(zip(members, certified, strict=True)))
         strictest = min((member.target for member in members), key=lambda target: target.epsilon)
-        of_records = problem.client_groups and problem.unit == "record"
-        is_printed = of_records and all(member.target.epsilon > 0.0 for member in members)
+        # The papers state the noise of groups of clients for records and ε above 0.
+        has_record_groups = problem.client_groups and problem.unit == "record"
+        is_printed = has_record_groups and all(member.target.epsilon > 0.0 for member in members)
         return MembersSolution(
             problem=problem,
             target=strictest,
@@ -113,21 +114,21 @@ class MembersCalibrator(
         )
 
     def sampling(self, solution: MembersSolution[Problem]) -> Sampling:
-        """Return the sampling of batches."""
+        """Return how a client draws the batch of a round."""
         return solution.problem.sampling
 
     def specs(self, solution: MembersSolution[Problem]) -> tuple[Spec, ...]:
-        """Return the release of each kind of client, with equal releases once."""
+        """Return the mechanism of each kind of client at its certified noise; equal mechanisms are listed once."""
         pairs = zip(solution.members, solution.certified_members, strict=True)
         specs = (self.family.spec(solution.problem, member, certified.noise) for member, certified in pairs)
         return tuple(dict.fromkeys(specs))
 
     def guarantee(self, solution: MembersSolution[Problem]) -> GuaranteeAnswer:
-        """Return the guarantee that holds for every client."""
+        """Return the weakest guarantee of all kinds of clients, which holds for every client."""
         return guarantee_of_all(solution.answers)
 
     def numerical(self, solution: MembersSolution[Problem]) -> NumericalAnswer:
-        """Return the accuracy of the least exact bound."""
+        """Return the numerical accuracy of the least exact bound of any kind of client."""
         return numerical_of_all(solution.members, solution.certified_members)
 
     def communication(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> Communication:
@@ -140,11 +141,11 @@ class MembersCalibrator(
         return tuple(dict.fromkeys(certified.guarantee.derivation for certified in outcome.solution.certified_members))
 
     def conditions(self, problem: Problem) -> tuple[Condition, ...]:
-        """Return the premises of the run and of the divisor of its means."""
+        """Return the conditions that the run must meet: domain, fresh noise, and the divisor of each mean."""
         return (INSIDE_DOMAIN, FRESH_NOISE, *divisor_conditions(problem))
 
     def premises(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> tuple[Condition, ...]:
-        """Return the premises of the run and of the risk bound."""
+        """Return the conditions on the run, and the conditions of the risk bound if there is one."""
         conditions = self.conditions(outcome.solution.problem)
         training = outcome.training
         return conditions if training is None else conditions + training.declared
@@ -152,17 +153,17 @@ class MembersCalibrator(
     def printed_readings(
         self, outcome: Outcome[MembersSolution[Problem], TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems."""
+        """Return the interpretations of the printed theorems, with certified guarantees if `true_figures` is true."""
         solution = outcome.solution
         return self.readings(solution, solution.certificates.truth if true_figures else unknown)
 
     @abstractmethod
     def readings(self, solution: MembersSolution[Problem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems.
+        """Return the interpretations ("readings") of the theorems as the papers print them.
 
         Args:
             solution: the certified noise.
-            truth: returns the figures certified of a client at a printed noise multiplier.
+            truth: function that certifies a client's ε and δ at a printed noise multiplier.
         """
 
 
@@ -203,19 +204,22 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
     family = FAMILY
 
     def cost(self, problem: MbSgdProblem) -> CostClass:
-        """Return closed-form if all clients have the same noise and the run is given."""
+        """Return `closed-form` if the run is given and its noise needs no search, and `search` otherwise."""
         return cost_of_noise(problem)
 
     def choose_run(self, problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-        """Return the best run, where the problem leaves it open."""
+        """Return the batch size and rounds: those of the request, or the best ones if it leaves them open."""
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: MbSgdProblem, run: Run) -> tuple[float, ...]:
-        """Return σ of each group by Theorem 2.1 or 2.2 as printed."""
+        """Return the standard deviation σ of each group's noise by Theorem 2.1 or 2.2 as printed."""
         return theorem_inputs(problem, run, run.rounds).noise_stds(run.rounds, "printed")
 
     def risk(self, solution: MembersSolution[MbSgdProblem]) -> StepPlan | None:
-        """Return the steps and the risk bound at the certified noise, with the bound at the printed prescription."""
+        """Return the steps and the risk bound at the certified noise; None if no theorem bounds the risk.
+
+        If the corrected theorem prescribes a run, the plan also has our bound for that run, at its own certified noise.
+        """
         problem, run = solution.problem, solution.run
         plan = plan_of(problem, run, solution.mean_noise_std)
         prescribed = prescribed_run(problem, run) if plan else None
@@ -224,15 +228,15 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         return add_prescribed_risk(plan, problem, prescribed, mean_noise_std(solution.certificates, prescribed))
 
     def readings(self, solution: MembersSolution[MbSgdProblem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems."""
+        """Return the interpretations of Theorem 2.1 or 2.2, with the guarantee certified at the parameters of each."""
         return printed_readings(solution.problem, solution.run, solution.members, truth)
 
     def start(self, problem: MbSgdProblem) -> Start:
-        """Return the bound on the risk before training."""
+        """Return the bound on the population excess risk of the initial model."""
         return start_of_run(problem, "population")
 
     def parameters(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> MbSgdParameters:
-        """Return the run, its noise and its steps."""
+        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved."""
         solution, training = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = MbSgdParameters(**vars(members_parameters(solution)), groups=groups)

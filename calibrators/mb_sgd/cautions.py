@@ -42,6 +42,7 @@ def cautions_of(
 
 
 def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
+    """Warn if `within`, the tolerance of the choice of a run, is given although the request fixes the run."""
     run_is_fixed = problem.rounds is not None and (problem.batch_size is not None or problem.sampling == "full")
     if run_is_fixed and problem.within != type(problem).within:
         yield Caution(
@@ -51,6 +52,7 @@ def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
+    """Warn if groups of clients differ in their noise, or in their targets."""
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
         yield Caution(
@@ -67,6 +69,7 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
 
 
 def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
+    """Warn if the printed theorem is for another sampling, relation or observer than the request."""
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
@@ -89,9 +92,10 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    yield from absence_cautions(
-        problem, "initial_distance", *(() if problem.identically_distributed else ("heterogeneity",))
-    )
+    """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound."""
+    yield from absence_cautions(problem, "initial_distance")
+    if not problem.identically_distributed:
+        yield from absence_cautions(problem, "heterogeneity")
     if problem.sampling not in ("without-replacement", "full"):
         yield Caution(
             code="no-risk-for-this-sampling",

@@ -40,7 +40,7 @@ FIXED_DIVISOR = Condition(
     "if a record is added, removed or zeroed, the sum over its batch is still divided by batch_size",
 )
 Requested = TypeVar("Requested", bound=PacedProblem)
-ROUNDED = 1.0 + 1e-9
+DELTA_TOLERANCE = 1.0 + 1e-9
 """Factor on δ in a comparison that only chooses the start of a search; it absorbs rounding errors."""
 
 
@@ -68,7 +68,7 @@ class Member:
 
 
 def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
-    """Return the groups of a request, or all its clients as one member."""
+    """Return the kinds of clients of a run: the client groups of the request, or all its clients as one kind."""
     if problem.client_groups is None:
         return (
             Member(
@@ -83,7 +83,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
         )
     return tuple(
         Member(
-            place=place,
+            place=index,
             clients=group.clients,
             samples_per_client=group.samples_per_client,
             batch_size=problem.batch_of(group, run),
@@ -91,14 +91,14 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             lipschitz=scale * (group.lipschitz or problem.lipschitz),
             target=_target(problem, group),
         )
-        for place, (group, scale) in enumerate(zip(problem.client_groups, problem.scales, strict=True))
+        for index, (group, scale) in enumerate(zip(problem.client_groups, problem.scales, strict=True))
     )
 
 
 def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | None = None) -> Start:
     """Return the bound on the excess risk of the initial model, before any training.
 
-    The objective is the mean of the clients' weighted losses, and its Lipschitz constant is the mean of theirs.
+    The objective is the mean of the clients' weighted losses. Its Lipschitz constant is the mean of their constants.
 
     Args:
         problem: the request, with the constants of the losses and the domain.
@@ -123,7 +123,10 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
 
 
 def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
-    """Return the target of a group of clients. An ε or δ that the group leaves out is that of the request."""
+    """Return the target of a group of clients, in which absent values are inherited from the request.
+
+    If the request's target is a risk, a group without an ε of its own has that risk as its target.
+    """
     if group.epsilon is None and problem.risk is not None:
         return problem.target
     epsilon = problem.target.epsilon if group.epsilon is None else group.epsilon
@@ -146,17 +149,19 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
 
 
 def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
-    """Return the request with the largest (ε, δ) of its clients in place of a risk.
+    """Return the request with a certified (ε, δ) next to its target risk.
+
+    It has the largest ε of the clients that have the risk as their target, or of all clients if there are none.
 
     Args:
-        problem: the request.
+        problem: the request. It is unchanged if its target is no risk.
         members: the kinds of clients, by `members_at_certified_epsilon`.
     """
     if problem.risk is None:
         return problem
-    inherited = [member.target for member in members if member.target.risk is not None]
-    own = [member.target for member in members]  # if every group has a target of its own
-    largest = max(inherited or own, key=lambda target: target.epsilon)
+    targets = [member.target for member in members]
+    risk_targets = [target for target in targets if target.risk is not None]  # empty if every group has its own (ε, δ)
+    largest = max(risk_targets or targets, key=lambda target: target.epsilon)
     return at_certified_epsilon(problem, replace(largest, risk=problem.risk))
 
 
@@ -201,7 +206,7 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
     """
     rate = _rate(problem, member)
     most_draw_probability = rate * member.rounds  # the union bound
-    if most_draw_probability <= math.exp(member.target.log_delta) * ROUNDED:
+    if most_draw_probability <= math.exp(member.target.log_delta) * DELTA_TOLERANCE:
         return LEAST
     estimate = likely_noise_of_batches if _has_fixed_batches(problem) else likely_noise
     distance = sensitivity_factor(problem.relation)
@@ -209,7 +214,13 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
-    """Return an estimate of the slope with which the search for a noise multiplier starts, at its first value."""
+    """Estimate the derivative of log |log δ| with respect to log noise, with the opposite sign, at the first noise.
+
+    Args:
+        problem: the request.
+        member: the kind of client.
+        noise: the noise multiplier at which the search starts.
+    """
     distance = sensitivity_factor(problem.relation)
     rate = _rate(problem, member)
     if not _has_fixed_batches(problem):
@@ -218,7 +229,7 @@ def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
 
 
 def _has_fixed_batches(problem: PacedProblem) -> bool:
-    """Return whether records are protected under replace-one, with batches of fixed size without replacement."""
+    """Decide whether records are protected under replace-one, with batches of fixed size without replacement."""
     is_subsampled = problem.unit == "record" and problem.sampling == "without-replacement"
     return is_subsampled and problem.relation == "replace-one"
 
@@ -231,10 +242,10 @@ def _rate(problem: PacedProblem, member: Member) -> float:
 
 
 def contribution_norm(problem: PacedProblem, member: Member) -> float:
-    """Return the bound on the ℓ2 norm of one protected contribution to the mean of K gradients.
+    """Return the bound on the ℓ2 norm of one protected contribution to the mean of a batch's gradients.
 
-    It is L/K for a record, where L is the Lipschitz constant and K the batch size. For a client it is the bound on its
-    whole message; a Poisson batch may hold all n records.
+    For a record it is L/K, where L is the Lipschitz constant and K the batch size. For a client it is the bound on the
+    norm of its whole message: L, or nL/K for Poisson batches, which may hold all n records.
     """
     record_norm = member.lipschitz / member.batch_size
     if problem.unit == "record":
@@ -277,10 +288,10 @@ def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
     Args:
         values: the figure of each kind of client with that kind, which states the number of clients.
     """
-    counted = [(value, member.clients) for value, member in values]
-    clients = sum(count for _, count in counted)
-    largest = max(value for value, _ in counted)
-    mean_square = math.fsum(count / clients * (value / largest) ** 2 for value, count in counted)
+    value_and_count = [(value, member.clients) for value, member in values]
+    clients = sum(count for _, count in value_and_count)
+    largest = max(value for value, _ in value_and_count)
+    mean_square = math.fsum(count / clients * (value / largest) ** 2 for value, count in value_and_count)
     return largest * math.sqrt(mean_square)
 
 
@@ -308,11 +319,11 @@ def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federat
 
 
 def communication(problem: PacedProblem, run: Run) -> Communication:
-    """Return the traffic of a run: one single-precision float per coordinate from each participant in each round."""
-    random = len(problem.counts) > 1
+    """Return the traffic of a run, with one single-precision float per coordinate of each participant's message."""
+    is_random = len(problem.counts) > 1
     return Communication(
         bits_per_coordinate=float(BITS_PER_COORDINATE),
         bits_per_round_per_client=BITS_PER_COORDINATE * problem.dimension,
         total_bits=problem.bits_per_round * run.rounds,
-        expected_total_bits=problem.expected_bits_per_round * run.rounds if random else None,
+        expected_total_bits=problem.expected_bits_per_round * run.rounds if is_random else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from epsilond.calibrators.planning.adapter import PlanAdapter, noise_of_messages
-from epsilond.calibrators.planning.limits import as_budget
+from epsilond.calibrators.planning.limits import limits_as_budget
 
 FIELDS = (
     "samples_per_client",
@@ -36,7 +36,7 @@ LOCAL_PLAN = PlanAdapter(
     units=("record", "client"),
     objective="population",
     mean_noise=noise_of_messages,
-    computed=as_budget,
+    computed=limits_as_budget,
     copied=FIELDS,
 )
 PLANS = (LOCAL_PLAN,)

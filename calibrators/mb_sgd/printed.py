@@ -65,12 +65,12 @@ IDENTICAL = ConditionResult(
 
 
 def printed_theorem(problem: MbSgdProblem) -> Theorem:
-    """Return Theorem 2.1 for smooth losses, and Theorem 2.2 for other losses."""
+    """Return the printed theorem on the request's losses: Theorem 2.1 for smooth losses, and 2.2 for others."""
     return THEOREM_2_1 if problem.smoothness is not None else THEOREM_2_2
 
 
 def theorem_of(problem: MbSgdProblem) -> str:
-    """Return the id of the registered theorem."""
+    """Return the id of the printed theorem on the request's losses."""
     return printed_theorem(problem).id
 
 
@@ -80,23 +80,26 @@ def printed_readings(
     """Return the parameters that the paper prints for the request, next to the guarantee that is certified at them.
 
     A reading is one interpretation of a printed statement of Lowy and Razaviyayn: `informal`, `complete`, `proof` and
-    `corrected` of Theorem 2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch, so that of the
-    run is used. Appendix H prescribes a batch but no rounds, so the rounds of the run are used. All statements are
-    about records, so nothing is returned for the unit `client`. With several groups of clients each reading shows the
-    group whose true ε exceeds the promised one by the largest factor.
+    `corrected` of Theorem 2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch size, and the
+    run's is used. Appendix H prescribes a batch size but no rounds, and the run's rounds are used. With several groups
+    of clients, a reading has the figures of the group with the largest ratio of the true ε to the promised one.
 
     Args:
         problem: the request; it may restrict the readings and fix the rounds.
         run: the run of the answer.
         members: one entry for each kind of client.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The readings. Empty if whole clients are protected, because all statements are about records.
     """
-    return tuple(
-        _experimental(problem, members, truth)
-        if reading == "experimental"
-        else _reading(problem, run, members, reading, truth)
-        for reading in _applicable_readings(problem, run)
-    )
+    readings = []
+    for reading in _applicable_readings(problem, run):
+        if reading == "experimental":
+            readings.append(_experimental(problem, members, truth))
+        else:
+            readings.append(_reading(problem, run, members, reading, truth))
+    return tuple(readings)
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
@@ -152,10 +155,10 @@ def prescription_of(
 
 
 def printed_noise_std(member: Member) -> float:
-    """Return σ of Theorem 2.1 of Lowy and Razaviyayn, at the member's own weighted Lipschitz constant.
+    """Return the standard deviation σ of Theorem 2.1 of Lowy and Razaviyayn, at the client's own Lipschitz constant.
 
-    The paper prints the largest constant of all clients for each client, which is corrected here. Both agree if clients
-    are equal.
+    The constant is the one of the client's weighted loss. The paper prints the largest constant of all clients for each
+    client, which is corrected here. Both agree if clients are equal.
     """
     return noise_std(
         lipschitz=member.lipschitz,
@@ -216,9 +219,9 @@ def _prescribed_parameters(
     problem: MbSgdProblem, reading: Reading, worst: PrintedNoise, outputs: Outputs
 ) -> dict[str, float]:
     """Return the parameters of a reading: noise, batch and rounds of the worst client, and the theorem's step size."""
-    further = STEP_PARAMETERS if reading == "proof" else STEP_PARAMETERS + RISK_PARAMETERS
+    extra_names = STEP_PARAMETERS if reading == "proof" else STEP_PARAMETERS + RISK_PARAMETERS
     parameters = noise_parameters(problem, worst, served_rounds(outputs["rounds"]))
-    return parameters | {name: outputs[name] for name in further if name in outputs}
+    return parameters | {name: outputs[name] for name in extra_names if name in outputs}
 
 
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
@@ -229,8 +232,9 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
     """
     if not problem.identically_distributed:
         return None
-    claimed: float | None = outputs.get("proof_excess_risk" if reading == "proof" else "excess_risk")
-    return claimed
+    name = "proof_excess_risk" if reading == "proof" else "excess_risk"
+    claimed_risk: float | None = outputs.get(name)
+    return claimed_risk
 
 
 def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
@@ -280,14 +284,17 @@ def _appendix_h_of(member: Member) -> TheoremAtInputs:
 def _experimental_noise(member: Member, evaluation: TheoremAtInputs, truth: Truth[Member]) -> PrintedNoise:
     """Return the batch and σ that Appendix H prints for one kind of client, with the ε and δ certified there."""
     outputs = evaluation.outputs
-    with_printed_batch = replace(member, batch_size=outputs["batch_size"])
-    true = truth(with_printed_batch, outputs["noise_multiplier"])
-    return PrintedNoise(with_printed_batch, outputs["noise_std"], true)
+    printed_member = replace(member, batch_size=outputs["batch_size"])
+    true = truth(printed_member, outputs["noise_multiplier"])
+    return PrintedNoise(printed_member, outputs["noise_std"], true)
 
 
 def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
-    """Return whether the printed batch K is at most the number of records n, for the client with the least margin."""
-    (batch_fits,) = APPENDIX_H.conditions
+    """Evaluate the condition that the printed batch K is at most the number of records n.
+
+    It is evaluated for the client with the least margin n − K.
+    """
+    (batch_fits,) = APPENDIX_H.conditions  # its only condition
     inputs_of_clients = [evaluation.inputs for evaluation in evaluations]
     sides = binding_sides([Sides.at_most(inputs.real_batch, inputs.samples_per_client) for inputs in inputs_of_clients])
     return _result(batch_fits.id, batch_fits.statement, sides)
@@ -311,7 +318,8 @@ def _conditions(
 ) -> list[ConditionResult]:
     """Return the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
 
-    Poisson batches add a condition that fails. So do records that are not identically distributed, except for `proof`.
+    Poisson batches add a condition that fails. Records that are not identically distributed add another one, except for
+    `proof`.
 
     Args:
         problem: the request.
@@ -334,7 +342,7 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
     """Check the two steps of the printed proof of privacy.
 
     The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
-    Each condition is shown for one kind of client: if it fails for any, the one that violates it most; otherwise the
+    Each condition is evaluated for one kind of client: the one that violates it most or, if all clients meet it, the
     one with the least margin.
     """
     round_sides, total_sides = [], []
@@ -360,4 +368,5 @@ def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
 
 
 def _result(name: str, statement: str, sides: Sides) -> ConditionResult:
+    """Return an evaluated condition with both sides of its inequality."""
     return ConditionResult(name, statement, sides.holds, sides.left, sides.right)

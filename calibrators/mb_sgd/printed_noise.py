@@ -31,11 +31,14 @@ class PrintedNoise:
 
     @property
     def multiplier(self) -> float:
-        """σ divided by L/K, the norm bound of one record's contribution to the mean of K gradients."""
+        """Noise multiplier: σ over L/K, the norm bound of one record's contribution to the mean of K gradients."""
         return self.std * self.member.batch_size / self.member.lipschitz
 
     def epsilon_ratio(self) -> float:
-        """Return the true ε divided by the ε of the target. If the true ε is unknown, 1/multiplier replaces it."""
+        """Return the upper bound on the true ε, divided by the ε of the target.
+
+        If the true ε is not computed, 1/multiplier replaces it: it grows like the ε of a single Gaussian release.
+        """
         epsilon = self.true.epsilon.upper if self.true else 1.0 / self.multiplier
         return epsilon / self.member.target.epsilon
 
@@ -45,7 +48,7 @@ def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[
 
     Args:
         members: one entry for each kind of client, with the printed batch size and rounds.
-        stds: the printed σ of each.
+        stds: the printed standard deviation σ for each kind of client.
         truth: function that certifies a client's ε and δ at a printed noise multiplier. It returns None if it cannot,
             for example because there are more than `LARGEST_COUNT` rounds.
     """
@@ -76,5 +79,5 @@ def noise_parameters(problem: MiniBatchProblem, printed: PrintedNoise, rounds: f
 
 
 def served_rounds(rounds: int) -> float:
-    """Return a prescribed number of rounds for the answer: as a float if it is too large for an integer field."""
+    """Return a prescribed number of rounds, as a float if it is too large for an integer field of the answer."""
     return rounds if rounds < LARGEST_COUNT else float(rounds)

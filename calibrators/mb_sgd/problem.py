@@ -141,7 +141,7 @@ class PacedProblem(TargetedProblem):
         yield from self._budget_faults()
 
     def _budget_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each budget that does not pay for the given run; a size that is left out counts as 1."""
+        """Yield a fault for each budget that does not pay for the given run; absent batch size or rounds count as 1."""
         rounds, batch_size = self.rounds or 1, self.batch_size or 1
         if self.max_gradients is not None and self.max_gradients < batch_size * rounds:
             yield Fault("/max_gradients", "cannot be below batch_size · rounds", f"≥ {batch_size * rounds}")
@@ -158,13 +158,20 @@ class PacedProblem(TargetedProblem):
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """Factors p_i N of the losses, for the weight p_i of each group and N clients; 1 without weights (App. B)."""
+        """Factor p N on the loss of each client group, for N clients and the weight p of the group; 1 without groups.
+
+        The mean of the scaled losses is then the weighted objective (Lowy and Razaviyayn, Appendix B).
+        """
         if not self.client_groups:
             return (1.0,)
         return loss_scales([(group.weight, group.clients) for group in self.client_groups])
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
-        """Return the batch size of a group: as given, or proportional to its records, rounded to nearest (F-07)."""
+        """Return the batch size of a group's clients in a run.
+
+        It is all records if batches are full, and otherwise the group's own batch size if given. Without one, it is the
+        run's batch size times the group's records over `samples_per_client`, rounded to nearest.
+        """
         if self.sampling == "full":
             return group.samples_per_client
         return group.batch_at(batch_size=run.batch_size, samples_per_client=self.samples_per_client)
@@ -232,36 +239,43 @@ class MiniBatchProblem(PacedProblem):
         super().check()
 
     def _member_faults(self) -> list[Fault]:
+        """Return the faults of the client groups and of the random number of participants."""
         return [*self._group_faults(), *self._participation_faults()]
 
     def _group_faults(self) -> list[Fault]:
+        """Return the faults of the client groups; their targets are checked only if the groups are sound."""
         if self.client_groups is None:
             return []
         faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
         return faults or list(self._group_target_faults(self.client_groups))
 
     def _group_target_faults(self, groups: tuple[ClientGroupRequest, ...]) -> Iterator[Fault]:
-        """Yield the faults of groups that complete a risk: ε and δ of a group are no part of it."""
+        """Yield the faults of groups with an incomplete (ε, δ) of their own, where the request's target is a risk.
+
+        A group's δ needs an ε of the group. A group's ε needs a δ, of the group or of the request.
+        """
         if self.risk is None:
             return
         has_delta = self.delta is not None or self.log10_delta is not None
-        for place, group in enumerate(groups):
+        for index, group in enumerate(groups):
             own_delta = group.delta is not None or group.log10_delta is not None
             if own_delta and group.epsilon is None:
                 yield Fault(
-                    f"/client_groups/{place}/epsilon", f"is needed with a δ of the group, as {self.risk.kind} has none"
+                    f"/client_groups/{index}/epsilon", f"is needed with a δ of the group, as {self.risk.kind} has none"
                 )
             if group.epsilon is not None and not (own_delta or has_delta):
                 yield Fault(
-                    f"/client_groups/{place}/delta", "is needed with an ε of the group, as the request has no δ"
+                    f"/client_groups/{index}/delta", "is needed with an ε of the group, as the request has no δ"
                 )
 
     def _participation_faults(self) -> list[Fault]:
+        """Return the faults of the distribution of the number of participants, if the request has one."""
         if self.participation is None:
             return []
         return law_faults(self.participation, participants=self.participants, clients=self.clients)
 
     def _crossing_faults(self) -> Iterator[Fault]:
+        """Yield the faults of all mini-batch problems, of a needless heterogeneity, and of unknown readings."""
         yield from super()._crossing_faults()
         if self.identically_distributed and (self.heterogeneity or 0.0) > 0:
             yield Fault("/heterogeneity", "needs identically_distributed = false", "0")

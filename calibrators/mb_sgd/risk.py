@@ -56,7 +56,7 @@ class MbSgdRiskProblem(PairTarget, MbSgdProblem, SteppedRiskFields):
     """A run of mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
-        """Check the fields of mb-sgd, and that a given noise belongs to a given run."""
+        """Check the fields of mb-sgd, and that a noise comes with a batch size and rounds."""
         super().check()
         check_run(self)
 
@@ -130,7 +130,7 @@ def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | Acce
 
 
 def _explicit(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[UpperBound]:
-    """Yield the bound with explicit constants in the form of the answer; nothing without a bound."""
+    """Yield the bound with explicit constants in the form of the answer; nothing if no theorem has one."""
     if explicit is None:
         return
     yield explicit.answer(risk_theorem(problem), problem.smoothness or 0.0, heaviest=max(1.0, *problem.scales))
@@ -143,8 +143,8 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
     full statement is evaluated as printed, and again with the printed errors corrected. The short form is evaluated
     only if all clients are equal, their number per round is fixed, and losses are smooth.
 
-    The theorems bound the expected loss under a guarantee for records. Nothing is yielded for the empirical risk, or if
-    the protected unit is a client.
+    The theorems bound the population risk under a guarantee for records. Nothing is yielded for the empirical risk, or
+    if the protected unit is a client.
 
     Args:
         problem: losses, clients and target of the request.
@@ -168,7 +168,14 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
 def _full_statement(
     problem: MbSgdRiskProblem, run: Run, noise_std: float, reading: Literal["complete", "corrected"]
 ) -> UpperBound:
-    """Return the bound of the full statement of Theorem 2.1 or 2.2, as printed or with its known errors corrected."""
+    """Return the bound of the full statement of Theorem 2.1 or 2.2 of Lowy and Razaviyayn.
+
+    Args:
+        problem: losses, clients and target of the request.
+        run: its batch size and number of rounds.
+        noise_std: standard deviation σ per coordinate, root mean square over clients.
+        reading: `complete` for the statement as printed, `corrected` for the one without its known errors.
+    """
     formula: TheoremReading = "printed" if reading == "complete" else "corrected"
     inputs = theorem_inputs(problem, run, run.rounds)
     evaluation = printed_theorem(problem).evaluate(inputs, formula)
@@ -226,10 +233,17 @@ def _printed_bound(
 def _aggregates(problem: MbSgdRiskProblem, run: Run) -> AggregatesAnswer:
     """Return the figures of the whole federation that Theorems 2.1 and 2.2 of Lowy and Razaviyayn depend on.
 
-    They are means of the random number M_r of participants, the largest ξ, and the average Ξ. Here ξ is the privacy
-    cost of a client, from its target, its number of records and the rounds. Ξ is the root mean square of the mean of
-    the M_r largest ξ. ψ is L² ξ, for the largest Lipschitz constant L of the weighted losses. `branch` names the figure
-    of ξ that gives the smaller bound and is used.
+    For one client, ξ is the paper's measure of its privacy cost, computed from its target, records and rounds. For M_r
+    participants, Ξ is the root mean square of the mean of the M_r largest ξ. ψ is L² ξ, for the largest Lipschitz
+    constant L of the weighted losses.
+
+    Args:
+        problem: losses, clients and target of the request.
+        run: its batch size and number of rounds.
+
+    Returns:
+        The mean and the root mean square of M_r, the figures Ξ (`average_xi`) and the largest ξ, the same figures of ψ,
+        and in `branch` the name of the one of both that gives the smaller bound.
     """
     members = members_of(problem, run)
     federation = federation_of(problem, members)

@@ -37,8 +37,8 @@ def choose_among(
     Args:
         problem: the request, with the budgets and `within`.
         certificates: the certified noise of each kind of client.
-        has_bound: function that returns whether a theorem bounds the risk of a run. If not, the run with the largest
-            batch is taken, and among those the closest one.
+        has_bound: function that decides whether a theorem bounds the risk of a run. If none does, the answer is the run
+            with the largest batch and, among runs with that batch, the largest `closeness`.
         closeness: (run) ↦ closeness of its rounds to the prescribed rounds; larger is closer.
         quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
         risk: (run, σ) ↦ the bound on the excess risk.
@@ -56,7 +56,7 @@ def choose_among(
         risk=risk,
         rarity=partial(rarity_of, problem),
         reference=Run(batch_size=problem.samples_per_client, rounds=1),
-        cheap=lambda run: rarity_of(problem, run) == 0.0,
+        cheap=lambda run: rarity_of(problem, run) == 0.0,  # exactly Gaussian runs have a closed form
     )
     return smallest_run(runs, outlook, within=problem.within, traffic=problem.traffic)
 
@@ -64,8 +64,8 @@ def choose_among(
 def rarity_of(problem: MiniBatchProblem, run: Run) -> float:
     """Return n/(K√R), which measures how far the privacy loss of a run is from a normal distribution.
 
-    A record is drawn rarely if the value is large. It is 0 if batches are full or if whole clients are protected,
-    because the loss is then exactly normal.
+    A record is drawn rarely if the value is large. The value is 0 if batches are full or if clients are protected as a
+    whole, because the loss is then exactly normal.
 
     Args:
         problem: the request, with n records per client.
@@ -88,7 +88,7 @@ def most_rounds(problem: PacedProblem, batch_size: int) -> int:
 
 
 def paid_runs(problem: PacedProblem) -> list[Run]:
-    """Return a lattice of runs within the budgets that agree with the request.
+    """Return the runs within the budgets that agree with the request, from a lattice of batch sizes and rounds.
 
     Raises:
         InvalidInput: the budgets leave no run.

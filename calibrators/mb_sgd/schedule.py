@@ -72,7 +72,7 @@ class StepPlan:
 
 
 @dataclass(frozen=True)
-class _Pace:
+class _Step:
     """A step size and, for a loss that is not smooth, the smoothness of the Moreau envelope that is minimised."""
 
     step_size: float
@@ -113,8 +113,8 @@ def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
 def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
     """Return the inputs of the bound on the excess risk for groups of clients with weighted losses.
 
-    The objective is the mean over N clients of weighted losses. For a client of group i with the weight p_i, it is
-    p_i N times its loss. Its smoothness and strong convexity are scaled likewise.
+    The objective is the mean of the scaled losses of all N clients. A client's loss is multiplied by p N, for the
+    weight p of its group (`PacedProblem.scales`), and so are its smoothness and strong convexity.
 
     Args:
         problem: the request, with client groups.
@@ -140,27 +140,27 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
     )
 
 
-def _bound(inputs: ExcessRiskProblem, pace: _Pace, *, noise_std: float, rounds: int) -> ExcessRisk:
+def _bound(inputs: ExcessRiskProblem, step: _Step, *, noise_std: float, rounds: int) -> ExcessRisk:
     """Return the bound on the excess risk at a step size, on the envelope if there is one.
 
     Args:
         inputs: sizes and constants of the loss.
-        pace: the step size and the envelope.
+        step: the step size and the envelope.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: number of rounds.
     """
-    if pace.envelope_smoothness is None:
-        return excess_risk(inputs, noise_std=noise_std, rounds=rounds, step_size=pace.step_size)
+    if step.envelope_smoothness is None:
+        return excess_risk(inputs, noise_std=noise_std, rounds=rounds, step_size=step.step_size)
     return enveloped_excess_risk(
         inputs,
-        envelope_smoothness=pace.envelope_smoothness,
+        envelope_smoothness=step.envelope_smoothness,
         noise_std=noise_std,
         rounds=rounds,
-        step_size=pace.step_size,
+        step_size=step.step_size,
     )
 
 
-def _best_pace(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> _Pace:
+def _best_step(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> _Step:
     """Return the step size that minimises the bound and, for a loss that is not smooth, the best envelope.
 
     Args:
@@ -171,9 +171,9 @@ def _best_pace(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quic
     """
     if math.isinf(inputs.smoothness):
         envelope = best_envelope(inputs, noise_std=noise_std, rounds=rounds, quick=quick)
-        return _Pace(envelope.step_size, envelope.envelope_smoothness)
+        return _Step(envelope.step_size, envelope.envelope_smoothness)
     choose_step = closed_step_size if quick else best_step_size
-    return _Pace(choose_step(inputs, noise_std=noise_std, rounds=rounds), None)
+    return _Step(choose_step(inputs, noise_std=noise_std, rounds=rounds), None)
 
 
 def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | None:
@@ -187,48 +187,54 @@ def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | Non
     inputs = risk_problem(problem, run)
     if inputs is None:
         return None
-    pace = _best_pace(inputs, noise_std=noise_std, rounds=run.rounds)
-    bound = _bound(inputs, pace, noise_std=noise_std, rounds=run.rounds)
+    step = _best_step(inputs, noise_std=noise_std, rounds=run.rounds)
+    bound = _bound(inputs, step, noise_std=noise_std, rounds=run.rounds)
     theorem = risk_theorem(problem)
     upper = RiskBound(value=bound.total, constant="explicit", theorem=theorem.id, terms=bound.terms)
     return StepPlan(
-        step_size=pace.step_size,
-        averaging=_averaging(pace.step_size * _curvature(inputs, pace)),
+        step_size=step.step_size,
+        averaging=_averaging(step.step_size * _curvature(inputs, step)),
         risk=Risk(upper=upper),
         declared=theorem.conditions,
-        envelope_smoothness=pace.envelope_smoothness,
+        envelope_smoothness=step.envelope_smoothness,
     )
 
 
 def _averaging(contraction: float) -> Averaging:
-    """Return the weights of the iterates: each is 1/(1 − ημ) times the one before, which is uniform for μ = 0.
+    """Return the weights of the averaged iterates: each is 1/(1 − ημ) times the one before.
 
     Args:
-        contraction: ημ, the step size times the strong convexity. From 1 on, only the last iterate has weight.
+        contraction: the step size η times the strong convexity μ. The weights are uniform at 0. From 1 on, only the
+            last iterate has weight.
     """
     ratio = 1.0 / (1.0 - contraction) if contraction < 1.0 else math.inf
     return Averaging(kind="geometric", ratio=ratio) if ratio > 1.0 else Averaging(kind="uniform")
 
 
 def risk_theorem(problem: PacedProblem) -> Theorem:
-    """Return the theorem of the explicit bound on the excess risk of a request."""
+    """Return the theorem of the explicit bound: one for equal clients with smooth losses, one for all others."""
     if problem.client_groups or problem.smoothness is None:
         return FEDERATED_RISK
     return EXCESS_RISK_BOUND
 
 
-def _curvature(inputs: ExcessRiskProblem, pace: _Pace) -> float:
+def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
     """Return the strong convexity of the loss or, if there is an envelope, of the envelope."""
-    if pace.envelope_smoothness is None:
+    if step.envelope_smoothness is None:
         return inputs.strong_convexity
-    return on_envelope(inputs, pace.envelope_smoothness).strong_convexity
+    return on_envelope(inputs, step.envelope_smoothness).strong_convexity
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """Return the run with the number of rounds that Theorem 2.1 or 2.2, with its errors corrected, prescribes.
+    """Return the run with the number of rounds that the corrected Theorem 2.1 or 2.2 prescribes.
 
-    The batch size is that of `run`. The result is None if the request fixes the rounds, if the protected unit is a
-    client, if ε is 0, or if the number of rounds exceeds `LARGEST_COUNT`.
+    Args:
+        problem: the request.
+        run: the run of the answer, of which the batch size is used.
+
+    Returns:
+        The run. None if the request fixes the rounds, if whole clients are protected, if ε is 0, or if the number of
+        rounds exceeds `LARGEST_COUNT`.
     """
     if problem.rounds is not None or problem.unit == "client" or problem.target.epsilon == 0.0:
         return None
@@ -253,10 +259,11 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     assert inputs is not None  # there is a plan, so that a theorem bounds the risk
     assert plan.risk.upper is not None
     assert prescription.step_size is not None  # only the informal statements leave it out
-    pace = _Pace(prescription.step_size, prescription.envelope_smoothness)
+    step = _Step(prescription.step_size, prescription.envelope_smoothness)
 
     def bound_at(std: float) -> float:
-        return _bound(inputs, pace, noise_std=std, rounds=prescribed.rounds).total
+        """Return the bound on the excess risk at a noise."""
+        return _bound(inputs, step, noise_std=std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)
     printed_std = root_mean_square((printed_noise_std(member), member) for member in members)
@@ -296,9 +303,12 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
 
 
 def _closeness(problem: MbSgdProblem, run: Run) -> float:
-    """Return the closeness of the rounds to M min{n, ε²n²/d}, which Theorem 2.2 prescribes (F-21).
+    """Return how close the number of rounds is to the one that Theorem 2.2 of Lowy and Razaviyayn prescribes.
 
-    The closeness is at most 0, and 0 is closest. M is the number of participants, n that of records, d the dimension.
+    It prescribes M min{n, ε²n²/d} rounds, for M participants, n records per client and dimension d.
+
+    Returns:
+        −|ln(rounds/prescribed)|, which is 0 at best. A prescribed number below 1 counts as 1.
     """
     effective = effective_samples(
         samples_per_client=problem.samples_per_client, epsilon=problem.target.epsilon, dimension=problem.dimension
@@ -308,7 +318,7 @@ def _closeness(problem: MbSgdProblem, run: Run) -> float:
 
 
 def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = False) -> float:
-    """Return the explicit bound of a run at a noise and its best step size; infinite if no bound applies.
+    """Return the explicit bound on the excess risk of a run at its best step size; infinite if no bound applies.
 
     Args:
         problem: the request.
@@ -319,5 +329,5 @@ def risk_at(problem: PacedProblem, run: Run, noise_std: float, *, quick: bool = 
     inputs = risk_problem(problem, run)
     if inputs is None:
         return math.inf
-    pace = _best_pace(inputs, noise_std=noise_std, rounds=run.rounds, quick=quick)
-    return _bound(inputs, pace, noise_std=noise_std, rounds=run.rounds).total
+    step = _best_step(inputs, noise_std=noise_std, rounds=run.rounds, quick=quick)
+    return _bound(inputs, step, noise_std=noise_std, rounds=run.rounds).total

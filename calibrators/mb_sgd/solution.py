@@ -51,7 +51,7 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
 
     @property
     def mean_noise_std(self) -> float:
-        """σ, root mean square over clients."""
+        """Standard deviation σ of the noise per coordinate, root mean square over clients."""
         return root_mean_square(zip(self.noise_stds, self.members, strict=True))
 
 
@@ -60,7 +60,7 @@ def guarantees_of(
 ) -> tuple[GuaranteeAnswer, ...]:
     """Return the guarantee of each kind of client, with the sensitivity of its own messages.
 
-    Kinds of clients that share a certificate share its ε and δ too, which are computed once.
+    Kinds of clients with one certificate have the same ε and δ, which are computed once.
     """
     problem = certificates.problem
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}
@@ -127,7 +127,7 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """Return the parameters of each group, in the order of the request."""
+    """Return the noise, the guarantee and the printed noise of each group of clients, in the order of the request."""
     printed = solution.printed_stds
     return tuple(
         GroupParameters(
@@ -179,10 +179,10 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """Return the guarantee that holds for every client, at the largest ε and δ of the clients' targets.
 
     The ε of a client falls as δ grows. At the largest δ of all targets it is therefore at most the ε at the client's
-    own δ, and the largest upper bound on ε holds for all clients. The lower bound on ε is the largest of those clients
-    that have the largest δ as their own. The same holds with ε and δ exchanged.
+    own δ, and the largest upper bound on ε holds for all clients. The lower bound on ε is the largest one among the
+    clients with that largest δ as their own target. The same holds with ε and δ exchanged.
 
-    The sensitivity is left out if clients differ in it.
+    The sensitivity is None if clients differ in it.
 
     Args:
         answers: the guarantee of each kind of client at its own target; at least one.
@@ -191,12 +191,12 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
         return answers[0]
     largest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
     largest_epsilon = max(answer.target.epsilon for answer in answers)
-    at_delta = [answer for answer in answers if answer.target.log10_delta == largest_delta.log10_delta]
-    at_epsilon = [answer for answer in answers if answer.target.epsilon == largest_epsilon]
-    epsilon = _merge_bounds([answer.epsilon for answer in answers], [answer.epsilon for answer in at_delta])
-    delta = _merge_bounds([answer.delta for answer in answers], [answer.delta for answer in at_epsilon])
+    with_largest_delta = [answer for answer in answers if answer.target.log10_delta == largest_delta.log10_delta]
+    with_largest_epsilon = [answer for answer in answers if answer.target.epsilon == largest_epsilon]
+    epsilon = _merge_bounds([answer.epsilon for answer in answers], [answer.epsilon for answer in with_largest_delta])
+    delta = _merge_bounds([answer.delta for answer in answers], [answer.delta for answer in with_largest_epsilon])
     log10_delta = _merge_bounds(
-        [answer.log10_delta for answer in answers], [answer.log10_delta for answer in at_epsilon]
+        [answer.log10_delta for answer in answers], [answer.log10_delta for answer in with_largest_epsilon]
     )
     sensitivities = [answer.sensitivity for answer in answers if answer.sensitivity is not None]
     return replace(
@@ -218,18 +218,23 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
 
 
 def common_risk(targets: Sequence[TargetAnswer]) -> Fields:
-    """Return the fields of the risk that is the target of every client; none if clients differ in it."""
+    """Return the fields of the risk that is the target of every client; empty if clients differ in it."""
     risks = [{name: getattr(target, name) for name in RISK_FIELDS} for target in targets]
     return risks[0] if all(risk == risks[0] for risk in risks) else {}
 
 
 def _merge_bounds(all_clients: Iterable[Ends], at_largest_target: Iterable[Ends]) -> Ends:
-    """Return the largest upper bound of all clients, with the largest lower bound of those at the largest target."""
+    """Return bounds on the largest figure of all clients.
+
+    Args:
+        all_clients: bounds on the figure of each client, of which the upper bounds are used.
+        at_largest_target: bounds of the clients with the largest target, of which the lower bounds are used.
+    """
     return Ends(max(bounds.lower for bounds in at_largest_target), max(bounds.upper for bounds in all_clients))
 
 
 def numerical_of_all(members: Sequence[Member], certified: Sequence[Certified]) -> NumericalAnswer:
-    """Return the largest relative width of all members' bounds."""
+    """Return the largest relative width of the bounds on δ of any kind of client, as the numerical accuracy of all."""
     answers = (
         numerical_answer(member_certified.guarantee, member.target)
         for member_certified, member in zip(certified, members, strict=True)

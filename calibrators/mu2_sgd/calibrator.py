@@ -142,10 +142,13 @@ def conversion_of(mu: float, target: Target) -> ConversionAnswer:
     """
     exact, zcdp, lemma = mus(epsilon=target.epsilon, log_delta=target.log_delta).values()
     epsilon_at_mu = epsilons(mu=mu, log_delta=target.log_delta)
-    epsilon = {name: epsilon_at_mu[f"{name}_epsilon"] for name in ("exact", "zcdp", "lemma")}
     return ConversionAnswer(
         gaussian_dp_mu=ByConversion(exact=exact, zcdp=zcdp, lemma=lemma),
-        epsilon=ByConversion(**epsilon),
+        epsilon=ByConversion(
+            exact=epsilon_at_mu["exact_epsilon"],
+            zcdp=epsilon_at_mu["zcdp_epsilon"],
+            lemma=epsilon_at_mu["lemma_epsilon"],
+        ),
         noise_over_exact=exact / lemma if lemma > 0.0 else math.inf,
         zcdp_noise_over_exact=exact / zcdp if zcdp > 0.0 else math.inf,
     )
@@ -191,7 +194,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return "search" if is_step_searched or has_many_groups else "closed-form"
 
     def definition(self, problem: Mu2SgdProblem) -> Definition:
-        """Return local for an untrusted server."""
+        """Return `local` for an untrusted server, and `central` for a trusted one."""
         return "local" if problem.server == "untrusted" else "central"
 
     def find(self, problem: Mu2SgdProblem) -> Mu2SgdSolution:
@@ -216,19 +219,19 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         )
 
     def risk(self, solution: Mu2SgdSolution) -> Mu2Training:
-        """Return the step size with the bound on the risk, or only the order where no theorem has a bound."""
+        """Return the step size with the bound on the risk, or without a bound only the order of the noise."""
         return training_of(solution.problem, solution.noise.std, solution.target.epsilon)
 
     def printed_readings(
         self, outcome: Outcome[Mu2SgdSolution, Mu2Training], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems."""
+        """Return the interpretations of the printed theorems at the inputs of the request."""
         del true_figures
         solution = outcome.solution
         return printed_readings(solution.problem, solution.target, solution.norm)
 
     def start(self, problem: Mu2SgdProblem) -> Start:
-        """Return the bound on the risk before training."""
+        """Return the bound on the excess risk of the initial model."""
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Mu2SgdParameters:
@@ -254,16 +257,16 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         )
 
     def sampling(self, solution: Mu2SgdSolution) -> Sampling:
-        """Return full: no random draw is counted."""
+        """Return `full`, because the guarantee counts no random draw of records or clients."""
         del solution
         return "full"
 
     def specs(self, solution: Mu2SgdSolution) -> tuple[Spec, ...]:
-        """Return the Gaussian mechanism through which a record is seen."""
+        """Return the one Gaussian mechanism that determines all that the observer sees of a record."""
         return (Gaussian(noise_multiplier=solution.certified.noise),)
 
     def communication(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Communication:
-        """Return the traffic of the reports, in 32-bit numbers."""
+        """Return the traffic of the reports, with one number of 32 bits per coordinate."""
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.dimension
         return Communication(
@@ -282,8 +285,9 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return (theorem.because(premise, clipping_norm=norm, gaussian_dp_mu=solution.mu),)
 
     def premises(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Condition, ...]:
-        """Return the conditions of the guarantee, then those of the risk bound."""
-        training, problem = outcome.training, outcome.solution.problem
+        """Return the conditions of the guarantee, followed by those of the risk bound."""
+        training = outcome.training
+        problem = outcome.solution.problem
         conditions = list(UNTRUSTED.conditions)
         if problem.server == "trusted":
             conditions = [*TRUSTED.conditions, SILENT_LAST]

@@ -40,6 +40,11 @@ def cautions_of(
     yield from _guarantee_cautions(problem, certified)
     yield from _participation_cautions(problem, reports)
     yield from printed_cautions(printed, (noise.std,))
+    yield from _risk_cautions(problem, printed)
+
+
+def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) -> Iterator[Caution]:
+    """Yield the cautions on printed risks that are not proved, and on values that the risk bound assumes."""
     for reading in printed:
         if reading.status is Status.UNPROVED:
             yield Caution(
@@ -82,7 +87,12 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
 
 
 def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -> Iterator[Caution]:
-    """Yield the cautions on the number of reports of clients, and on clients that stop early."""
+    """Yield the cautions on how often clients report, on clients that stop early, and on a missing risk bound.
+
+    Args:
+        problem: the request.
+        reports: the protection of each kind of client, with the rounds in which its last noise is not cancelled.
+    """
     if problem.cap < problem.rounds:
         yield Caution(
             code="participations-are-capped",

@@ -61,12 +61,16 @@ class ClientReport:
 
 
 def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """Describe the protection of each kind of client.
+    """Describe the protection of each kind of client of a run.
 
     Args:
         problem: the request.
         noise: the noise of the run.
         target: the target, of which only δ is used: each description has the ε at this δ.
+
+    Returns:
+        One description for each client group of the request. If participants are drawn uniformly, there are two: for a
+        client that reports most often, and for one that reports an average number of times.
     """
     kinds = _kinds_of_clients(problem, noise)
     epsilon_of_mu = _epsilons_at_delta({kind.mu for kind in kinds}, target.log_delta)
@@ -146,13 +150,13 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
         gaussian_dp_mu=kind.mu,
         epsilon=epsilon,
         **own_noise,
-        **_pattern(kind),
+        **_report_rounds(kind),
         protected=(_protection(kind),),
         not_protected=tuple(_not_protected(kind)),
     )
 
 
-def _pattern(kind: ReportingClients) -> Fields:
+def _report_rounds(kind: ReportingClients) -> Fields:
     """Return the first and the last round of the reports and the longest gap; nothing if the rounds are not given."""
     rounds = kind.rounds
     if not rounds:
@@ -167,7 +171,8 @@ def _own_noise(kind: ReportingClients) -> Fields:
     The noise of a client's K-th report has the standard deviation σ√K, for the standard deviation σ of its first noise.
     The last noise of a client is never cancelled. It is the only protection of the last report's record.
     """
-    noise, problem = kind.noise, kind.noise.problem
+    noise = kind.noise
+    problem = noise.problem
     sensitivity = sensitivity_factor(problem.relation) * problem.federation.clipping_norm
     last_std = noise.std * math.sqrt(kind.reports)
     mu_at_cap = noise.mu(problem.cap)

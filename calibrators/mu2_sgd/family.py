@@ -41,9 +41,10 @@ def releases_of(rounds: int) -> int:
 
 
 def contribution_norm(problem: Mu2SgdProblem) -> float:
-    """Return the norm bound of one record's contribution: S to a report, or S/m to the mean of a round.
+    """Return the bound on the norm of one record's contribution to the quantity that gets noise.
 
-    S is the clipping norm and m the number of participants. With a trusted server the noise is added to the mean.
+    With an untrusted server it is the clipping norm S, for a client's report. With a trusted server it is S/m, for the
+    mean of a round with m participants.
     """
     norm = problem.federation.clipping_norm
     return norm if problem.server == "untrusted" else norm / problem.reporting
@@ -62,7 +63,8 @@ def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
         noise_multiplier: noise multiplier z of that single mechanism.
     """
     variance_factor = harmonic(problem.cap) if problem.server == "untrusted" else releases_of(problem.rounds)
-    return noise_multiplier * contribution_norm(problem) * math.sqrt(variance_factor) * (1.0 + 2.0 * PAD)
+    rounding = 1.0 + 2.0 * PAD  # exceeds the rounding errors of the product
+    return noise_multiplier * contribution_norm(problem) * math.sqrt(variance_factor) * rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +146,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
+        """Return the guarantee of the single mechanism at a noise multiplier."""
         return guarantee_at(problem, sensitivity / noise, effort)
 
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)
@@ -170,16 +173,15 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
-    """Return the root mean square, per coordinate, of the noise that is left in the server's mean after round T.
+    """Return the root mean square, per coordinate, of the noise that is left in the server's mean after the last round.
 
     With a trusted server it is the noise of the last round. With an untrusted server the last noise of every client is
-    left (Lemma 4.1 of Reshef and Levy). For K_i reports of client i, m participants and the standard deviation σ of a
-    client's first noise, the result is σ √(Σ_i K_i) / m. There are Σ_i K_i = mT reports if m clients are drawn
-    uniformly in each of T rounds.
+    left (Lemma 4.1 of Reshef and Levy). It is then σ √(Σ_i K_i)/m, for K_i reports of client i and m participants. The
+    sum is mT if m clients are drawn uniformly in each of T rounds.
 
     Args:
         problem: the request.
-        noise_std: σ, or the standard deviation of every round's noise with a trusted server.
+        noise_std: standard deviation σ of a client's first noise, or of every round's noise with a trusted server.
     """
     if problem.server == "trusted":
         return noise_std

@@ -32,27 +32,33 @@ def computed_fields(server: Server, plan: PlanProblem) -> Fields:
     are_identical = plan.identically_distributed
     return {
         "server": server,
-        "rounds": plan.rounds or within_limits(plan),
+        "rounds": plan.rounds or default_rounds(plan),
         "heterogeneity": 0.0 if are_identical else plan.heterogeneity,
         "smoothness_heterogeneity": 0.0 if are_identical else None,
     }
 
 
-def within_limits(plan: PlanProblem) -> int | None:
-    """Return the number of records of a client, cut to the rounds that the plan's limits allow, but at least 1.
+def default_rounds(plan: PlanProblem) -> int | None:
+    """Return the number of rounds that is chosen if the plan leaves it open: one for each record of a client.
 
-    If the plan has no limits, the result is the number of records. It is None if that number is unknown.
+    Returns:
+        The number of records of a client, or the largest number of rounds within the plan's limits if that is smaller;
+        at least 1. None if the number of records is unknown.
     """
-    most, records = most_rounds(plan), plan.samples_per_client
-    return records if most is None or records is None else max(1, min(most, records))
+    records = plan.samples_per_client
+    limit = most_rounds(plan)
+    if records is None or limit is None:
+        return records
+    return max(1, min(limit, records))
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the reason why the algorithm does not apply if there are more rounds than a client has records.
+    """Yield a refusal if the plan has more rounds than a client has records.
 
-    A client uses a new record in every round that it reports in.
+    A client uses a new record in every round in which it reports.
     """
-    rounds, records = plan.rounds, plan.samples_per_client
+    rounds = plan.rounds
+    records = plan.samples_per_client
     if rounds is not None and records is not None and rounds > records:
         statement = "every report uses a new record: rounds ≤ samples_per_client"
         condition = ConditionAnswer(
@@ -62,13 +68,12 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on rounds that were chosen, and on batches of one record."""
+    """Yield the assumptions on the number of rounds if it was chosen, and on reports of a single record."""
     if plan.rounds is None:
-        most = " as the limits allow, and no more than a client has records"
-        all_records = within_limits(plan) == plan.samples_per_client
-        yield Reason(
-            message="as many rounds" + (" as a client has records" if all_records else most), pointer="/rounds"
-        )
+        message = "as many rounds as the limits allow, and no more than a client has records"
+        if default_rounds(plan) == plan.samples_per_client:
+            message = "as many rounds as a client has records"
+        yield Reason(message=message, pointer="/rounds")
     if (plan.batch_size or 1) > 1:
         yield Reason(message="a report is of one record", pointer="/batch_size", allowed="1")
 

@@ -23,9 +23,9 @@ def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tup
     """Return the noise schedules that Reshef and Levy print in Theorem 5.2 or F.2, with their true ε and δ.
 
     Both theorems start from the parameter ρ of Gaussian differential privacy. There are two readings: `statement`
-    converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If the request states ρ,
-    both use it unchanged. Both claim the printed risk. The parameter `certified_excess_risk` is the risk that is proved
-    at the same noise and step.
+    converts the target to ρ by the paper's Lemma 2.6, and `corrected` converts it exactly. If the request's target is a
+    risk, both use the ρ that is equivalent to it. Both claim the printed risk. The parameter `certified_excess_risk` is
+    the risk that is proved at the same noise and step size.
 
     Args:
         problem: the request, which may select readings.
@@ -40,9 +40,9 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
     """Return the parameter of Gaussian differential privacy (ρ in the paper) that a reading uses for the target.
 
     Args:
-        problem: the request; a parameter that it states is returned unchanged.
+        problem: the request. If its target is a risk, the parameter that is equivalent to the risk is returned.
         target: the target (ε, δ).
-        reading: `statement` for Lemma 2.6, `corrected` for the exact conversion.
+        reading: `statement` for the conversion of Lemma 2.6, `corrected` for the exact conversion.
     """
     if problem.risk is not None:
         return problem.risk.gaussian_mu
@@ -69,9 +69,8 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
     outputs = evaluation.outputs
     std = outputs["base_std"] if is_untrusted else outputs["noise_std"]
     true_mu = ScheduleNoise(problem=problem, std=std).mu(problem.cap, relation="replace-one")
-    is_proved = all(
-        condition.holds == Verdict.YES for condition in evaluation.conditions() if condition.id == PROVED_HERE.id
-    )
+    proof_conditions = [condition for condition in evaluation.conditions() if condition.id == PROVED_HERE.id]
+    is_proved = all(condition.holds == Verdict.YES for condition in proof_conditions)
     parameters = {
         "noise_std": std,
         "noise_multiplier": std / norm,

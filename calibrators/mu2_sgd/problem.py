@@ -93,7 +93,7 @@ class Participation:
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that groups are present if the kind needs them, each with the field of that kind."""
+        """Check that groups are present if and only if the kind needs them, each with the field of that kind."""
         if self.groups is not None:
             read_members(self, "groups", ParticipatingGroup)
         if self.groups is None and self.kind != "uniform":
@@ -104,8 +104,8 @@ class Participation:
             raise InvalidInput.at("/groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
         needed_field = "rounds" if self.kind == "pattern" else "participations"
         faults = [
-            Fault(f"/groups/{place}/{needed_field}", "is needed for this kind, and the other field must be absent")
-            for place, group in enumerate(self.groups or ())
+            Fault(f"/groups/{index}/{needed_field}", "is needed for this kind, and the other field must be absent")
+            for index, group in enumerate(self.groups or ())
             if group.given_fields != {needed_field}
         ]
         if faults:
@@ -145,7 +145,7 @@ class Mu2SgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check the fields together: participants and rounds that fit the federation.
+        """Check that spreads, participants, reports and observer agree with the other fields.
 
         Raises:
             InvalidInput: some fields contradict each other.
@@ -171,12 +171,12 @@ class Mu2SgdProblem(TargetedProblem):
 
     def _participation_faults(self) -> list[Fault]:
         """Return the faults of the cap on reports and of the groups, if the request states a participation."""
-        participation, rounds = self.participation, self.rounds
+        participation = self.participation
         if participation is None:
             return []
         faults = []
-        if (participation.most_participations or 0) > rounds:
-            faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {rounds}"))
+        if (participation.most_participations or 0) > self.rounds:
+            faults.append(Fault("/participation/most_participations", "cannot exceed rounds", f"≤ {self.rounds}"))
         if participation.groups is not None:
             faults += self._groups_faults(participation, participation.groups, is_valid=not faults)
         return faults
@@ -199,11 +199,11 @@ class Mu2SgdProblem(TargetedProblem):
             faults.append(Fault("/participation/groups", "list too many rounds", f"≤ {MOST_LISTED}"))
             return faults  # the other checks would read all of these rounds
         most_reports = min(participation.most_participations or rounds, rounds)
-        for place, group in enumerate(groups):
-            faults += _group_faults(group, f"/participation/groups/{place}", rounds, most_reports)
+        for index, group in enumerate(groups):
+            faults += _group_faults(group, f"/participation/groups/{index}", rounds, most_reports)
         if sum(group.clients * group.reports for group in groups) > self.reporting * rounds:
             faults.append(Fault("/participation/groups", "report more often in all than participants · rounds"))
-        if is_valid and not faults and participation.kind == "pattern" and _busiest(groups) > self.reporting:
+        if is_valid and not faults and participation.kind == "pattern" and _largest_round(groups) > self.reporting:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         return faults
 
@@ -259,22 +259,22 @@ def _group_faults(group: ParticipatingGroup, pointer: str, rounds: int, most_rep
     if group.reports > most_reports:
         name = "rounds" if group.rounds is not None else "participations"
         yield Fault(f"{pointer}/{name}", "are more than there may be", f"≤ {most_reports}")
-    if group.rounds is not None and not _ascending(group.rounds, rounds):
+    if group.rounds is not None and not _are_ascending_rounds(group.rounds, rounds):
         yield Fault(f"{pointer}/rounds", "must ascend within the run", f"1 to {rounds}")
 
 
-def _ascending(rounds: Sequence[Any], last: int) -> bool:
-    """Return whether the rounds are distinct rounds of the run in ascending order."""
+def _are_ascending_rounds(rounds: Sequence[Any], last: int) -> bool:
+    """Decide whether numbers are distinct rounds of the run, from 1 to the last, in ascending order."""
     if any(isinstance(number, bool) or not isinstance(number, int) for number in rounds):
         return False
     bounded = (0, *rounds, last + 1)
     return all(low < high for low, high in itertools.pairwise(bounded))
 
 
-def _busiest(groups: Sequence[ParticipatingGroup]) -> int:
-    """Return the largest number of clients that report in one round."""
-    load: dict[int, int] = {}
+def _largest_round(groups: Sequence[ParticipatingGroup]) -> int:
+    """Return the largest number of clients that report in any round."""
+    reports_in_round: dict[int, int] = {}
     for group in groups:
         for number in group.rounds or ():
-            load[number] = load.get(number, 0) + group.clients
-    return max(load.values(), default=0)
+            reports_in_round[number] = reports_in_round.get(number, 0) + group.clients
+    return max(reports_in_round.values(), default=0)

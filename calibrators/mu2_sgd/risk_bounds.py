@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.answer import UpperBound
 
 LEAST_NOISE_STD = 1e-12
-"""Noise that replaces 0 where the best step size is searched, in units of the bound on a message; any step is valid."""
+"""Noise that replaces 0 in the search for the best step size, per unit of the clipping norm; any step is valid."""
 OPEN_PARTICIPATION = (
     "the theorems need participants that are drawn uniformly in each round, without a limit on a client's reports, or "
     "rounds of all clients"
@@ -75,12 +75,17 @@ def given_run(problem: Mu2SgdRiskProblem) -> NoisyRun | None:
 
 
 def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the bound on the excess risk, and the order of the lower bound.
+    """Return the bound on the population excess risk of a run, and the order of the lower bound.
 
-    The bound is one of three for an untrusted server (the repaired Theorem 5.2 of Reshef and Levy), and that of Theorem
-    F.2 for a trusted one. There is none for participation that the theorems do not cover.
+    With an untrusted server the bound is the least of the three of the repaired Theorem 5.2 of Reshef and Levy. With a
+    trusted server it is the bound of their Theorem F.2. There is none for participation that the theorems do not cover.
+
+    Args:
+        problem: the request.
+        run: the standard deviation of a client's first noise, or of every round's noise with a trusted server.
     """
-    start, lower = start_of_run(problem), (_lower(problem),)
+    start = start_of_run(problem)
+    lower = (_lower_order(problem),)
     if not problem.printed_participation:
         return Bounds(upper=(), start=start, lower=lower, open_question=OPEN_PARTICIPATION)
     bound_at = _trusted_bound if problem.server == "trusted" else _untrusted_bound
@@ -96,12 +101,12 @@ def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[floa
         noise_std: standard deviation √c of the noise of a client's first report.
     """
     run = problem.federation
-    searched = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
-    step_size = problem.step_size or best_step_size(run, noise_variance=searched * searched)
+    search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
+    step_size = problem.step_size or best_step_size(run, noise_variance=search_std * search_std)
     parts = certified_risk(run, step_size=step_size, noise_variance=noise_std * noise_std)
     terms = {name: getattr(parts, name) for name in ("optimisation", "statistical", "noise")}
     terms |= {f"bound_{name}": getattr(parts, name) for name in ("by_norm", "by_young", "by_stability")}
-    stable = CERTIFIED.conditions[0]
+    stable = CERTIFIED.conditions[0]  # 2 η L T < 1, for step size η, smoothness L and T rounds
     sides = Sides.below(2.0 * step_size * run.smoothness * run.rounds, 1.0)
     condition = ConditionResult(stable.id, stable.statement, sides.holds, sides.left, sides.right)
     return step_size, explicit_upper(CERTIFIED, terms, value=parts.total, conditions=(condition,))
@@ -115,16 +120,16 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
         noise_std: standard deviation σ of the server's noise in every round.
     """
     run = problem.federation
-    searched = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
-    step_size = problem.step_size or trusted_step_size(run, noise_std=searched)
+    search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
+    step_size = problem.step_size or trusted_step_size(run, noise_std=search_std)
     terms = trusted_terms(run, noise_std=noise_std, step_size=step_size)
-    small = TRUSTED_RUN.conditions[0]
+    small = TRUSTED_RUN.conditions[0]  # the step size is small against 1/(4 L T), for smoothness L and T rounds
     sides = small_step(4.0 * step_size * run.smoothness * run.rounds)
     condition = ConditionResult(small.id, small.statement, sides.holds, sides.left, sides.right)
     return step_size, explicit_upper(TRUSTED_RUN, terms, conditions=(condition,))
 
 
-def _lower(problem: Mu2SgdRiskProblem) -> LowerBound:
+def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
     """Return the order of the lower bound that Reshef and Levy compare with, in units of the loss."""
     orders = order_terms(
         server=problem.server,
@@ -147,7 +152,11 @@ def _lower(problem: Mu2SgdRiskProblem) -> LowerBound:
 
 
 def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
-    """Return ε of the target; for a risk the exact ε at its δ, or at the assumed δ."""
+    """Return the ε of the target or, for a risk, the exact ε at the δ of the target.
+
+    Returns:
+        The ε; infinite if the exact ε of a risk is 0, which leaves no privacy term in the lower bound.
+    """
     if problem.epsilon is not None:
         return problem.epsilon
     assert problem.risk is not None  # `check` demands one of the two

@@ -51,8 +51,8 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
     The theorems need participants that are drawn uniformly in each round, without a limit on the reports of a client,
     or rounds of all clients. For other participation only the order is returned.
 
-    The answer shows the terms that add up to the bound. With an untrusted server the bound is the least of three, which
-    the answer shows as `bound_by_norm`, `bound_by_young` and `bound_by_stability`.
+    With an untrusted server the bound is the least of three. The terms of the answer then are those that add up to the
+    bound, and the three bounds `bound_by_norm`, `bound_by_young` and `bound_by_stability`.
 
     Args:
         problem: the request.
@@ -90,7 +90,8 @@ def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, Ris
 
 def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
     """Return the best step size, and the bound on the excess risk, with an untrusted server."""
-    run, noise_variance = problem.federation, noise_std * noise_std
+    run = problem.federation
+    noise_variance = noise_std * noise_std
     step_size = best_step_size(run, noise_variance=noise_variance)
     certified = certified_risk(run, step_size=step_size, noise_variance=noise_variance)
     terms = {name: getattr(certified, name) for name in ("optimisation", "statistical", "noise")}
@@ -100,7 +101,7 @@ def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, R
 
 
 def start_of_run(problem: Mu2SgdProblem) -> Start:
-    """Return the bound on the excess risk before training, for losses that are Lipschitz and smooth.
+    """Return the bound on the excess risk of the initial model, for losses that are Lipschitz and smooth.
 
     Args:
         problem: the request. Its `optimum_gradient_norm` bounds the norm of the gradient at the minimiser.

@@ -105,7 +105,7 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     plan_place = 9
 
     def cost(self, problem: NormFedavgProblem) -> CostClass:
-        """Return search: the noise is searched."""
+        """Return `search`, because the noise of a message has no closed form."""
         del problem
         return "search"
 
@@ -116,12 +116,12 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     def printed_readings(
         self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of Theorems 2 and 3."""
+        """Return the figures that Theorems 2 and 3 of Das et al. print for the request."""
         del true_figures
         return tuple(printed_readings(outcome.solution.problem))
 
     def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
-        """Return the certified noise, with the steps for it."""
+        """Return the certified noise of a message, the size of the run, and its step sizes."""
         solution, training = outcome.solution, outcome.training
         assert training is not None  # `risk` always returns the steps
         problem, noise = solution.problem, noise_parameters(solution)
@@ -137,30 +137,30 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         )
 
     def trust(self, problem: NormFedavgProblem) -> Definition:
-        """Return central for an observer of the models, who sees no single message."""
+        """Return `central` for an observer of the models, who sees no single message, and `local` otherwise."""
         return "central" if problem.observer == "released-models" else "local"
 
     def sampling(self, solution: GridSolution[NormFedavgProblem]) -> Sampling:
-        """Return how clients are drawn."""
+        """Return how clients are drawn: `without-replacement` if the observer does not see the draw, or `full`."""
         return "without-replacement" if solution.problem.rate < 1.0 else "full"
 
     def communication(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Communication:
-        """Return the bits of the certified noise, and of the same messages with other noise."""
+        """Return the bits of a message with the certified noise, and of the same message in other encodings."""
         solution = outcome.solution
         return communication(solution.problem, solution.certified_noise.noise.noise_levels, outcome.printed)
 
     def derivation(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Step, ...]:
-        """Return the cap on the gradient norm, where it binds, and the certificate."""
+        """Return the derivation of the certificate, and the theorem on the initial gradient norm if it is used."""
         training = outcome.training
         cap = training.derivation if training else ()
         return (*cap, outcome.solution.certified.guarantee.derivation)
 
     def premises(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> tuple[Condition, ...]:
-        """Return the premises of the messages, of the convergence and of the certificate."""
+        """Return the conditions on the messages, those of the convergence, and those of the certificate."""
         return CONDITIONS + ASSUMPTIONS + tuple(outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
-        """Yield the faults of the printed theorems, and the cautions about the noise and the bound."""
+        """Yield the cautions about the printed theorems, the noise, and a bound that is no better than the start."""
         solution, training = outcome.solution, outcome.training
         yield from own_cautions(solution.problem)
         yield from printed_cautions(outcome.printed, solution.noise_std)

@@ -15,7 +15,10 @@ READS = ("participants", "initial_distance", "diameter")
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the participants, convex losses, and the diameter as distance of the start unless the plan gives it."""
+    """Return the fields that the plan states in another way: participants, convex losses, and the initial distance.
+
+    The initial distance is the plan's, or the diameter if the plan has none.
+    """
     return {
         "participants": plan.reporting,
         "quasar_convexity": 1.0,

@@ -22,7 +22,8 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
     """Yield the figures that Theorems 2 and 3 of Das et al. print for the request.
 
     Theorem 2 needs a δ that is not below every double, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem
-    3 are shown and never used, because they hold only with a probability over the data.
+    3 are stated and never used, because they hold only with a probability over the data. Nothing is yielded if the
+    request has an empty list of readings.
     """
     if problem.readings == ():
         return
@@ -37,9 +38,9 @@ def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
 def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     """Evaluate Theorem 2 of Das et al. so that the ε that it claims for all rounds is the target's.
 
-    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composition of all rounds. Equation (22)
-    of the paper gives the theorem's parameter ε for it, and Theorem 2 the ε₀ of one round. Theorem 1 prescribes the
-    noise of a message at ε₀.
+    The theorem claims (2r/n) ε̂ for r participants of n clients, where ε̂ is the composed ε of all rounds. Equation (22)
+    of the paper gives the theorem's parameter ε for ε̂, and Theorem 2 gives the ε₀ of one round. Theorem 1 prescribes
+    the noise of a message at ε₀.
 
     Args:
         problem: the request.
@@ -56,13 +57,14 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
     claim = Target(problem.target.epsilon, float(theorem_2.outputs["log10_claimed_delta"]) * math.log(10.0))
     round_epsilon = float(theorem_2.outputs["round_epsilon"])
     theorem_1, noise = noise_of_theorem_1(problem, round_epsilon)
-    further, true = [inverse], None
+    evaluations = [inverse]
+    true = None
     if noise:
-        further.append(theorem_1)
+        evaluations.append(theorem_1)
         true = figures_at(theorem_1, claim, rounds=problem.rounds)
     return make_reading(
         theorem_2,
-        *further,
+        *evaluations,
         claims=claims(claim),
         parameters={"epsilon": epsilon, "round_epsilon": round_epsilon} | noise,
         true=true,
@@ -70,7 +72,7 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 
 
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
-    """Warn of the faults of Theorems 2 and 3, and of assumptions."""
+    """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of a weak amplification."""
     yield Caution(
         code="printed-theorem-refuted",
         message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "

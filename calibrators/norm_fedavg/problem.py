@@ -58,9 +58,9 @@ class NormFedavgProblem(GridProblem):
     step_ratio: Annotated[float | None, STEP_RATIO, RATIOS] = None
 
     def check_own(self) -> None:
-        """Check the observer, the relation, the method, and that growth_ratio and samples_per_client go together.
+        """Check the observer, the relation, the method of composition, and the fields of Theorem 3.
 
-        Theorem 3 of Das et al. needs the last two.
+        Theorem 3 of Das et al. needs both `growth_ratio` and `samples_per_client`.
         """
         if self.observer not in OBSERVERS:
             raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))
@@ -84,7 +84,7 @@ class NormFedavgProblem(GridProblem):
         return self.reporting / self.clients if self.observer == "released-models" else 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """Return the release of a round: a client's message, subsampled if the draw of clients is unseen."""
+        """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen."""
         if self.rate == 1.0:
             return message
         return Subsampled(

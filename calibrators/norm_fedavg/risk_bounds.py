@@ -51,6 +51,10 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bounds on the mean gradient norm over the rounds.
 
     No theorem bounds the excess risk, because the losses are only quasar-convex about the clients' own minimisers.
+
+    Args:
+        problem: the request.
+        run: the standard deviation of a message's noise, in units of the normalised update.
     """
     levels = problem.quantization_levels
     compression = update_error(
@@ -75,7 +79,7 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         problem: the request.
         compression: mean squared error γ of one message.
     """
-    question = TheoremAtInputs.of(
+    evaluation = TheoremAtInputs.of(
         THEOREM_2_UTILITY,
         problem,
         participants=problem.reporting,
@@ -89,15 +93,15 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
         initial_distance=problem.initial_distance,
     )
     is_printed = Sides.at_most(abs(problem.ratio - printed), RATIO_ROUNDING * printed)
-    ratio = ConditionResult(
+    ratio_condition = ConditionResult(
         "printed-step-ratio",
         "the ratio of the step sizes is 4L‖w₀ − w*‖/ζ, as in Theorem 2",
         is_printed.holds,
         problem.ratio,
         printed,
     )
-    terms = {name: question.outputs[f"{name}_term"] for name in ("start", "client_optima")}
-    return explicit_upper(THEOREM_2_UTILITY, terms, conditions=(*question.conditions(), ratio))
+    terms = {name: evaluation.outputs[f"{name}_term"] for name in ("start", "client_optima")}
+    return explicit_upper(THEOREM_2_UTILITY, terms, conditions=(*evaluation.conditions(), ratio_condition))
 
 
 RISK = GivenNoiseRiskPart(

@@ -61,8 +61,8 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     """Return the step sizes for the certified noise, and bounds on the gradient norm of the clients' mean loss.
 
     There are three bounds: equation (39) of Das et al. for the noisy run and for a run without noise and rounding, and
-    their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds, and the initial model w₀ is the
-    model of the first. Each is therefore capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses with minimiser w*.
+    their Theorem 4 for FedAvg. They bound the least gradient norm over all rounds. The first round starts at the
+    initial model w₀, so each bound is capped at ‖∇f(w₀)‖ ≤ β‖w₀ − w*‖, for β-smooth losses f with minimiser w*.
 
     Args:
         problem: the request.
@@ -71,8 +71,8 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
     steps = _equation_39(problem, compression)
     without_noise = _equation_39(problem, 0.0)
     fedavg = TheoremAtInputs.of(THEOREM_4, problem, participants=problem.reporting, local_steps=problem.steps).outputs
-    smooth = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
-    initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth)["by_smoothness"]
+    smooth_losses = {"smoothness": problem.smoothness, "minimiser_gradient_norm": 0.0}
+    initial_norm = gradient_norm_bounds(distance=problem.initial_distance, **smooth_losses)["by_smoothness"]
     baseline = Baseline(value=initial_norm, theorem=GRADIENT_NORM_OF_THE_START.id, formula="β·‖w₀ − w*‖")
     mean_norm = float(steps["gradient_norm"])
     is_vacuous = baseline.covers(mean_norm)
@@ -89,8 +89,9 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
         without_noise=min(without_noise["gradient_norm"], initial_norm),
         fedavg=min(fedavg["gradient_norm"], initial_norm),
     )
-    cap = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth)
-    return NormFedavgTraining(steps=steps, convergence=convergence, derivation=(cap,) if is_vacuous else ())
+    initial_step = GRADIENT_NORM_OF_THE_START.because(initial_distance=problem.initial_distance, **smooth_losses)
+    derivation = (initial_step,) if is_vacuous else ()
+    return NormFedavgTraining(steps=steps, convergence=convergence, derivation=derivation)
 
 
 def _equation_39(problem: NormFedavgProblem, compression: float) -> Outputs:

@@ -63,9 +63,10 @@ def run_spec(problem: OnePassProblem, run: Run | Member, noise_multiplier: float
 
 
 def likely_noise_multiplier(problem: OnePassProblem, member: Member) -> float:
-    """Return an estimate of the noise multiplier that meets a client's target.
+    """Return an estimate of the noise multiplier that meets a client's target, at which the search starts.
 
-    A protected record is used in one message, and a protected client in one message per round.
+    A protected record is used in one message, and a protected client in one message per round. The noise is estimated
+    for data sets that replace a contribution, at a distance of twice the norm of one contribution.
     """
     messages = member.rounds if problem.unit == "client" else 1
     return likely_noise(member.target, rate=1.0, rounds=messages, distance=2.0)
@@ -130,7 +131,7 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:
-        """Return σ of each group by Theorem 2.3, whose proof of privacy is of one client."""
+        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client."""
         return tuple(
             one_pass_noise_std(
                 lipschitz=member.lipschitz,
@@ -142,11 +143,11 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         )
 
     def risk(self, solution: MembersSolution[OnePassProblem]) -> AcceleratedPlan | None:
-        """Return the stages at the certified noise, with the bound on the excess risk."""
+        """Return the stages at the certified noise, with the bound on the excess risk; None without a theorem."""
         return plan_of(solution.problem, solution.run, solution.mean_noise_std)
 
     def readings(self, solution: MembersSolution[OnePassProblem], truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorem."""
+        """Return the interpretations of Theorem 2.3, with the guarantee certified at the noise of each."""
         return printed_readings(solution.problem, solution.run, truth)
 
     def conditions(self, problem: OnePassProblem) -> tuple[Condition, ...]:
@@ -155,11 +156,11 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         If a neighbouring data set may lack a record, all other records must keep their rounds.
         """
         may_be_absent = problem.unit == "record" and problem.relation != "replace-one"
-        on_absence = (SAME_ROUNDS,) if may_be_absent else ()
-        return (INSIDE_DOMAIN, DISJOINT, FRESH_NOISE, *divisor_conditions(problem), *on_absence)
+        absence_conditions = (SAME_ROUNDS,) if may_be_absent else ()
+        return (INSIDE_DOMAIN, DISJOINT, FRESH_NOISE, *divisor_conditions(problem), *absence_conditions)
 
     def warnings(self, outcome: Outcome[MembersSolution[OnePassProblem], AcceleratedPlan]) -> Iterator[Caution]:
-        """Yield the cautions of the accelerated algorithms, and that the printed theorem is for equal clients."""
+        """Yield the cautions of accelerated algorithms, and one if unequal clients leave no printed reading."""
         yield from super().warnings(outcome)
         if len(distinct_clients(outcome.solution.members)) > 1:
             yield Caution(

@@ -31,12 +31,16 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
     A reading is an interpretation of the theorem: `informal` in the main text, `complete` in the appendix, `corrected`.
     The batch size is the requested one, or follows from the requested rounds. If both are open, the reading prescribes
     it. `excess_risk_scale` is the claimed risk up to hidden constants and logarithms, and `informal_excess_risk_scale`
-    that of the main text. The theorem is about records of equal clients. Other requests have no readings.
+    is the one of the main text.
 
     Args:
         problem: the request.
         run: the run of the answer.
         truth: function that certifies a client's ε and δ at a printed noise multiplier.
+
+    Returns:
+        The readings. Empty if whole clients are protected or clients differ, because the theorem is about records of
+        equal clients.
     """
     clients = distinct_clients(members_of(problem, run))
     if problem.unit == "client" or len(clients) > 1:
@@ -46,7 +50,7 @@ def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) ->
 
 
 def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
-    """Return one of each set of kinds of clients that differ only in their number of clients and their group."""
+    """Return the distinct kinds of clients, where their number and their index in the request do not count."""
     return tuple({replace(member, place=0, clients=1): member for member in members}.values())
 
 
@@ -79,9 +83,14 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
 def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePassInputs:
     """Return the inputs of Theorem 2.3 for one client.
 
-    The batch size is that of the request. If the request leaves it open, it follows from the rounds R as ⌊n/R⌋, for n
-    records. The rounds are those of the request or, for the informal statement, those that it prescribes. If there are
-    none, the theorem prescribes the batch size.
+    The batch size is the one of the request if given. Otherwise it is ⌊n/R⌋, for n records and the R rounds of the
+    request; for `informal`, R may be the number that the statement prescribes. If neither is given, the batch size is
+    None, and the theorem prescribes it.
+
+    Args:
+        problem: the request.
+        member: the kind of client, with its target, records and batch size.
+        reading: name of the interpretation of the theorem.
     """
     inputs = inputs_of(
         OnePassInputs,

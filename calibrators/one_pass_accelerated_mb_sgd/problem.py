@@ -25,7 +25,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
     sampling: Annotated[Literal["without-replacement"], SAMPLING] = "without-replacement"
 
     def check(self) -> None:
-        """Check the fields, and that no record is used twice."""
+        """Check the fields, and that R rounds with batches of size K use no record twice: R K ≤ n for n records."""
         super().check()
         run = Run(batch_size=self.batch_size or 1, rounds=self.rounds or 1)
         sizes = [(self.samples_per_client, run.batch_size)]
@@ -36,7 +36,7 @@ class OnePassProblem(AcceleratedMbSgdProblem):
                 raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client", allowed=f"≤ {n}")
 
     def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
-        """Return the batch size of a group: as given, or proportional to its records, rounded down so that KR ≤ n."""
+        """Return the batch size K of a group: as given, or proportional to its n records, rounded so that R K ≤ n."""
         if group.batch_size is not None:
             return group.batch_size
         return max(1, run.batch_size * group.samples_per_client // self.samples_per_client)

@@ -24,7 +24,7 @@ class OnePassRiskProblem(PairTarget, OnePassProblem, RiskFields):
     """A run of one-pass-accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
-        """Check the fields of one-pass-accelerated-mb-sgd, and that a given noise belongs to a given run."""
+        """Check the fields of the algorithm, and that a noise comes with a batch size and rounds."""
         super().check()
         check_run(self)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def risk_problem(problem: OnePassProblem, run: Run) -> AcceleratedProblem:
-    """Return the inputs of the risk bound; records are used once, so the objective is the expected loss."""
+    """Return the inputs of the risk bound. Records are used once, so the objective is the population loss."""
     return problem_of(
         problem, run, objective="population", gradient_std=problem.gradient_std, heterogeneity=problem.spread
     )
@@ -65,11 +65,13 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
         return mean_noise_std(certificates, Run(batch_size=batch_size, rounds=1))
 
     def likely_noise(run: Run) -> float:
+        """Return an estimate of the noise if clients are protected, and the certified noise of records otherwise."""
         if problem.unit == "client":
             return likely_mean_noise_std(certificates, run)
         return record_noise(run.batch_size)
 
     def risk(run: Run, noise_std: float) -> float:
+        """Return the bound on the excess risk of a run at a noise."""
         return plan_of(problem, run, noise_std).excess_risk
 
     outlook = Outlook(
@@ -83,7 +85,7 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
 
 
 def _most_rounds(problem: OnePassProblem, batch_size: int) -> int:
-    """Return the largest number of rounds that every client's records and the budgets pay for."""
+    """Return the largest number of rounds for which every client has records and the budgets suffice."""
     members = members_of(problem, Run(batch_size=batch_size, rounds=1))
     most = min(member.samples_per_client // member.batch_size for member in members)
     if problem.max_gradients is not None:

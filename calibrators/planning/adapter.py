@@ -19,31 +19,34 @@ NoiseAddedTo = Literal["gradients", "unit-updates", "shared-gradient", "mean-of-
 
 
 def nothing(_: PlanProblem) -> JsonObject:
-    """Return no fields: all fields have the plan's own names."""
+    """Return no fields, for an algorithm that takes all its fields from the plan under the plan's names."""
     return {}
 
 
 def noise_of_mean(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Return σ of an algorithm that adds the noise to the mean itself."""
+    """Return the standard deviation of the noise in a round's mean, if the noise is added to the mean itself."""
     del plan
     std: float | None = parameters.get("noise_std", parameters.get("noise_std_of_mean"))
     return std
 
 
 def noise_of_messages(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Return σ/√M for an algorithm in which each of M participants adds the noise to its own message."""
+    """Return the standard deviation of the noise in a round's mean, if each participant adds noise to its own message.
+
+    It is σ/√M, for M participants and the standard deviation σ of each message's noise; None without σ.
+    """
     std = parameters.get("noise_std")
     return None if std is None else std / math.sqrt(plan.reporting or 1)
 
 
 def no_round_noise(plan: PlanProblem, parameters: JsonObject) -> float | None:
-    """Return None: the noise is not that of the mean of one round."""
+    """Return None, for an algorithm in which the mean of a round has no independent noise."""
     del plan, parameters
     return None
 
 
 def no_reasons(_: PlanProblem) -> Iterable[Reason]:
-    """Return no reasons."""
+    """Return no reasons, for an adapter that refuses no plan or makes no assumption."""
     return ()
 
 

@@ -112,7 +112,7 @@ class Reached:
 
     @classmethod
     def from_json(cls, members: JsonObject) -> Reached:
-        """Read a solved value from its JSON form."""
+        """Read a solved value from its JSON form, with the next smaller value if there is one."""
         below = members.get("below")
         return cls(**{**members, "below": None if below is None else Tried(**below)})
 

@@ -44,7 +44,7 @@ class Draft:
 
     @property
     def name(self) -> str:
-        """The name of the algorithm, with the variant if there are several."""
+        """Name of the algorithm, followed by the variant in parentheses if there are several."""
         return self.calibrator.name + (f" ({self.adapter.variant})" if self.adapter.variant else "")
 
 
@@ -55,8 +55,11 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
 
     Args:
         calibrator: the algorithm.
-        adapter: translation of the plan's fields into those of the algorithm, for one of its variants.
+        adapter: translation of the plan's fields into the algorithm's fields, for one of its variants.
         plan: the plan.
+
+    Returns:
+        The draft. It has the request and the adapter's assumptions, or no request and the reasons.
     """
     kind = GuaranteeKind(
         definition=adapter.definition,
@@ -71,8 +74,8 @@ def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Dr
     request = None
     if not reasons:
         request, reasons = _make_request(calibrator, adapter, values)
-    used = set(TARGET) | set(adapter.copied) | set(adapter.read)
-    unused = tuple(name for name in plan.given if name not in used)
+    used_names = set(TARGET) | set(adapter.copied) | set(adapter.read)
+    unused = tuple(name for name in plan.given if name not in used_names)
     why = reasons if request is None else adapter.assumptions(plan)
     return Draft(
         calibrator=calibrator,
@@ -106,7 +109,7 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
 
 
 def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the requirements of the plan that the algorithm does not meet."""
+    """Yield a reason for each requirement of the plan that the variant does not meet: trust, observer and unit."""
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
             message=f"its guarantee is {adapter.definition}, which the plan does not accept",

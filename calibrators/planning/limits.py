@@ -32,8 +32,11 @@ CHOSEN = Reason(
 )
 
 
-def share_drawn(plan: PlanProblem) -> Fraction:
-    """Return M/N, the probability that a client reports in a round, for M participants of N clients."""
+def participation_rate(plan: PlanProblem) -> Fraction:
+    """Return M/N, the probability that a client reports in a round, for M participants of N clients.
+
+    The number of clients must be known.
+    """
     assert plan.clients is not None
     return Fraction(plan.reporting or plan.clients, plan.clients)
 
@@ -52,19 +55,19 @@ def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
         return plan.max_rounds
     limits = [] if plan.max_rounds is None else [plan.max_rounds]
     if plan.max_reports_per_client is not None:
-        limits.append(math.floor(Fraction(plan.max_reports_per_client) / share_drawn(plan)))
+        limits.append(math.floor(Fraction(plan.max_reports_per_client) / participation_rate(plan)))
     size = dimension or plan.dimension
     if size is not None:
         message_bits = BITS_PER_COORDINATE * size
         if plan.max_bytes_per_client is not None:
-            limits.append(math.floor(8 * plan.max_bytes_per_client / (message_bits * share_drawn(plan))))
+            limits.append(math.floor(8 * plan.max_bytes_per_client / (message_bits * participation_rate(plan))))
         if plan.communication_budget is not None:
             limits.append(plan.communication_budget // (message_bits * (plan.reporting or plan.clients)))
     return min(limits, default=None)
 
 
-def as_budget(plan: PlanProblem) -> JsonObject:
-    """Return all limits as one communication budget in bits, for algorithms that choose their rounds within it.
+def limits_as_budget(plan: PlanProblem) -> JsonObject:
+    """Return all limits on rounds as one communication budget in bits, within which an algorithm chooses its rounds.
 
     Returns:
         The field `communication_budget`, at least 1. No field if nothing limits the rounds, or if the dimension or the
@@ -94,7 +97,7 @@ def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) 
     bytes_per_client = None if bits is None else Fraction(bits, 8 * plan.clients)
     if _exceeds(bytes_per_client, plan.max_bytes_per_client):
         yield "max_bytes_per_client"
-    reports_per_client = None if rounds is None else rounds * share_drawn(plan)
+    reports_per_client = None if rounds is None else rounds * participation_rate(plan)
     if _exceeds(reports_per_client, plan.max_reports_per_client):
         yield "max_reports_per_client"
 
@@ -132,11 +135,13 @@ def likely_rounds(
     distance = sensitivity_factor(relation)
     limit = most_rounds(plan, dimension)
     most = USUAL_ROUNDS if limit is None else max(1, min(limit, USUAL_ROUNDS))
-    shares = {}
+    share_of_rounds = {}
     for rounds in ladder(most):
-        counted_rounds, counted_rate = (math.ceil(rate * rounds), 1.0) if seen else (rounds, rate)
-        noise = likely_noise(target, rate=counted_rate, rounds=counted_rounds, distance=distance)
+        if seen:  # only the rounds in which a member is drawn count, without amplification
+            noise = likely_noise(target, rate=1.0, rounds=math.ceil(rate * rounds), distance=distance)
+        else:
+            noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
         squared_noise_to_signal = dimension * (noise / drawn) ** 2
-        shares[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
-    least_share = min(shares.values())
-    return min(rounds for rounds, share in shares.items() if share <= WITHIN * least_share)
+        share_of_rounds[rounds] = math.sqrt((1.0 + squared_noise_to_signal) / rounds)
+    least_share = min(share_of_rounds.values())
+    return min(rounds for rounds, share in share_of_rounds.items() if share <= WITHIN * least_share)

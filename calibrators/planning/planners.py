@@ -10,11 +10,8 @@ from epsilond.calibrators.calibration import Calibrator
 
 def order_calibrators(calibrators: Iterable[Calibrator]) -> tuple[Calibrator, ...]:
     """Return the calibrators that have an adapter, in the order in which a plan starts them."""
-    return tuple(
-        sorted(
-            (calibrator for calibrator in calibrators if calibrator.plans), key=lambda calibrator: calibrator.plan_place
-        )
-    )
+    planners = [calibrator for calibrator in calibrators if calibrator.plans]
+    return tuple(sorted(planners, key=lambda calibrator: calibrator.plan_place))
 
 
 PLANNERS = order_calibrators(CALIBRATORS)

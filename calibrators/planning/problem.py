@@ -156,7 +156,7 @@ class PlanProblem(NeighbourFields, RiskTargetFields):
     reach: Annotated[Reach | None, REACH] = None
 
     def check(self) -> None:
-        """Check the fields: a target, clients unless solved for, and participants at most clients."""
+        """Check that there is one target, that clients are given or solved for, and that fields agree."""
         is_given = self.delta is not None or self.log10_delta is not None
         if is_given or self.risk is None:
             natural_log_delta(self.delta, self.log10_delta)

@@ -23,7 +23,7 @@ from epsilond.calibrators.planning.answer import (
     Reason,
 )
 from epsilond.calibrators.planning.drafts import Draft, draft
-from epsilond.calibrators.planning.limits import exceeded_limits, share_drawn
+from epsilond.calibrators.planning.limits import exceeded_limits, participation_rate
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
 from epsilond.calibrators.planning.recommendation import (
@@ -63,18 +63,18 @@ def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft,
     return tuple(draft(*inputs) for inputs in _draft_inputs(calibrators, plan))
 
 
-def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, place: int) -> Draft:
+def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -> Draft:
     """Return one of the drafts that `drafts` returns, without making the others.
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
         plan: the plan.
-        place: index of the draft in the result of `drafts`.
+        index: index of the draft in the result of `drafts`.
 
     Raises:
         InvalidInput: the plan names an algorithm that does not exist.
     """
-    return draft(*_draft_inputs(calibrators, plan)[place])
+    return draft(*_draft_inputs(calibrators, plan)[index])
 
 
 def _draft_inputs(
@@ -95,7 +95,7 @@ def _draft_inputs(
         if name not in names:
             message = "there is no such algorithm"
             raise InvalidInput.at(f"/algorithms/{index}", message, allowed=", ".join(names))
-    concrete_plan = plan if plan.unknown is None else _with(plan, first_value(plan))
+    concrete_plan = plan if plan.unknown is None else _with_solved_value(plan, first_value(plan))
     selected = names if plan.algorithms is None else plan.algorithms
     return tuple(
         (calibrator, adapter, concrete_plan)
@@ -105,8 +105,8 @@ def _draft_inputs(
     )
 
 
-def found_of(answer: Calibration | JsonObject, request: object) -> Found:
-    """Return the outcome of a single calibration."""
+def outcome_of_calibration(answer: Calibration | JsonObject, request: object) -> Found:
+    """Return the outcome of one calibration: the answer, with the request in its JSON form."""
     return Found(request=as_json(request), calibration=answer)
 
 
@@ -121,7 +121,7 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
     try:
         if plan.unknown is not None:
             return reach(entry_draft.calibrator, entry_draft.adapter, plan)
-        return found_of(entry_draft.calibrator.solve(entry_draft.request), entry_draft.request)
+        return outcome_of_calibration(entry_draft.calibrator.solve(entry_draft.request), entry_draft.request)
     except EpsilondError as error:
         return error
 
@@ -152,7 +152,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
             )
         )
     rest = [entry for entry in entries if entry.applies != Verdict.YES]
-    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)
+    ordered += sorted(rest, key=lambda entry: entry.applies == Verdict.NO)  # undecided entries first
     return PlanAnswer(
         rank_by=plan.rank_by,
         recommended=recommend(plan, ordered),
@@ -202,7 +202,7 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         adapter: the adapter that made the request from the plan.
         plan: the plan. A field that was solved for gets the solved value.
     """
-    solved_plan = plan if outcome.reached is None else _with(plan, outcome.reached.value)
+    solved_plan = plan if outcome.reached is None else _with_solved_value(plan, outcome.reached.value)
     answer = as_json(outcome.calibration)
     parameters = answer["parameters"]
     rounds = parameters.get("rounds", outcome.request.get("rounds"))
@@ -249,15 +249,15 @@ def _reports_per_client(plan: PlanProblem, rounds: int | None) -> float | None:
     """Return the expected number of reports of a client; None if the rounds or the number of clients is unknown."""
     if rounds is None or not plan.clients:
         return None
-    return float(rounds * share_drawn(plan))
+    return float(rounds * participation_rate(plan))
 
 
 def _total_bits(communication: JsonObject) -> int | None:
     """Return the bits that all clients send over the run, from the JSON form of an answer's communication.
 
     Returns:
-        The expectation, rounded up, if the number of participants is random. Otherwise the exact integer. None if the
-        answer states no traffic.
+        The expectation, rounded up, if the number of participants is random. Otherwise the exact integer, which is a
+        string if JSON numbers cannot hold it. None if the answer states no traffic.
     """
     if "expected_total_bits" in communication:
         return math.ceil(float(communication["expected_total_bits"]))
@@ -265,8 +265,13 @@ def _total_bits(communication: JsonObject) -> int | None:
     return None if exact is None else int(exact)
 
 
-def _with(plan: PlanProblem, value: float) -> PlanProblem:
-    """Return the plan with a value for the field that it solves for, and without the risk to reach."""
+def _with_solved_value(plan: PlanProblem, value: float) -> PlanProblem:
+    """Return the plan with a value for the field that it solves for, and without the risk to reach.
+
+    Args:
+        plan: a plan that solves for a field.
+        value: value of that field.
+    """
     assert plan.unknown is not None  # only plans that solve for a field have a solved value
     values: Fields = {plan.unknown: value, "reach": None}
     return replace(plan, **values)
@@ -285,15 +290,18 @@ def _compare_with_start(
         Whether the bound is vacuous, None without a bound; and the reason in words if it is vacuous.
     """
     if risk is not None and risk.baseline is not None:
-        quantity, vacuous, baseline = "risk", risk.vacuous, risk.baseline
+        quantity = "risk"
+        is_vacuous = risk.vacuous
+        baseline = risk.baseline
     elif convergence is not None:
-        quantity, vacuous = "gradient norm", convergence["vacuous"]
+        quantity = "gradient norm"
+        is_vacuous = convergence["vacuous"]
         baseline = Baseline.from_json(convergence["baseline"])
     else:
         return None, ()
-    if not vacuous:
-        return vacuous, ()
-    return vacuous, (Reason(message=f"its bound on the {quantity} is {no_better(baseline)}"),)
+    if not is_vacuous:
+        return is_vacuous, ()
+    return is_vacuous, (Reason(message=f"its bound on the {quantity} is {no_better(baseline)}"),)
 
 
 def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
@@ -327,16 +335,19 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
 
 
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """Return the figure that an entry is ranked by: the solved value of a field, or the one that `rank_by` names.
+    """Return the figure by which an entry is ranked.
 
-    The result is None if the entry has no such figure, or if it is infinite.
+    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names.
+
+    Returns:
+        The figure, or None if the entry has none or an infinite one.
     """
     value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
     return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
-    """Return the quantity that figures measure, in words; figures of different quantities are never compared."""
+def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
+    """Return the quantity by which an entry is ranked, in words; figures of different quantities are never compared."""
     risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:
         return f"the {plan.unknown} that takes {risk} to the target"
@@ -353,11 +364,15 @@ def _compares(plan: PlanProblem, entry: PlanEntry) -> str:
 def _group_entries(
     plan: PlanProblem, entries: Iterable[PlanEntry]
 ) -> list[tuple[tuple[GuaranteeKind, str], list[PlanEntry]]]:
-    """Group the entries that apply by their kind of guarantee and the compared quantity, the least trust first."""
+    """Group the entries that apply by their kind of guarantee and the compared quantity.
+
+    Returns:
+        Pairs of a group's key, the kind and the quantity, and its entries; groups that need the least trust come first.
+    """
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:
         if entry.applies == Verdict.YES:
-            groups.setdefault((entry.guarantee, _compares(plan, entry)), []).append(entry)
+            groups.setdefault((entry.guarantee, _describe_figure(plan, entry)), []).append(entry)
     return sorted(groups.items(), key=lambda item: _trust_key(item[0]))
 
 
@@ -383,9 +398,11 @@ def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEnt
     figures = {name_of(entry): figure_of(plan, entry) for entry in members}
 
     def is_ranked(entry: PlanEntry) -> bool:
+        """Decide whether an entry gets a rank."""
         return figures[name_of(entry)] is not None and is_informative(entry)
 
     def figure_or_infinity(entry: PlanEntry) -> float:
+        """Return the figure of an entry; infinite if it has none."""
         figure = figures[name_of(entry)]
         return math.inf if figure is None else figure
 

@@ -27,10 +27,10 @@ MOST_TRIALS = 60
 """Limit on the calibrations of one search. A search takes far fewer if the risk follows a power law."""
 STRIDE = 16.0
 """Factor between successive trials until two trials bracket the target."""
-LEAST_EPSILON_PLACE = 1000
-"""Place (number in the grid) of the smallest ε that is tried: 1000 millionths, 0.001."""
-MOST_PLACES = 10**9
-"""Limit on the places of a grid before it is cut to the largest value; it is never reached."""
+LEAST_EPSILON_INDEX = 1000
+"""Index (number in the grid) of the smallest ε that is tried: 1000 millionths, 0.001."""
+MOST_INDEX = 10**9
+"""Limit on the indices of a grid before it is cut to the largest value; it is never reached."""
 ROUNDING = 1e-12
 """Relative excess over a grid value that counts as rounding."""
 HIGHEST = {"epsilon": 1e3, "samples_per_client": 1e9, "participants": 1e9, "clients": 1e9}
@@ -46,33 +46,33 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ValueGrid:
-    """A grid of values with at most four significant digits. Its values are numbered by integers, called places.
+    """A grid of values with at most four significant digits, numbered by integers.
 
-    The value at place n is n up to 10000. Above that, adjacent values differ by a relative 1e-4 to 1e-3.
+    The value at index n is n up to 10000. Above that, adjacent values differ by a relative 1e-4 to 1e-3.
 
     Attributes:
-        least: smallest place.
-        most: largest place.
+        least: smallest index.
+        most: largest index.
     """
 
     least: int
     most: int
     micro: bool = False
-    """True if values are millionths of those at a place; used for a quantity that is not a count."""
+    """True if values are millionths of those at an index; used for a quantity that is not a count."""
 
-    def value(self, place: int) -> float | int:
-        """Return the value at a place: a float for a grid in millionths, an integer otherwise.
+    def value(self, index: int) -> float | int:
+        """Return the value at an index: a float for a grid in millionths, an integer otherwise.
 
-        Places 1000 to 9999 have the values 1000 to 9999. Each further power of ten has `DECADE` places.
+        Indices 1000 to 9999 have the values 1000 to 9999. Each further power of ten has `DECADE` indices.
         """
-        decades = max(0, (place - 1000) // DECADE)
-        digits = place - decades * DECADE
+        decades = max(0, (index - 1000) // DECADE)
+        digits = index - decades * DECADE
         if self.micro:
             return float(f"{digits}e{decades - 6}")
         return int(str(digits) + "0" * decades)
 
-    def place(self, value: float) -> int:
-        """Return the place of the least grid value at or above `value`, limited to the grid."""
+    def index_of(self, value: float) -> int:
+        """Return the index of the least grid value at or above `value`, limited to the grid."""
         units = math.ceil(value * 1e6 * (1 - ROUNDING)) if self.micro else math.ceil(value)
         units = max(units, 1)
         decades = max(0, len(str(units)) - 4)
@@ -104,7 +104,7 @@ class Trial:
 
 
 def first_value(plan: PlanProblem) -> float:
-    """Return the first trial value of the unknown."""
+    """Return the first trial value of the field that the plan solves for."""
     assert plan.unknown is not None  # only plans that solve for a field have trial values
     return STARTS[plan.unknown](plan)
 
@@ -112,26 +112,27 @@ def first_value(plan: PlanProblem) -> float:
 def grid_of(plan: PlanProblem) -> ValueGrid:
     """Return the grid of values that are tried for the plan's unknown, within the limits of the plan's other fields.
 
-    A place is the number of a value in the grid. Values of ε are multiples of a millionth (`micro`), from 0.001 to
-    1000. Other unknowns are integers from 1 on. There are at least as many clients as participants.
+    Values of ε are multiples of a millionth (`micro`), from 0.001 to 1000. Other unknowns are integers from 1 on. There
+    are at least as many clients as participants.
     """
     assert plan.unknown is not None  # only plans that solve for a field have trial values
-    least, most = 1, HIGHEST[plan.unknown]
+    least = 1
+    most = HIGHEST[plan.unknown]
     if plan.unknown == "epsilon":
-        grid = ValueGrid(least=LEAST_EPSILON_PLACE, most=MOST_PLACES, micro=True)
-        return replace(grid, most=grid.place(most))
+        grid = ValueGrid(least=LEAST_EPSILON_INDEX, most=MOST_INDEX, micro=True)
+        return replace(grid, most=grid.index_of(most))
     if plan.unknown == "clients" and plan.participants is not None:
         least = plan.participants
     if plan.unknown == "participants" and plan.clients is not None:
         most = plan.clients
-    grid = ValueGrid(least=1, most=MOST_PLACES)
-    return replace(grid, least=grid.place(least), most=_last_within(grid, most))
+    grid = ValueGrid(least=1, most=MOST_INDEX)
+    return replace(grid, least=grid.index_of(least), most=_last_within(grid, most))
 
 
 def _last_within(grid: ValueGrid, most: float) -> int:
-    """Return the place of the largest grid value that is at most `most`."""
-    place = grid.place(most)
-    return place if grid.value(place) <= most else place - 1
+    """Return the index of the largest grid value that is at most `most`."""
+    index = grid.index_of(most)
+    return index if grid.value(index) <= most else index - 1
 
 
 def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Found:
@@ -154,7 +155,7 @@ def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Fo
 class _Search:
     """The search of one adapter for the smallest value of the plan's unknown at which the risk meets the target.
 
-    Values are addressed by their place on a grid. Each place is calibrated at most once.
+    Values are addressed by their index on a grid. Each index is calibrated at most once.
     """
 
     def __init__(self, calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> None:
@@ -171,10 +172,10 @@ class _Search:
     def run(self) -> Found:
         """Search the smallest value of the unknown at which the bound on the risk is at most the target.
 
-        A place is the number of a value in the grid. A bracket is a place that misses the target and a larger one that
-        meets it. It is narrowed until its places are adjacent. Each step tries the place at which a power law through
-        both places meets the target. The next larger place follows if that misses the target, and the next smaller
-        one if it meets it. If the bracket has not halved, its middle is tried, too.
+        Values are addressed by their index in the grid. A bracket is an index that misses the target and a larger one
+        that meets it. It is narrowed until both are adjacent. Each step tries the index at which a power law through
+        the risks at both sides meets the target, and then its neighbour on the other side of the target. If the
+        bracket has not halved, its middle is tried, too.
 
         Raises:
             Infeasible: even the largest value misses the target.
@@ -187,74 +188,90 @@ class _Search:
             width = meeting - failing
             guess = self._guess(failing, meeting)
             neighbour = guess - 1 if self._meets(guess) else guess + 1
-            for place in (guess, neighbour, (failing + meeting) // 2):
-                failing, meeting = self._narrow(failing, meeting, place, width)
+            for index in (guess, neighbour, (failing + meeting) // 2):
+                failing, meeting = self._narrow(failing, meeting, index, width)
         return self._answer(failing, meeting)
 
-    def _narrow(self, failing: int, meeting: int, place: int, width: int) -> tuple[int, int]:
-        """Try a place (number of a grid value) inside a bracket, and return the narrower bracket.
+    def _narrow(self, failing: int, meeting: int, index: int, width: int) -> tuple[int, int]:
+        """Try one value inside a bracket, and return the narrower bracket.
 
-        The bracket is returned unchanged if the place is outside. A trial takes long, so the middle is not tried once
+        The bracket is returned unchanged if the index is outside. A trial takes long, so the middle is not tried once
         the other trials of the step have halved the bracket.
 
         Args:
-            failing: place that misses the target.
-            meeting: larger place that meets it.
-            place: place to try.
+            failing: index of a grid value that misses the target.
+            meeting: index of a larger value that meets it.
+            index: index of the value to try.
             width: width of the bracket before the first of the up to three trials of this step.
         """
-        is_middle = place == (failing + meeting) // 2
+        is_middle = index == (failing + meeting) // 2
         has_halved = 2 * (meeting - failing) <= width
-        if not failing < place < meeting or (is_middle and has_halved):
+        if not failing < index < meeting or (is_middle and has_halved):
             return failing, meeting
-        if self._meets(place):
-            return failing, place
-        return place, meeting
+        if self._meets(index):
+            return failing, index
+        return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Return two places of which only the larger meets the target.
+        """Return the indices of two grid values of which only the larger meets the target.
 
-        The smaller one is `least` − 1, just outside the grid, if even the smallest value meets the target.
+        The smaller index is `least` − 1, just outside the grid, if even the smallest value meets the target.
 
         Raises:
-            EpsilondError: the largest place misses the target.
+            EpsilondError: the largest value misses the target.
         """
-        start = self._grid.place(self._first)
+        start = self._grid.index_of(self._first)
         if self._meets(start):
             return self._bracket_below(start)
         return self._bracket_above(start)
 
     def _bracket_below(self, meeting: int) -> tuple[int, int]:
-        """Return a bracket below a place that meets the target, by steps of the factor `STRIDE`."""
+        """Divide a value that meets the target by `STRIDE` until it misses the target or is the smallest.
+
+        Args:
+            meeting: index of the value.
+
+        Returns:
+            The indices of a value that misses the target and of one that meets it. The first one is `least` − 1,
+            outside the grid, if even the smallest value meets the target.
+        """
         grid = self._grid
         while meeting > grid.least:
-            lower = max(grid.place(grid.value(meeting) / STRIDE), grid.least)
+            lower = max(grid.index_of(grid.value(meeting) / STRIDE), grid.least)
             if not self._meets(lower):
                 return lower, meeting
             meeting = lower
         return grid.least - 1, grid.least
 
     def _bracket_above(self, failing: int) -> tuple[int, int]:
-        """Return a bracket above a place (number of a grid value) that misses the target.
+        """Multiply a value that misses the target by `STRIDE` until it meets the target.
 
-        The value is multiplied by `STRIDE` = 16 until one meets the target.
+        Args:
+            failing: index of the value.
 
         Returns:
-            The last place that misses the target, and the first one that meets it.
+            The indices of the last value that misses the target, and of the first one that meets it.
 
         Raises:
-            EpsilondError: the largest place misses the target.
+            EpsilondError: the largest value misses the target.
         """
         grid = self._grid
         while failing < grid.most:
-            higher = min(max(grid.place(grid.value(failing) * STRIDE), failing + 1), grid.most)
+            higher = min(max(grid.index_of(grid.value(failing) * STRIDE), failing + 1), grid.most)
             if self._meets(higher):
                 return failing, higher
             failing = higher
         raise self._error_at_largest(self._trials[failing])
 
     def _error_at_largest(self, last: Trial) -> EpsilondError:
-        """Return the error to raise if the largest value misses the target: its own, or that the risk is too large."""
+        """Return the error to raise if the largest value misses the target.
+
+        Args:
+            last: the trial of the largest value.
+
+        Returns:
+            The error of the calibration if it failed, and otherwise the error that the risk is too large.
+        """
         if last.error is not None:
             return last.error
         statement = f"the bound on the risk is at most the target at the largest {self._name}, {last.value:g}"
@@ -263,38 +280,40 @@ class _Search:
         return Infeasible(message, condition, {"risk": last.risk})
 
     def _guess(self, failing: int, meeting: int) -> int:
-        """Return the place (number of a grid value) at which a power law for the risk meets the target.
+        """Return the index of the value at which a power law for the risk meets the target.
 
-        The power law goes through the risks at both sides of the bracket. The result is strictly between them. It is
-        the middle if one side was not tried, or if there is no such law.
+        The power law goes through the risks at both sides of the bracket. The index is strictly between them. It is the
+        middle if one side was not tried, or if the risks do not fall.
 
         Args:
-            failing: place that misses the target; one below the grid if even the smallest value meets it.
-            meeting: larger place that meets it.
+            failing: index of a value that misses the target; one below the grid if even the smallest value meets it.
+            meeting: index of a larger value that meets it.
         """
         middle = (failing + meeting) // 2
-        low, high = self._trials.get(failing), self._trials.get(meeting)
+        low = self._trials.get(failing)
+        high = self._trials.get(meeting)
         if low is None or high is None:  # a side may be outside the grid
             return middle
         has_power_law = math.isfinite(low.risk) and 0 < high.risk < low.risk
         if not has_power_law:
             return middle
+        # On logarithmic scales the power law is a line; `share` is the part of the way from low to high at the target.
         share = math.log(low.risk / self._target) / math.log(low.risk / high.risk)
         value = low.value * (high.value / low.value) ** share
-        return min(max(self._grid.place(value), failing + 1), meeting - 1)
+        return min(max(self._grid.index_of(value), failing + 1), meeting - 1)
 
-    def _meets(self, place: int) -> bool:
-        """Decide whether the value at a place meets the target.
+    def _meets(self, index: int) -> bool:
+        """Decide whether the bound on the risk at the grid value with an index is at most the target.
 
         Raises:
             BeyondBudget: too many trials.
             ConditionViolated: the algorithm has no explicit bound on its risk.
         """
-        if place not in self._trials:
+        if index not in self._trials:
             if len(self._trials) >= MOST_TRIALS:
                 raise BeyondBudget(f"the risk does not fall with {self._name} as a search needs it to")
-            self._trials[place] = self._trial(self._grid.value(place))
-        return self._trials[place].risk <= self._target
+            self._trials[index] = self._trial(self._grid.value(index))
+        return self._trials[index].risk <= self._target
 
     def _trial(self, value: float) -> Trial:
         """Calibrate the plan at a value of the unknown; an error counts as an infinite risk.
@@ -319,14 +338,14 @@ class _Search:
         return Trial(value=value, risk=upper.value, result=Found(request=as_json(drafted.request), calibration=answer))
 
     def _answer(self, failing: int, meeting: int) -> Found:
-        """Return the calibration at the smallest value that meets the target, with the next smaller value as `below`.
+        """Return the calibration at the smallest value that meets the target, with the trial of the next smaller value.
 
-        `below` shows that the smaller value misses the target. It has the risk there, or none if the calibration
-        failed. It is absent if there is no smaller value.
+        That trial, `below` in the answer, shows that the smaller value misses the target. It has the risk there, or
+        none if the calibration failed. It is absent if there is no smaller value.
 
         Args:
-            failing: place (number in the grid) of the next smaller value; outside the grid if there is none.
-            meeting: place of the smallest value that meets the target.
+            failing: index of the next smaller value; outside the grid if there is none.
+            meeting: index of the smallest value that meets the target.
         """
         best = self._trials[meeting]
         assert best.result is not None  # its risk is finite

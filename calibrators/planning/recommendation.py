@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Basis = Literal["risk", "noise"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 """Kinds of trust, the least trust first."""
-ORDER: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2}
+TRUST_RANKS: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "central": 2}
 """Rank of each kind by the trust that it requires. The last two trust the server, and differ in the observer."""
 
 
@@ -56,15 +56,18 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
     """Return the norm of the noise in a round's mean, and the bound on the norm of the mean itself.
 
     The bound is the clipping norm for clipped updates and for shared gradients, and otherwise the Lipschitz constant.
-    The norm of the noise is σ√d for the standard deviation σ and d coordinates. None is returned if σ, d or the bound
-    is unknown.
+    The norm of the noise is σ√d, for the standard deviation σ per coordinate and d coordinates.
 
     Args:
         adapter: the adapter of the algorithm, which knows where the noise is added.
         plan: the plan, with the bounds and the number of coordinates.
         parameters: JSON form of the calibrated parameters.
+
+    Returns:
+        Both norms; None if σ, d or the bound is unknown.
     """
-    bound, dimension = plan.lipschitz, plan.dimension
+    bound = plan.lipschitz
+    dimension = plan.dimension
     if adapter.noise_added_to in ("mean-of-updates", "shared-gradient"):
         bound = plan.clipping_norm or plan.lipschitz or 1.0
     if adapter.noise_added_to == "shared-gradient":
@@ -80,14 +83,15 @@ def share_and_basis(
 ) -> tuple[float | None, Basis | None]:
     """Return the share of the initial excess risk that remains after training, and the figure that it comes from.
 
-    With a bound on the excess risk that has explicit constants, the share is the bound divided by that on the risk of
-    the initial model; the figure is `risk`. Otherwise the share is √((1 + ν²)/R), for R rounds and the ratio ν of noise
-    to signal; the figure is `noise`. Both results are None if neither is known.
-
     Args:
         risk: the bound on the excess risk, if any.
         signal: the noise and the signal of a round, if known.
         rounds: rounds of the run, if known.
+
+    Returns:
+        The bound on the excess risk over the bound for the initial model, and `risk`, if the bound has explicit
+        constants. Otherwise √((1 + ν²)/R) and `noise`, for R rounds and the ratio ν of noise to signal. None for both
+        if neither is known.
     """
     if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
         return float(risk.value) / risk.baseline.value, "risk"
@@ -107,17 +111,17 @@ def share_of(entry: PlanEntry) -> float:
 
 
 def is_informative(entry: PlanEntry) -> bool:
-    """Return whether an entry may be ranked.
+    """Decide whether an entry may be ranked.
 
-    It must keep to the plan's limits, and its bound must be better than that of the initial model. Its remaining share
-    of the risk must be below 1, or unknown.
+    It must keep to the plan's limits, and its bound must be better than the bound for the initial model. Its remaining
+    share of the excess risk must be below 1, or unknown.
     """
     if entry.vacuous or entry.exceeds:
         return False
     return entry.remaining_share is None or share_of(entry) < 1.0
 
 
-def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
+def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
     """Return the entries within the limits whose remaining share is known and below 1."""
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     return [entry for entry in applying if is_informative(entry) and share_of(entry) < 1.0]
@@ -126,10 +130,12 @@ def usable(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
     """Recommend the entry that requires the least trust among those whose remaining share is nearly the least.
 
-    The remaining share is the bound on the risk over that of the start or, without such a bound, a measure of the
-    noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the one with the
-    fewest rounds is chosen, and then the one with the least share. Entries with the plan's objective take precedence
-    over all others, and then those with a proved bound on the risk over those with only a measure of the noise.
+    The remaining share is the bound on the excess risk over the bound for the initial model or, without such a bound, a
+    measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
+    one with the fewest rounds is chosen, and then the one with the least share.
+
+    Entries with the plan's objective take precedence over all others. Among these, entries with a proved bound on the
+    risk take precedence over entries with only a measure of the noise.
 
     Args:
         plan: the plan.
@@ -138,7 +144,7 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     Returns:
         The recommendation with its reasons; without an entry, but with the reason, if no entry is usable.
     """
-    candidates = usable(entries)
+    candidates = usable_entries(entries)
     if not candidates:
         return Recommendation(why=_reason_for_none(entries))
     if plan.objective is not None:
@@ -148,10 +154,14 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
     candidates = with_proved_risk or candidates
     limit = (1.0 + plan.within) * min(map(share_of, candidates))
     nearly_best = [entry for entry in candidates if share_of(entry) <= limit]
-    best = min(nearly_best, key=lambda entry: (ORDER[entry.guarantee.definition], entry.rounds or 0, share_of(entry)))
-    return Recommendation(
-        entry=name_of(best), why=" ".join(_reasons(plan, best, entries)), choices=_choices(plan, best)
-    )
+
+    def preference(entry: PlanEntry) -> tuple[int, int, float]:
+        """Return the sorting key of an entry: the trust that it requires, its rounds, and its remaining share."""
+        return TRUST_RANKS[entry.guarantee.definition], entry.rounds or 0, share_of(entry)
+
+    best = min(nearly_best, key=preference)
+    why = " ".join(_reasons(plan, best, entries))
+    return Recommendation(entry=name_of(best), why=why, choices=_choices(plan, best))
 
 
 def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice, ...]:
@@ -165,12 +175,13 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
         entries: all entries of the answer.
     """
     accepted = [trust for trust in TRUSTS if plan.trust is None or trust in plan.trust]
-    candidates = usable(entries)
+    candidates = usable_entries(entries)
     best = {}
     for definition in accepted:
         same_trust = [entry for entry in candidates if entry.guarantee.definition == definition]
+        proved = [entry for entry in same_trust if entry.basis == "risk"]
         if same_trust:
-            best[definition] = min(same_trust, key=lambda entry: (entry.basis != "risk", share_of(entry)))
+            best[definition] = min(proved or same_trust, key=share_of)
     least = min(map(share_of, best.values()), default=math.inf)
     return tuple(_price(definition, best.get(definition), least) for definition in accepted)
 
@@ -181,7 +192,7 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
     Args:
         definition: the kind of trust.
         best: the best entry of this kind; None if no entry is usable.
-        least: the least remaining share of all kinds, by which that of the entry is divided.
+        least: the least remaining share of all kinds, by which the share of the best entry is divided.
     """
     in_words = f"Trusted: {TRUSTED[definition]}."
     if best is None:
@@ -216,7 +227,8 @@ def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -
     if best.noise_to_signal is not None:
         yield f"The noise in the mean of a round has {best.noise_to_signal:.3g} times the largest norm of that mean."
     if best.bytes_per_client is not None and best.reports_per_client is not None:
-        yield f"A client reports {best.reports_per_client:.3g} times and sends {_bytes(best.bytes_per_client)} in all."
+        traffic = _describe_bytes(best.bytes_per_client)
+        yield f"A client reports {best.reports_per_client:.3g} times and sends {traffic} in all."
     prices = [
         _price_in_words(price, best)
         for price in trusts(plan, entries)
@@ -237,24 +249,30 @@ def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
 
 def _risk_sentence(best: PlanEntry) -> str:
     """Return the sentence on the remaining share of an entry: by its bound on the risk, or by its noise."""
+    rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":
         return (
             f"No bound on its risk is known here. By its noise against the signal, a share of {share_of(best):.2g} "
-            f"of the excess risk of the start is left after {_rounds(best.rounds)}."
+            f"of the excess risk of the start is left after {rounds}."
         )
     assert best.risk.baseline is not None  # the basis of the share is the risk over the baseline
     value = float(number_of(best.risk.value))
     return (
-        f"After {_rounds(best.rounds)} its excess risk ({best.objective}) is at most {value:.3g}, where the start "
+        f"After {rounds} its excess risk ({best.objective}) is at most {value:.3g}, where the start "
         f"has at most {best.risk.baseline}: {share_of(best):.2g} of it is left."
     )
 
 
 def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
-    """Return the remaining share under another kind of trust, relative to that of the recommended entry."""
+    """Return in words the remaining share under another kind of trust, over the share of the recommended entry.
+
+    Args:
+        price: the best entry of the other kind of trust, with its share.
+        best: the recommended entry.
+    """
     ratio = float(price.remaining_share or 0.0) / share_of(best)
     unit = "" if price.guarantee is None else price.guarantee.unit
-    return f"{price.definition} {_times(ratio)} ({price.best}, of a {unit})"
+    return f"{price.definition} {ratio:.3g} times as much ({price.best}, of a {unit})"
 
 
 def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
@@ -308,16 +326,17 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
 def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
     """Return the remaining share of the excess risk if gradients are bounded by their Lipschitz constant.
 
-    It is √((s + ν²)/R) for R rounds. ν is the norm of the noise in a round's mean over the Lipschitz constant. The
-    term s is the second moment of the number of participants over the squared divisor of the mean, at least 1. The
-    run's own share has the same form with ν relative to the clipping norm. It therefore determines s, up to rounding.
+    A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
+    norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
+    1. It follows from the stated share, up to rounding. The result is √((s + (z/L)²)/R), for the Lipschitz constant L.
 
     Args:
-        run: JSON form of a run, with R rounds and the norm of the noise in a round's mean.
-        clipping_norm: bound on the norm of a clipped update.
-        lipschitz: bound on the norm of a gradient.
+        run: JSON form of a run, with its rounds R, its noise z and its share.
+        clipping_norm: bound C on the norm of a clipped update.
+        lipschitz: bound L on the norm of a gradient.
     """
-    noise_norm, rounds = run["noise_norm_of_mean"], run["rounds"]
+    noise_norm = run["noise_norm_of_mean"]
+    rounds = run["rounds"]
     signal_term = number_of(run["remaining_share"]) ** 2 * rounds - (noise_norm / clipping_norm) ** 2
     noise_term = (noise_norm / lipschitz) ** 2
     return math.sqrt((max(signal_term, 1.0) + noise_term) / rounds)
@@ -350,20 +369,20 @@ def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None
     )
 
 
-def _rounds(count: int | None) -> str:
+def _describe_rounds(count: int | None) -> str:
     """Return a number of rounds in words; `its rounds` if it is unknown."""
     if count is None:
         return "its rounds"
     return "one round" if count == 1 else f"{count} rounds"
 
 
-def _bytes(count: float) -> str:
-    """Return a number of bytes with three significant digits, in the unit that keeps it below 1000."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if count < 1000.0 or unit == "TB":
+def _describe_bytes(count: float) -> str:
+    """Return a number of bytes in words, with three significant digits, in the unit that keeps it below 1000 if any."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000.0:
             return f"{count:.3g} {unit}"
         count /= 1000.0
-    raise AssertionError
+    return f"{count:.3g} TB"
 
 
 def _times(ratio: float) -> str:

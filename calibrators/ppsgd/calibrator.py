@@ -96,12 +96,17 @@ class PpsgdSolution(Solution[PpsgdProblem]):
 
     @property
     def noise_std(self) -> float:
-        """σ_ζ per coordinate, on the average of the shared gradients."""
+        """Standard deviation σ_ζ per coordinate of the noise in the average of the shared gradients."""
         return noise_std_of(self.problem, self.certified.noise)
 
 
 def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
-    """Warn that there is no bound on the excess risk, that nothing is shared, or of assumed values."""
+    """Warn that there is no bound on the excess risk, that nothing is shared, or of assumed values.
+
+    Args:
+        problem: the request.
+        plan: the share of the model to train jointly; None if no theorem bounds the excess risk.
+    """
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
         yield Caution(
@@ -126,7 +131,10 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
 
 
 def noise_constant_of(solution: PpsgdSolution) -> float:
-    """Return the constant c at which the printed formula has the certified noise; 0 at ε = 0, where c/ε matters."""
+    """Return the constant c at which the formula that Bietti et al. print has the certified noise.
+
+    The formula determines c/ε, so that c is 0 at ε = 0.
+    """
     problem, target = solution.problem, solution.target
     if target.epsilon == 0.0:
         return 0.0
@@ -196,16 +204,16 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     plan_place = 1
 
     def cost(self, problem: PpsgdProblem) -> CostClass:
-        """Return closed-form if all clients take part, as rounds are exactly Gaussian; other rounds need an engine."""
+        """Return `closed-form` if all clients take part, because rounds are then exactly Gaussian, or `search`."""
         return "closed-form" if problem.sampling == "full" else "search"
 
     def definition(self, problem: PpsgdProblem) -> Definition:
-        """Return joint: a client is protected against all other clients together."""
+        """Return `joint`, because a client is protected against all other clients together."""
         del problem
         return "joint"
 
     def find(self, problem: PpsgdProblem) -> PpsgdSolution:
-        """Return the smallest certified noise.
+        """Return the smallest certified noise, with a comparison to secret draws if a fixed number of clients is drawn.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
@@ -223,23 +231,23 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         )
 
     def risk(self, solution: PpsgdSolution) -> SharingPlan | None:
-        """Return how much to share at the certified noise, with the bound on the excess risk."""
+        """Return how much to share at the certified noise, with the bound on the excess risk; None without a bound."""
         return plan_of(solution.problem, solution.noise_std)
 
     def printed_readings(
         self, outcome: Outcome[PpsgdSolution, SharingPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of the printed theorems."""
+        """Return the noise and the bounds that Bietti et al. print for the request."""
         del true_figures
         solution = outcome.solution
         return printed_readings(solution.problem, solution.certified, outcome.training)
 
     def start(self, problem: PpsgdProblem) -> Start | None:
-        """Return the bound on the risk before training."""
+        """Return the bound on the excess risk of the initial models; None if the learning problem is not given."""
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> PpsgdParameters:
-        """Return the certified noise, the share α of the model to train jointly, and the step sizes."""
+        """Return the certified noise and, if a bound on the risk is proved, the share α and the step sizes."""
         solution, training = outcome.solution, outcome.training
         problem = solution.problem
         parameters = PpsgdParameters(
@@ -267,27 +275,27 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         )
 
     def sampling(self, solution: PpsgdSolution) -> Sampling:
-        """Return how clients are drawn."""
+        """Return how the clients of a round are drawn."""
         return solution.problem.sampling
 
     def specs(self, solution: PpsgdSolution) -> tuple[Spec, ...]:
-        """Return the noisy averages of all rounds."""
+        """Return the mechanism that releases the noisy averages of all rounds."""
         return (run_spec(solution.problem, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
-        """Return the traffic: the shared part of every message, in 32-bit numbers."""
+        """Return the traffic: the shared part of every message, with 32 bits per coordinate."""
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.shared_dimension
-        random = problem.participants is None
+        is_random = problem.participants is None
         return Communication(
             bits_per_coordinate=float(BITS_PER_COORDINATE),
             bits_per_round_per_client=bits,
             total_bits=bits * problem.rounds * (problem.participants or problem.clients),
-            expected_total_bits=float(bits) * problem.rounds * problem.rate * problem.clients if random else None,
+            expected_total_bits=float(bits) * problem.rounds * problem.rate * problem.clients if is_random else None,
         )
 
     def premises(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> tuple[Condition, ...]:
-        """Return the premises of the run, of the certificate and of the risk bound."""
+        """Return the conditions on the run, those of the certificate, and those of the risk bound."""
         return (*CONDITIONS, *declared_by_all(outcome.solution, outcome.training))
 
     def risk_premises(self, training: SharingPlan) -> tuple[Condition, ...]:

@@ -38,7 +38,10 @@ MARGINS: Mapping[str, tuple[tuple[float, float], ...]] = {
     "full": ((0.0, 1e-6),),
     "without-replacement": ((5e-6, 1e-5), (5e-5, 1e-4)),
 }
-"""Relative steps above a closed form at which to certify, each with the slack it proves, as the lattice has a width."""
+"""Relative increases of an estimated noise at which it is certified, each with the slack that is then proved.
+
+Several are tried, because the bound on δ is computed on a lattice and is slightly above its exact value.
+"""
 MOST_COUNTED = 5000
 """Largest number of rounds of a client over which an estimate is summed."""
 
@@ -108,8 +111,8 @@ def certify(
 ) -> Certified:
     """Return the smallest certified noise multiplier.
 
-    If all clients take part in every round, the closed form of the Gaussian mechanism is confirmed. Otherwise the noise
-    is searched from an estimate.
+    An estimate of it is first tried as it is, with a small margin, unless clients are drawn independently. The estimate
+    is exact if all clients take part in every round. If it is not confirmed, the noise is searched from the estimate.
 
     Args:
         problem: the request.
@@ -123,27 +126,27 @@ def certify(
 
     @functools.cache
     def family(noise_multiplier: float, effort: Effort) -> Guarantee:
+        """Return the guarantee at a noise multiplier."""
         return guarantee_at(problem, noise_multiplier, effort, sampling=sampling, relation=relation)
 
     target = problem.target
     factor = sensitivity_factor(relation or problem.relation)
     sampling_of_run = "full" if problem.rate == 1.0 else sampling or problem.sampling
-    slope = LIKELY_SLOPE
     if sampling_of_run == "poisson":
         guess = _likely_poisson_noise(problem, relation or problem.relation)
         slope = likely_slope(target, rate=problem.rate, noise=guess, distance=factor)
-    else:
-        guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
-        for margin, slack in MARGINS[sampling_of_run]:
-            noise = guess * (1.0 + margin)
-            confirmed = confirm(family, target, noise, slack) if LEAST < noise < MOST else None
-            if confirmed is not None:
-                return confirmed
-    return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
+        return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=slope)
+    guess = _likely_gaussian_noise(problem, factor, is_full=sampling_of_run == "full")
+    for margin, slack in MARGINS[sampling_of_run]:
+        noise = guess * (1.0 + margin)
+        confirmed = confirm(family, target, noise, slack) if LEAST < noise < MOST else None
+        if confirmed is not None:
+            return confirmed
+    return smallest_noise(family, target, guess=min(max(guess, LEAST), MOST), slope=LIKELY_SLOPE)
 
 
 def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
-    """Estimate the noise multiplier for independent draws of clients that nobody sees."""
+    """Estimate the noise multiplier for independent draws of clients that no client sees."""
     target = problem.target
     estimate = likely_noise(target, rate=problem.rate, rounds=problem.rounds, distance=sensitivity_factor(relation))
     return nearer_noise(
@@ -152,7 +155,9 @@ def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
 
 
 def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: bool) -> float:
-    """Return the noise multiplier of a client whose rounds are known: exact if it takes part in all, else an estimate.
+    """Return the noise multiplier of a client, if the other clients know the rounds in which it takes part.
+
+    It is exact if the client takes part in all rounds, and otherwise an estimate.
 
     Args:
         problem: the request.
@@ -173,19 +178,20 @@ def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: boo
 def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor: float) -> float:
     """Estimate the noise multiplier if the other clients see who takes part in each round.
 
-    A client takes part in a binomial number k of rounds. The estimate solves mean over k of δ_k(ε) = δ, where δ_k is
-    that of k Gaussian mechanisms. If the likely k exceed `MOST_COUNTED`, the estimate is the noise for the largest of
-    them.
+    A client takes part in a binomial number k of rounds. Let δ_k(ε) be the δ of k Gaussian mechanisms. The estimate is
+    the noise at which the mean of δ_k(ε) over k is the target δ. If there are more than `MOST_COUNTED` likely values of
+    k, the estimate is the noise for the largest of them.
 
     Args:
         problem: the request.
         noise_of_one_round: exact noise multiplier of one round; k rounds need √k times that.
         factor: sensitivity of one round in units of the bound on a message.
     """
-    target, expected = problem.target, problem.rounds * problem.rate
+    target = problem.target
+    expected = problem.rounds * problem.rate
     # Bernstein's bound: more rounds than this have probability at most about δ.
-    most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
-    most = min(most, float(problem.rounds))
+    likely_most = expected + math.sqrt(-2.0 * target.log_delta * expected) - target.log_delta / 3.0
+    most = min(likely_most, float(problem.rounds))
     noise_of_most = noise_of_one_round * math.sqrt(max(most, 1.0))
     if most > MOST_COUNTED:
         return noise_of_most
@@ -193,35 +199,50 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
     log_probabilities = Binomial(np.asarray(float(problem.rounds)), problem.rate, 1.0 - problem.rate).log_mass(counts)
 
     def excess(log_noise: float) -> float:
-        """Return the log of the mean of δ_k(ε) at this noise, over the target δ."""
+        """Return the logarithm of the mean of δ_k(ε) at this noise, minus that of the target δ."""
         mus = factor * np.sqrt(counts) * math.exp(-log_noise)
         return float(logsumexp(log_probabilities + log_theta(target.epsilon, mus))) - target.log_delta
 
-    low, high = math.log(noise_of_most) - 6.0, math.log(noise_of_most) + 1.0
+    # The mean is below the δ of the largest k, so the root is hardly above the noise for that k.
+    low = math.log(noise_of_most) - 6.0
+    high = math.log(noise_of_most) + 1.0
     if not excess(low) > 0.0 > excess(high):
         return noise_of_most
     return math.exp(brent_root(excess, low, high, absolute=1e-12))
 
 
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
-    """Return σ_ζ = zC/(qW) on the average: multiplier z, clipping norm C, rate q, and total weight W."""
+    """Return the standard deviation zC/(qW) of the noise in the average of the clients' messages.
+
+    C is the clipping norm, q the participation rate, and W the total weight of all clients.
+
+    Args:
+        problem: the request, with C, q and W.
+        noise_multiplier: the noise multiplier z.
+    """
     return noise_multiplier * problem.clipping_norm / (problem.rate * problem.federation.weight)
 
 
 def participation_figures(problem: PpsgdProblem, certified: Certified) -> ParticipationFigures | None:
-    """Compare the certified ε with that of secret independent draws of clients, at the same noise.
+    """Compare the certified ε with the ε of secret independent draws of clients, at the same noise.
 
     The figures are for rounds with a fixed number of participants: all other clients together then know who takes part.
+
+    Args:
+        problem: the request.
+        certified: the certified noise, with the guarantee against all other clients.
 
     Returns:
         The figures at the target's δ; None if the number of participants is random, or if all clients take part.
     """
     if problem.sampling != "without-replacement" or problem.participants == problem.clients:
         return None
-    target, expected_rounds = problem.target, problem.rounds * problem.rate
+    target = problem.target
+    expected_rounds = problem.rounds * problem.rate
     if_unseen = guarantee_at(problem, certified.noise, sampling="poisson")
     release = Gaussian(noise_multiplier=certified.noise)
-    of_expected_rounds = guarantee_of(problem, Repeated(times=max(1, round(expected_rounds)), mechanism=release))
+    rounds_of_client = Repeated(times=max(1, round(expected_rounds)), mechanism=release)
+    of_expected_rounds = guarantee_of(problem, rounds_of_client)
     epsilon = certified.guarantee.curve.epsilon(target.log_delta)
     # The certificate meets the target, so its ε is at most that of the target.
     capped = Interval(min(epsilon.lower, target.epsilon), min(epsilon.upper, target.epsilon))

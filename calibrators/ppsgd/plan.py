@@ -14,8 +14,10 @@ from epsilond.calibrators.planning.problem import PlanProblem
 def rounds_of(plan: PlanProblem) -> int | None:
     """Return the rounds of the plan, or an estimate of the best number if the plan leaves it open.
 
-    The estimate assumes that the other clients know who takes part, unless clients are drawn independently. None is
-    returned if the plan gives no rounds, and lacks a field that the estimate needs.
+    The estimate assumes that the other clients know who takes part, unless clients are drawn independently.
+
+    Returns:
+        The number of rounds; None if the plan gives no rounds, and lacks a field that the estimate needs.
     """
     dimension = plan.shared_dimension or plan.dimension
     if plan.clients is None or plan.reporting is None or dimension is None:
@@ -31,7 +33,7 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of the draw of clients, of the clipping, and of the shared part of the model."""
+    """Return the fields that the plan states in another way: rounds, draw of clients, clipping, dimension."""
     is_full = plan.clients is None or plan.reporting == plan.clients
     return {
         "rounds": rounds_of(plan),
@@ -43,7 +45,7 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the values that were assumed, and the fields that a bound on the risk lacks."""
+    """Yield the values assumed for absent fields, and the absent fields that a bound on the risk needs."""
     if plan.rounds is None:
         yield CHOSEN
     if plan.clipping_norm is None:

@@ -32,7 +32,7 @@ def printed_readings(
     """Return the printed results of Bietti et al. for the request, next to the figures that are certified for them.
 
     The reading `statement` has the noise and the risk bound of the theorems, for independent draws or all clients.
-    The reading `experimental` has the noise of Section 6, for rounds of a fixed number of participants.
+    The reading `experimental` has the noise of their experiments (Section 6), for a fixed number of participants.
 
     Args:
         problem: the request, which may select readings.
@@ -43,22 +43,22 @@ def printed_readings(
     has_fixed_number = problem.sampling == "without-replacement"
     readings: list[PrintedReading] = []
     if "statement" in requested and not has_fixed_number:
-        readings += _noise(problem)
-        readings += _bound(problem, certified, plan)
+        readings += _printed_noise(problem)
+        readings += _printed_bound(problem, certified, plan)
     if "experimental" in requested and has_fixed_number and problem.participants != problem.clients:
         readings.append(_experiments(problem))
     return tuple(readings)
 
 
-def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
+def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     """Yield the noise of Theorem 4.1, equation (4), or of Theorem 5.1, equation (12), of Bietti et al.
 
     Equation (4) is for rounds of all clients with equal weights, and (12) for all other rounds. Both leave a constant
-    open. Nothing is yielded unless the request states it.
+    open. Nothing is yielded unless the request states the constant as `noise_constant`.
     """
     if problem.noise_constant is None:
         return
-    if _is_section_4(problem):
+    if _has_all_clients_equally(problem):
         evaluation = TheoremAtInputs.of(THEOREM_4_1, problem)
     else:
         evaluation = TheoremAtInputs.of(
@@ -84,20 +84,25 @@ def _noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
     )
 
 
-def _is_section_4(problem: PpsgdProblem) -> bool:
-    """Return whether Section 4 of Bietti et al. covers the run: all clients in every round, with equal weights."""
+def _has_all_clients_equally(problem: PpsgdProblem) -> bool:
+    """Decide whether all clients take part in every round with equal weights, the case of Section 4 of the paper."""
     return problem.sampling == "full" and problem.weighting == "clients"
 
 
-def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
+def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
     """Yield the printed bound on the excess risk, at the certified noise and at the chosen share α of the model.
 
-    Nothing is yielded without a plan, or if all of the model is shared (α unbounded).
+    Nothing is yielded without a plan, or if the whole model is shared (α unbounded).
+
+    Args:
+        problem: the request.
+        certified: the smallest certified noise.
+        plan: the share α of the model at that noise; None if no bound applies.
     """
     if plan is None or plan.chosen.personalization == "unbounded":
         return
     noise_std = noise_std_of(problem, certified.noise)
-    evaluation = _bound_at(problem, noise_std, personalization_value(plan.chosen.personalization))
+    evaluation = _evaluate_bound(problem, noise_std, personalization_value(plan.chosen.personalization))
     outputs = evaluation.outputs
     yield make_reading(
         evaluation,
@@ -114,7 +119,7 @@ def _bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
     )
 
 
-def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremAtInputs:
+def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremAtInputs:
     """Evaluate the printed bound on the excess risk: Theorem 4.5, 5.2 or B.4 of Bietti et al.
 
     Theorem 4.5 is for rounds of all clients with equal weights. Otherwise it is Theorem 5.2 if clients are weighted by
@@ -125,7 +130,8 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremA
         noise_std: standard deviation σ_ζ per coordinate of the noise in the average.
         alpha: finite share α of the model.
     """
-    federation, optimum = problem.federation, problem.optimum_norm or 0.0
+    federation = problem.federation
+    optimum = problem.optimum_norm or 0.0
     squared_norm = minimal_norm(
         alpha=alpha,
         clients=problem.clients,
@@ -139,7 +145,7 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremA
         "weighted_optimum_norm": math.sqrt(squared_norm),
         "noise_std": noise_std,
     }
-    if _is_section_4(problem):
+    if _has_all_clients_equally(problem):
         variances = federation.variances()
         return TheoremAtInputs.of(
             THEOREM_4_5,
@@ -156,20 +162,20 @@ def _bound_at(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremA
 def _experiments(problem: PpsgdProblem) -> PrintedReading:
     """Return the noise of the experiments in Section 6 of Bietti et al., with its true ε and δ for this run.
 
-    The authors' accountant is for independent draws of clients and for a client whose data are removed. Their runs draw
-    a fixed number of clients.
+    The authors' privacy accountant assumes independent draws of clients and neighbours in which a client's data are
+    removed. Their runs draw a fixed number of clients.
     """
-    as_used = certify(problem, sampling="poisson", relation="zero-out-one")
+    certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(
         theorem=SECTION_6.id,
         reading="experimental",
         status=SECTION_6.status,
         parameters={
-            "noise_std": noise_std_of(problem, as_used.noise),
-            "noise_multiplier": as_used.noise,
+            "noise_std": noise_std_of(problem, certified_by_authors.noise),
+            "noise_multiplier": certified_by_authors.noise,
             "rounds": problem.rounds,
         },
         claims=claims(problem.target),
-        true=true_figures(guarantee_at(problem, as_used.noise, "coarse"), problem.target),
+        true=true_figures(guarantee_at(problem, certified_by_authors.noise, "coarse"), problem.target),
         conditions=(),
     )

@@ -120,7 +120,7 @@ class PpsgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Reject combinations of fields that no run can have."""
+        """Check the degree of sharing, the client groups, the draw of clients, and relations between fields."""
         if self.personalization is not None:
             personalization_value(self.personalization)
         if self.client_groups is not None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from epsilond.calibrators.risk.answer import UpperBound
 
 CLIPPED = "messages may exceed clipping_norm, and no theorem here bounds the bias of clipping"
-HALF = ANY_STEP.conditions[:1]
-"""The condition that the step size keeps the denominator of the bound positive."""
+STEP_BELOW_HALF = ANY_STEP.conditions[:1]
+"""The condition ηβ < 1/2 on step size η and smoothness β, with which the bound is finite."""
 
 MEAN_MODELS = Condition("mean-of-rounds", "a client's model is the mean of its models at the start of all rounds")
 EQUAL_OPTIMA = Condition("equal-optima", "all clients' losses have the same minimiser, as optimum_spread is 0")
@@ -44,7 +44,7 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of ppsgd, that the learning problem is given, and that a step size has its α."""
+        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α."""
         super().check()
         faults = [
             Fault(f"/{name}", "is needed for a bound on the risk")
@@ -65,8 +65,12 @@ def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
 def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bounds on the mean excess risk of the clients' own models.
 
-    Without a step size they are those of the theorem's step size, at the requested α or at the best one. There is no
-    bound if a message may be clipped.
+    Without a step size they are for the theorem's step size, at the requested weight α of the shared part or at the
+    best one. There is no bound if a message may be clipped.
+
+    Args:
+        problem: the request.
+        run: the standard deviation of the noise in the average of the shared gradients.
     """
     start = start_of_run(problem)
     assert start is not None  # `check` demands the learning problem
@@ -75,7 +79,8 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
     if problem.step_size is None:
         sharing, step_size, upper = _at_best_step(problem, run)
     else:
-        sharing, step_size = f"{problem.personalization:g}", problem.step_size
+        sharing = f"{problem.personalization:g}"
+        step_size = problem.step_size
         upper = (_at_given_step(problem, run, step_size),)
     declared = [*PERSONALIZED_RISK.conditions, ADDITIVE, MEAN_MODELS]
     if problem.optimum_spread == 0.0:
@@ -91,9 +96,14 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float, tuple[UpperBound, ...]]:
-    """Return α, the step size of the theorem, and two bounds there: the sharper one, and its closed form.
+    """Return the bounds at the theorem's step size, at the requested weight α of the shared part or the best one.
 
-    α is the requested weight of the shared part, or the one with the smallest sharper bound.
+    Args:
+        problem: the request.
+        run: the run, with its noise.
+
+    Returns:
+        α in words, the step size, and two bounds: the sharper one, and its closed form.
     """
     plan = plan_of(problem, run.noise_std)
     assert plan is not None  # the learning problem is given, and nothing is clipped
@@ -146,12 +156,13 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
         gradient_std=math.sqrt(variance),
     )
     value = float(ANY_STEP.evaluate(inputs).outputs["excess_risk"])
+    terms = {"optimisation": math.inf, "variance": math.inf}
     margin = 1.0 - 2.0 * step_size * inputs.smoothness
-    terms = {
-        "optimisation": 0.5 * squared_norm / (step_size * problem.rounds * margin) if margin > 0.0 else math.inf,
-        "variance": step_size * variance / margin if margin > 0.0 else math.inf,
-    }
-    return explicit_upper(ANY_STEP, terms, value=value, conditions=[condition.at(inputs) for condition in HALF])
+    if margin > 0.0:
+        terms["optimisation"] = 0.5 * squared_norm / (step_size * problem.rounds * margin)
+        terms["variance"] = step_size * variance / margin
+    conditions = [condition.at(inputs) for condition in STEP_BELOW_HALF]
+    return explicit_upper(ANY_STEP, terms, value=value, conditions=conditions)
 
 
 RISK = GivenNoiseRiskPart(

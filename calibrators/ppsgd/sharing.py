@@ -84,11 +84,15 @@ class SharingPlan:
 
 
 def start_of_run(problem: PpsgdProblem) -> Start | None:
-    """Return the bound on the excess risk before any training; None if the optima or the smoothness are unknown.
+    """Return the bound on the excess risk of the initial models, before any training.
 
-    The model of client i is w + θ_i, which starts at 0. Its loss is smooth, with gradient 0 at the optimum v_i. The
-    mean of ‖v_i‖² over N clients is ‖v̄‖² + S/N, where v̄ is the mean optimum and S/N the mean squared distance from
-    it. The root of this sum is used as the distance from the initial models to the optima.
+    The model of client i is w + θ_i, which starts at 0. Its loss is smooth, with gradient 0 at the optimum v_i. Let v̄
+    be the mean optimum, with the norm `optimum_norm`, and S/N the mean of ‖v_i − v̄‖² over N clients, with the root
+    `optimum_spread`. The mean of ‖v_i‖² is then ‖v̄‖² + S/N. Its root is the distance from the initial models to the
+    optima.
+
+    Returns:
+        The bound; None if the optima or the smoothness are unknown.
     """
     if problem.optimum_norm is None or problem.smoothness is None:
         return None
@@ -159,12 +163,14 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     """Return the rounds and the ε at which Lemma 4.6 of Bietti et al. prefers models that share nothing.
 
-    The lemma is for equal clients that all take part, with shared and own gradients of equal variance. The result is
-    None in other cases.
+    The lemma is for equal clients that all take part, with shared and own gradients of equal variance.
+
+    Returns:
+        The thresholds; None in all other cases.
     """
     groups = problem.federation.groups
     group = groups[0]
-    are_equal = len({other.batch_size for other in groups}) == 1
+    are_equal = len({client_group.batch_size for client_group in groups}) == 1
     has_equal_variances = group.shared_gradient_std == group.local_gradient_std
     if not (problem.sampling == "full" and are_equal and has_equal_variances):
         return None

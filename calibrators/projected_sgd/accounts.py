@@ -21,7 +21,7 @@ class Accounts:
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
         self.problem = problem
-        self._of = functools.cache(self._account)
+        self._cached_account = functools.cache(self._account)
 
     def of(
         self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
@@ -34,9 +34,10 @@ class Accounts:
             only_at: the only ε at which the guarantee is needed, which takes less time; None for all ε.
             changes: fields of the run's spec that are replaced.
         """
-        return self._of(plan, effort, only_at, **changes)
+        return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
+        """Compute the account of a run; the arguments are those of `of`."""
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
         return account(

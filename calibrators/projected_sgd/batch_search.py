@@ -1,7 +1,7 @@
 """Search for the batch sizes that meet a target, where δ is not monotone.
 
-δ falls with the batch size m where one use of a record dominates, and rises where the kernels dominate. The whole range
-is therefore searched, not only a bracket.
+δ falls with the batch size m where the step that uses a record dominates, and rises where the later steps dominate. The
+whole range is therefore searched, not only a bracket.
 """
 
 from __future__ import annotations
@@ -68,28 +68,35 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
     search = _BatchSearch(problem, accounts)
     ranges, exhaustive = search.bisect() if is_constant else search.scan()
     if not ranges:
-        raise Infeasible(
-            "no number of participants that was tried meets the target",
-            ConditionResult(
-                "target", "log10 δ is at most the target", Verdict.NO, search.best, problem.target.log10_delta
-            ),
-            {"log10_delta": math.nextafter(search.best, 0.0)} if search.best < 0.0 else {},
-        )
+        raise _no_batch_suffices(search.best, problem.target.log10_delta)
     least = ranges[0].least
     # With constant schedules, ranges are decided in ascending order, so that none below the first one is left open.
     slack = 0.0 if is_constant or exhaustive else None
     return BatchRanges(Certified(least, accounts.guarantee_at(participants=least), slack), ranges, exhaustive)
 
 
+def _no_batch_suffices(best: float, target: float) -> Infeasible:
+    """Return the error that no batch size meets a target.
+
+    Args:
+        best: the least log10 δ of all batch sizes that were tried.
+        target: log10 δ of the target.
+    """
+    condition = ConditionResult("target", "log10 δ is at most the target", Verdict.NO, best, target)
+    nearest = {"log10_delta": math.nextafter(best, 0.0)} if best < 0.0 else {}
+    return Infeasible("no number of participants that was tried meets the target", condition, nearest)
+
+
 class _BatchSearch:
     """A search over batch sizes m. `best` is the least log10 δ of all that were tried, at most 0."""
 
     def __init__(self, problem: ProjectedSgdProblem, accounts: Accounts) -> None:
-        self.problem, self.accounts = problem, accounts
+        self.problem = problem
+        self.accounts = accounts
         self.best = 0.0
 
     def meets(self, participants: int) -> bool:
-        """Return whether a batch size meets the target."""
+        """Decide whether a batch size meets the target, and update the least log10 δ of all that were tried."""
         guarantee = self.accounts.guarantee_at(participants=participants)
         log_delta = guarantee.curve.upper_log_delta(self.problem.target.epsilon)
         self.best = min(self.best, log_delta / LOG_10)
@@ -102,6 +109,7 @@ class _BatchSearch:
             The ranges that meet the target, and whether all ranges were decided within `MOST_NODES` attempts.
         """
         n = self.problem.clients
+        # The first ranges reach from each power of two to the next one, or to n.
         octaves = [(2**k, min(2 ** (k + 1) - 1, n)) for k in range(n.bit_length())]
         pending = octaves[::-1]  # a stack, with the smallest range on top
         ranges: list[Feasible] = []
@@ -147,10 +155,10 @@ class _BatchSearch:
         return False if none_meets else None
 
     def _bound_over_range(self, batch: int, step_batch: int) -> Interval:
-        """Return bounds on the largest or least log δ of a range of batch sizes, by a run that combines both limits.
+        """Return bounds on the log δ of a run that combines the smallest and the largest batch size of a range.
 
-        With `batch` the largest size and `step_batch` the smallest, the upper result bounds every δ of the range from
-        above. With the two exchanged, the lower result bounds every δ from below; `_decide` has the reason.
+        With `batch` the largest size and `step_batch` the smallest, the upper bound holds for every δ of the range.
+        With the two exchanged, the lower bound holds for every δ of the range. `_decide` gives the reason.
 
         Args:
             batch: batch size m for the width of the domain relative to the noise, and for the factor m/n of δ.
@@ -178,7 +186,8 @@ class _BatchSearch:
         are_few = n - least + 1 <= MOST_LISTED
         ranges: list[Feasible] = []
         failing = least - 1
-        for participants in range(least, n + 1) if are_few else _batch_grid(least, n):
+        candidates = range(least, n + 1) if are_few else _batch_grid(least, n)
+        for participants in candidates:
             if not self.meets(participants):
                 failing = participants
                 continue
@@ -190,7 +199,12 @@ class _BatchSearch:
         return tuple(ranges), are_few and least == 1
 
     def _refine(self, failing: int, passing: int) -> int:
-        """Return a batch size that meets the target such that the next smaller batch size misses it."""
+        """Return a batch size that meets the target, while the next smaller one misses it.
+
+        Args:
+            failing: a batch size that misses the target, or that is too small to be tried.
+            passing: a larger batch size that meets it.
+        """
         while passing - failing > 1:
             middle = (failing + passing) // 2
             if self.meets(middle):

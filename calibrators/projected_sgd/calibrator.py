@@ -83,13 +83,20 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
 
     @property
     def noise_std(self) -> float:
-        """σ of one client's noise, the least of all steps."""
+        """Standard deviation σ per coordinate of one client's noise, the least of all steps."""
         return self.plan.least_noise(self.problem.clients)
 
 
 def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
-    """Yield every bound of the released model, and the bound for all models if batches are drawn anew."""
-    problem, considered = solution.problem, solution.accounts.of(solution.plan).considered
+    """Yield the bounds on log δ by all theorems for the released model, and one bound for comparison.
+
+    The last bound is for an observer of all models, in a run that draws its batches anew.
+
+    Args:
+        solution: the certified run.
+    """
+    problem = solution.problem
+    considered = solution.accounts.of(solution.plan).considered
     log_deltas = [bound.curve.upper_log_delta(problem.target.epsilon) for bound in considered if bound.curve]
     least = min(log_deltas, default=math.inf)
     for bound in considered:
@@ -99,11 +106,11 @@ def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBoun
             )
         else:
             log_delta = bound.curve.upper_log_delta(problem.target.epsilon)
-            yield _bound(bound.theorem, problem, log_delta, least=log_delta == least)
-    yield _all_models_seen(solution)
+            yield _applicable_bound(bound.theorem, problem, log_delta, least=log_delta == least)
+    yield _bound_for_all_models(solution)
 
 
-def _bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, least: bool) -> ConsideredBound:
+def _applicable_bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, least: bool) -> ConsideredBound:
     """Return a bound that applies, in the form of the answer.
 
     Args:
@@ -125,13 +132,14 @@ def _bound(theorem: str, problem: ProjectedSgdProblem, log_delta: float, *, leas
     )
 
 
-def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
+def _bound_for_all_models(solution: ProjectedSgdSolution) -> ConsideredBound:
     """Return a bound for comparison: the observer sees every model, and each batch is drawn anew.
 
-    The number of steps and the noise are those of the answer. In the answer's run, batches are disjoint and only one
-    model is seen, so the bound does not apply to it.
+    The run has the answer's noise, and ⌊n/m⌋ steps with batches of m of n clients. In the answer's run, batches are
+    disjoint and only one model is seen, so the bound does not apply to it.
     """
-    problem, m, n = solution.problem, solution.plan.participants, solution.problem.clients
+    problem = solution.problem
+    m, n = solution.plan.participants, problem.clients
     step: Spec = Gaussian(noise_multiplier=math.sqrt(m) * solution.noise_std / problem.lipschitz)
     if m < n:
         step = Subsampled(sampling="without-replacement", batch_size=m, population=n, mechanism=step)
@@ -142,7 +150,7 @@ def _all_models_seen(solution: ProjectedSgdSolution) -> ConsideredBound:
     except NoCertificate as error:
         return ConsideredBound(theorem=COMPOSED.id, observer=observer, applies=Verdict.NO, reason=error.message)
     log_delta = guarantee.curve.upper_log_delta(problem.target.epsilon)
-    return replace(_bound(guarantee.derivation.theorem, problem, log_delta, least=False), observer=observer)
+    return replace(_applicable_bound(guarantee.derivation.theorem, problem, log_delta, least=False), observer=observer)
 
 
 def cautions(
@@ -169,7 +177,7 @@ def cautions(
 
 
 def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
-    """Warn if the solved number is the smallest offered, or if a smaller one may meet the target, too."""
+    """Warn if the solved number is the smallest on offer, or if a smaller one may also meet the target."""
     problem, certified = solution.problem, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
@@ -189,7 +197,7 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
 
 
 def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of step sizes beyond 2/β, of clients in no batch, and of a relation other than that of the paper."""
+    """Warn of step sizes above 2/β for smoothness β, of clients in no batch, and of a relation unlike the paper's."""
     sides = check_step_sizes(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
@@ -261,12 +269,12 @@ class ProjectedSgdCalibrator(
     plan_place = 4
 
     def cost(self, problem: ProjectedSgdProblem) -> CostClass:
-        """Return search: several bounds are compared numerically."""
+        """Return `search`, because several bounds are compared numerically."""
         del problem
         return "search"
 
     def definition(self, problem: ProjectedSgdProblem) -> Definition:
-        """Return central: a trusted aggregator keeps the states hidden."""
+        """Return `central`, because a trusted aggregator keeps the intermediate models hidden."""
         del problem
         return "central"
 
@@ -294,11 +302,11 @@ class ProjectedSgdCalibrator(
         )
 
     def restate(self, solution: ProjectedSgdSolution) -> ProjectedSgdSolution:
-        """Return the solution with accounts that are compared at its certified (ε, δ)."""
+        """Return the solution with an empty cache of accounts, so that bounds are compared at the certified (ε, δ)."""
         return replace(solution, accounts=Accounts(solution.problem))
 
     def risk(self, solution: ProjectedSgdSolution) -> ProjectedSgdUtility:
-        """Return the risk bound that speaks of this release, or the reason why none does."""
+        """Return the bound on the excess risk of the released model, or the reason why there is none."""
         return utility_of(solution.problem, solution.plan)
 
     def printed_readings(
@@ -309,21 +317,22 @@ class ProjectedSgdCalibrator(
         return readings(solution.problem, solution.plan, solution.accounts.truth if true_figures else unknown)
 
     def start(self, problem: ProjectedSgdProblem) -> Start:
-        """Return the bound on the risk before training."""
+        """Return the bound on the population excess risk of the initial model."""
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> ProjectedSgdParameters:
-        """Return the run with the solved number in its place."""
+        """Return the numbers of the run, among them the one that was solved for."""
         solution = outcome.solution
-        plan, clients = solution.plan, solution.problem.clients
-        noise, batches = solution.noise_std, solution.batches
+        plan = solution.plan
+        noise = solution.noise_std
+        batches = solution.batches
         return ProjectedSgdParameters(
             noise_std=noise,
             noise_multiplier=noise / solution.norm,
             contribution_norm=solution.norm,
             mean_noise_std=noise / math.sqrt(plan.participants),
             participants=plan.participants,
-            rounds=clients // plan.participants,
+            rounds=solution.problem.clients // plan.participants,
             step_size=largest(plan.step_schedule),
             step_schedule=plan.step_schedule,
             noise_schedule=plan.noise_schedule,
@@ -332,15 +341,15 @@ class ProjectedSgdCalibrator(
         )
 
     def sampling(self, solution: ProjectedSgdSolution) -> Sampling:
-        """Return full where one batch holds all clients."""
+        """Return `full` if one batch holds all clients, and otherwise `without-replacement`."""
         return "full" if solution.plan.participants == solution.problem.clients else "without-replacement"
 
     def specs(self, solution: ProjectedSgdSolution) -> tuple[Spec, ...]:
-        """Return the pass."""
+        """Return the mechanism of the whole pass, which releases one model."""
         return (solution.problem.spec(solution.plan),)
 
     def bounds(self, solution: ProjectedSgdSolution) -> tuple[ConsideredBound, ...]:
-        """Return every bound of the released model, and one of all models."""
+        """Return the bounds on δ for the released model, and one for an observer of all models."""
         return tuple(considered_bounds(solution))
 
     def warnings(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> Iterator[Caution]:

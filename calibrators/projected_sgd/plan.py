@@ -14,9 +14,13 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def schedule(plan: PlanProblem) -> Schedule | None:
-    """Return the step sizes: η as given; otherwise 1/(μt), for which Corollary 1 bounds the risk; otherwise 1/β.
+    """Return the step sizes of a plan: its constant η, or 1/(μt) in step t, or the constant 1/β.
 
-    The result is None if the plan gives neither a step size nor the strong convexity μ nor the smoothness β.
+    The second needs strong convexity μ, as Corollary 1 of Asoodeh et al. assumes. The third needs smoothness β. The
+    first of these that the plan's fields allow is used.
+
+    Returns:
+        The schedule; None if the plan gives none of η, μ and β.
     """
     if plan.step_size is not None:
         return Constant(value=plan.step_size)
@@ -26,7 +30,10 @@ def schedule(plan: PlanProblem) -> Schedule | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the radius of a ball of the domain's diameter, the steps, and the participants."""
+    """Return the fields that the plan states in another way: radius, step sizes and participants.
+
+    The domain is a ball with the plan's diameter.
+    """
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,
         "step_schedule": schedule(plan),
@@ -35,7 +42,10 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the conditions that fail: one record per client, the rounds of one pass, and a step size."""
+    """Yield a refusal for each condition that the plan breaks.
+
+    The conditions are one record per client, as many rounds as one pass has batches, and a known step size.
+    """
     if (plan.samples_per_client or 1) > 1:
         yield _broken("one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1)
     if plan.clients is not None and plan.reporting is not None:
@@ -49,14 +59,22 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def _broken(name: str, statement: str, pointer: str, left: int | None, right: int) -> Reason:
-    """Return the reason that an equation left = right does not hold, with both sides."""
+    """Return the reason that an equation between two numbers does not hold.
+
+    Args:
+        name: id of the condition.
+        statement: the equation in words.
+        pointer: JSON pointer to the field of the plan.
+        left: the number in the plan.
+        right: the required number.
+    """
     sides = {"left": None if left is None else float(left), "right": float(right)}
     condition = ConditionAnswer(id=name, statement=statement, holds=Verdict.NO, **sides)
     return Reason(message=f"{statement}: {left} against {right}", pointer=pointer, condition=condition)
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on the domain and on steps that were chosen."""
+    """Yield the assumptions on the domain, and on step sizes that were chosen."""
     yield Reason(message="the domain is a ball of half the diameter", pointer="/diameter")
     if plan.step_size is None:
         steps = "1/(μt)" if plan.strong_convexity else "1/β"

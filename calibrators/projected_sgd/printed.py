@@ -1,9 +1,11 @@
 """The bounds of Asoodeh et al. as printed, at the noise that they require, with their status: valid or refuted.
 
-All are Theorem 2 or Corollary 3 with a radius of the image of the ball: 2ρ (`statement`), 2(ρ + ηL) (`lipschitz`),
-2 min(ρ(1 + ηβ), ρ + ηL) (`smooth`) and 2 min(ρ max(|1 − ηλ|, |1 − ηβ|), ρ + ηL) (`strongly-convex`). Which of these is
-the truth depends on the losses and on every step size. Corollary 1 has a misprinted one (`statement`), and one with
-the last step's size for all (`proof`, its bound (11)); Corollary 3 sets σ⁴ = n (`experimental`).
+Theorem 2 and Corollary 3 depend on the diameter of the image of the domain, a ball of radius ρ, under a gradient step
+of size η. The readings differ in this diameter: 2ρ (`statement`), 2(ρ + ηL) (`lipschitz`), 2 min(ρ(1 + ηβ), ρ + ηL)
+(`smooth`) and 2 min(ρ max(|1 − ηλ|, |1 − ηβ|), ρ + ηL) (`strongly-convex`). L is the Lipschitz constant, β the
+smoothness and λ the strong convexity of the losses. The correct diameter depends on the losses and on every step size.
+Corollary 1 has a misprinted bound (`statement`), and bound (11) of its proof, in which all steps have the size of the
+last one (`proof`). Corollary 3 sets σ⁴ = n for the noise σ and n clients (`experimental`).
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import (
 from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, SMALL_STEPS, THEOREM_2, WHOLE_STEPS
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Claims, PrintedReading
-from epsilond.calibrators.envelope import TheoremAtInputs, condition_answers
+from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers
 from epsilond.calibrators.projected_sgd.printed_noise import least_log_factor
 from epsilond.calibrators.projected_sgd.problem import (
     READINGS,
@@ -45,7 +47,7 @@ from epsilond.calibrators.projected_sgd.problem import (
     RunSchedules,
     scale_schedule,
 )
-from epsilond.calibrators.projected_sgd.risk import corollary_inputs, inverse_curvature
+from epsilond.calibrators.projected_sgd.risk import corollary_inputs, has_inverse_time_steps
 from epsilond.calibrators.projected_sgd.theorem_inputs import closed_form_pass, pass_with_losses, stated_pass
 from epsilond.calibrators.search import LOG_10
 
@@ -68,7 +70,7 @@ CLAIM_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Printed:
+class PrintedBound:
     """A printed bound on δ as a function of the schedules (step sizes and noises) of a run. The domain is a ball.
 
     Attributes:
@@ -76,28 +78,29 @@ class Printed:
         reading: name of the interpretation.
         run: schedules ↦ the run whose contraction bound this is, which may be simpler than the actual run.
         bound: schedules ↦ log δ; None if it is the contraction bound of `run`.
-        question: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
+        evaluation: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
         radius_conditions: conditions under which the radius of the ball's image under a gradient step is valid. If one
             fails, the bound is refuted.
         other_conditions: conditions that do not affect the status.
         status: status if all conditions on the radius hold.
         fixed_noise: noise that the paper prescribes; None if the noise is solved for.
-        shows_kernel: whether the answer states the diameter of this image and the contraction coefficient of a step.
+        states_step_figures: whether the answer has the diameter of this image and the contraction coefficient of a
+            step.
     """
 
     theorem: Theorem
     reading: Reading
     run: Callable[[RunSchedules], ProjectedRun]
     bound: Callable[[RunSchedules], float] | None = None
-    question: Callable[[RunSchedules], TheoremAtInputs | None]
+    evaluation: Callable[[RunSchedules], TheoremAtInputs | None]
     radius_conditions: tuple[ConditionResult, ...]
     other_conditions: tuple[ConditionResult, ...] = ()
     status: Status = Status.PROVED
     fixed_noise: float | None = None
-    shows_kernel: bool = True
+    states_step_figures: bool = True
 
     def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
-        """Return the log of the δ that the bound claims for the schedules of a plan at ε."""
+        """Return the natural logarithm of the δ that the bound claims at an ε for the schedules of a run."""
         if self.bound is not None:
             return self.bound(plan)
         return log_contraction_bound(epsilon, self.run(plan)).upper
@@ -105,7 +108,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class _Pass:
-    """One pass over n clients in batches of m: the quantities that the conditions of the theorems are checked by."""
+    """One pass over n clients in batches of m: the quantities by which the conditions of the theorems are checked."""
 
     run: ProjectedRun
     clients: int
@@ -114,6 +117,7 @@ class _Pass:
 
     @classmethod
     def of(cls, problem: ProjectedSgdProblem, plan: RunSchedules) -> _Pass:
+        """Return the pass of a request in the run of a plan."""
         run = run_of(problem, plan)
         return cls(run, problem.clients, plan.participants, run.steps)
 
@@ -124,7 +128,7 @@ def readings(
     """Return the bounds that Asoodeh et al. print for the request, each at the noise that it requires.
 
     Each keeps the batch size and the steps of the answer, and has its own noise. Next to its claim is the guarantee
-    that is certified at that noise. A bound whose conditions fail has the status `refuted`.
+    that is certified at that noise. A bound has the status `refuted` if one of its conditions fails.
 
     Args:
         problem: the request, which may restrict the readings.
@@ -132,28 +136,30 @@ def readings(
         truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
     """
     requested = READINGS if problem.readings is None else problem.readings
-    truth = functools.cache(truth)
+    cached_truth = functools.cache(truth)
     bounds = itertools.chain(_bounds_by_radius(problem, plan), _corollaries(problem, plan))
-    return tuple(_answer(problem, plan, printed, truth) for printed in bounds if printed.reading in requested)
+    return tuple(_answer(problem, plan, printed, cached_truth) for printed in bounds if printed.reading in requested)
 
 
 def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
-    """Return the numbers of a plan for replace-one, the relation of the theorems."""
+    """Return the run of a plan for the relation replace-one, which the theorems assume."""
     return ProjectedRun.of(problem.spec(plan), "replace-one")
 
 
 # The four radii -----------------------------------------------------------------------------------------------------
-def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
+def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
     """Yield the bounds that differ in the assumed radius of the domain's image under a gradient step.
 
     The domain is a ball of radius ρ. Two bounds need the smoothness of the losses, and are left out without it.
     """
     yield _statement(problem, plan)
     yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
-    beta, curvature = problem.smoothness, problem.strong_convexity
+    beta = problem.smoothness
+    curvature = problem.strong_convexity
     if beta is None:
         return
-    convex, smooth = _convex_condition(problem), _smooth_condition(problem)
+    convex = _convex_condition(problem)
+    smooth = _smooth_condition(problem)
     yield _bound_by_losses(problem, "smooth", (smooth,), smoothness=beta, strong_convexity=0.0, convex=False)
     yield _bound_by_losses(
         problem, "strongly-convex", (convex, smooth), smoothness=beta, strong_convexity=curvature, convex=True
@@ -161,53 +167,70 @@ def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Itera
 
 
 def _convex_condition(problem: ProjectedSgdProblem) -> ConditionResult:
-    """Return whether the losses are convex."""
+    """Return the condition that the losses are convex, evaluated for the request."""
     return ConditionResult(CONVEX_LOSSES.id, CONVEX_LOSSES.statement, Verdict.of(problem.convex))
 
 
 def _smooth_condition(problem: ProjectedSgdProblem) -> ConditionResult:
-    """Return whether the losses are smooth."""
+    """Return the condition that the losses are smooth, evaluated for the request."""
     return ConditionResult(SMOOTH_LOSSES.id, SMOOTH_LOSSES.statement, Verdict.of(problem.smoothness is not None))
 
 
-def _statement(problem: ProjectedSgdProblem, plan: RunSchedules) -> Printed:
-    """Return Theorem 2 of Asoodeh et al. for the last model, or Corollary 3, with 2ρ, the diameter of the domain."""
+def _statement(problem: ProjectedSgdProblem, plan: RunSchedules) -> PrintedBound:
+    """Return Theorem 2 of Asoodeh et al. for the last model, or Corollary 3 for the model after a random step.
+
+    Both assume that a gradient step maps the domain, a ball of radius ρ, to a set of diameter 2ρ.
+
+    Args:
+        problem: the request, with the released model.
+        plan: the run of the answer, for which the conditions are checked.
+    """
     one_pass = _Pass.of(problem, plan)
-    return Printed(
+    return PrintedBound(
         theorem=THEOREM_2 if problem.release == "last" else COROLLARY_3,
         reading="statement",
         run=functools.partial(_whole_ball_run, problem),
         bound=functools.partial(_stated_log_delta, problem),
-        question=functools.partial(stated_pass, problem),
+        evaluation=functools.partial(stated_pass, problem),
         radius_conditions=(_convex_condition(problem), _smooth_condition(problem), SMALL_STEPS.at(one_pass)),
         other_conditions=(WHOLE_STEPS.at(one_pass),),
     )
 
 
 def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
-    """Return the run by which the stated bound models a plan: the image of the ball has the diameter 2ρ of the ball.
+    """Return the run by which the stated bound models a plan.
 
-    For a random model it is the run of the closed form (12).
+    The image of the domain under a gradient step has the diameter of the domain. For a random model, all steps have the
+    least step size and noise, as in the closed form (12) of Asoodeh et al.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
     """
     run = run_of(problem, plan)
     return replace(run, whole_ball=True) if problem.release == "last" else _closed_form_run(run)
 
 
 def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float:
-    """Return log δ of the stated bound.
+    """Return log δ of the stated bound at the target's ε.
 
-    For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋.
+    For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋, for n clients in
+    batches of m.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
     """
     run = _whole_ball_run(problem, plan)
-    passes = None
+    real_steps = None
     if run.constant and run.stops == 1:
-        passes = problem.clients / plan.participants
-    return log_contraction_bound(problem.target.epsilon, run, passes=passes).upper
+        real_steps = problem.clients / plan.participants
+    return log_contraction_bound(problem.target.epsilon, run, passes=real_steps).upper
 
 
 def _bound_by_losses(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...], **losses: object
-) -> Printed:
+) -> PrintedBound:
     """Return the bound with the radius of the domain's image that follows from assumptions on the losses.
 
     Args:
@@ -216,17 +239,23 @@ def _bound_by_losses(
         conditions: conditions on the losses under which the radius is valid.
         losses: smoothness, strong_convexity and convex, as they are assumed.
     """
-    return Printed(
+    return PrintedBound(
         theorem=ANY_LOSSES,
         reading=reading,
         run=functools.partial(_run_with_losses, problem, losses),
-        question=functools.partial(pass_with_losses, problem, losses),
+        evaluation=functools.partial(pass_with_losses, problem, losses),
         radius_conditions=conditions,
     )
 
 
 def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSchedules) -> ProjectedRun:
-    """Return the run of a plan with other assumptions on the losses."""
+    """Return the run of a plan with other assumptions on the losses.
+
+    Args:
+        problem: the request.
+        losses: fields of the run that describe the losses.
+        plan: the batch size and the schedules.
+    """
     return replace(run_of(problem, plan), **losses)
 
 
@@ -244,25 +273,26 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
 
 
 # The corollaries ----------------------------------------------------------------------------------------------------
-def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Printed]:
-    """Yield the bounds for smooth convex losses, the step sizes η_t = 1/(λt) and equal noise in all steps.
+def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
+    """Yield the bounds for smooth convex losses, the step size 1/(λt) in step t, and equal noise in all steps.
 
-    They are Corollary 3 with the noise of the paper's experiments for a random model, and Corollary 1 for the last.
+    λ is the strong convexity. For a random model the bound is Corollary 3 with the noise of the paper's experiments.
+    For the last model there are two readings of Corollary 1. Nothing is yielded for other losses or schedules.
     """
     has_equal_noise = plan.noise_schedule.constant is not None
     has_such_losses = problem.smoothness is not None and problem.convex
-    if not (has_such_losses and has_equal_noise and inverse_curvature(problem, plan)):
+    if not (has_such_losses and has_equal_noise and has_inverse_time_steps(problem, plan)):
         return
     conditions = (SMALL_STEPS.at(_Pass.of(problem, plan)),)
     if problem.release == "random-stop":
-        yield Printed(
+        yield PrintedBound(
             theorem=COROLLARY_3,
             reading="experimental",
             run=lambda schedules: _closed_form_run(run_of(problem, schedules)),
-            question=functools.partial(closed_form_pass, problem),
+            evaluation=functools.partial(closed_form_pass, problem),
             radius_conditions=conditions,
-            fixed_noise=problem.clients**0.25,
-            shows_kernel=False,
+            fixed_noise=problem.clients**0.25,  # σ⁴ = n, as in the experiments
+            states_step_figures=False,
         )
     if problem.release == "last":
         misprinted = _corollary_1(problem, "statement", conditions)
@@ -274,21 +304,23 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
         yield _corollary_1(problem, "proof", conditions)
 
 
-def _corollary_1(problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...]) -> Printed:
-    """Return Corollary 1 with the bound (11) of its proof, which gives every step the size of the last one.
+def _corollary_1(
+    problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...]
+) -> PrintedBound:
+    """Return Corollary 1 with bound (11) of its proof, in which all steps have the size of the last step.
 
     Args:
         problem: the request.
         reading: name of the reading.
         conditions: conditions on the step sizes.
     """
-    return Printed(
+    return PrintedBound(
         theorem=COROLLARY_1,
         reading=reading,
         run=lambda schedules: run_of_bound_11(corollary_inputs(problem, schedules)),
-        question=lambda schedules: TheoremAtInputs(COROLLARY_1, corollary_inputs(problem, schedules)),
+        evaluation=lambda schedules: TheoremAtInputs(COROLLARY_1, corollary_inputs(problem, schedules)),
         radius_conditions=conditions,
-        shows_kernel=False,
+        states_step_figures=False,
     )
 
 
@@ -296,7 +328,7 @@ def _corollary_1(problem: ProjectedSgdProblem, reading: Reading, conditions: tup
 def _answer(
     problem: ProjectedSgdProblem,
     plan: RunSchedules,
-    printed: Printed,
+    printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
     """Return a reading at the noise that it prescribes, with its claims and the certified figures of that run.
@@ -314,13 +346,13 @@ def _answer(
         "noise_multiplier": noise / problem.lipschitz,
         "steps": float(problem.spec(printed_plan).steps),
     }
-    if printed.shows_kernel:
-        parameters |= _kernel(printed.run(printed_plan), problem.target.epsilon)
+    if printed.states_step_figures:
+        parameters |= _step_figures(printed.run(printed_plan), problem.target.epsilon)
     excess_risk = None
     if printed.theorem is COROLLARY_1:
         excess_risk = math.fsum(risk_terms(corollary_inputs(problem, printed_plan), "printed").values())
     is_valid = all(condition.holds == Verdict.YES for condition in printed.radius_conditions)
-    question = printed.question(printed_plan)
+    evaluation = printed.evaluation(printed_plan)
     return PrintedReading(
         theorem=printed.theorem.id,
         reading=printed.reading,
@@ -329,14 +361,19 @@ def _answer(
         claims=_claims(problem.target, printed.log_delta(problem.target.epsilon, printed_plan), excess_risk),
         true=truth(printed_plan),
         conditions=condition_answers(printed.radius_conditions + printed.other_conditions),
-        evaluations=() if question is None else (question.served,),
+        evaluations=() if evaluation is None else (evaluation.served,),
     )
 
 
-def _kernel(run: ProjectedRun, epsilon: float) -> dict[str, float]:
-    """Return the largest diameter of the image of the ball, and the largest contraction coefficient, of all steps.
+def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
+    """Return two figures of a gradient step, each the largest of all steps of a run.
 
-    The contraction coefficient of a step is its factor on the hockey-stick divergence E_{e^ε}.
+    They are the diameter of the domain's image under the step, and the contraction coefficient: the factor of the noisy
+    step on the hockey-stick divergence E_{e^ε}.
+
+    Args:
+        run: the run by which the bound models the schedules.
+        epsilon: ε of the divergence.
     """
     steps = 1 if run.constant else run.steps
     widest = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
@@ -354,21 +391,23 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
         log_delta: log of the δ that the bound claims.
         excess_risk: claimed bound on the excess risk, if any.
     """
-    log_delta = max(log_delta, LEAST_LOG_DELTA)
-    delta: float | None
-    if abs(log_delta - target.log_delta) <= CLAIM_TOLERANCE * (1.0 + abs(log_delta)):
-        delta, log10_delta = target.delta, target.log10_delta
-    else:
-        delta = math.exp(log_delta) if log_delta > LEAST_DOUBLE_LOG_DELTA else None
-        log10_delta = log_delta / LOG_10
-    return Claims(epsilon=target.epsilon, delta=delta, log10_delta=log10_delta, excess_risk=excess_risk)
+    finite_log_delta = max(log_delta, LEAST_LOG_DELTA)
+    if abs(finite_log_delta - target.log_delta) <= CLAIM_TOLERANCE * (1.0 + abs(finite_log_delta)):
+        return claims(target, excess_risk)
+    return Claims(
+        epsilon=target.epsilon,
+        delta=math.exp(finite_log_delta) if finite_log_delta > LEAST_DOUBLE_LOG_DELTA else None,
+        log10_delta=finite_log_delta / LOG_10,
+        excess_risk=excess_risk,
+    )
 
 
-def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: Printed) -> RunSchedules:
+def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
     """Return the plan with the smallest noise at which a printed bound claims the target.
 
-    The noise schedule is scaled as a whole. The plan is unchanged if no noise within the factor 10⁸ meets the
-    target, if its changing steps are too many to search, or if its own noise is the smallest up to `SAME_NOISE`.
+    The noise schedule is scaled as a whole. There are three cases in which the plan is unchanged. No noise within the
+    factor 10⁸ meets the target, its changing steps are too many to search, or its own noise is the smallest up to
+    `SAME_NOISE`.
 
     Args:
         problem: the request, with the target.
@@ -377,6 +416,7 @@ def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, pri
     """
 
     def plan_at(log_factor: float) -> RunSchedules:
+        """Return the plan with its noise multiplied by the exponential of `log_factor`."""
         return replace(plan, noise_schedule=scale_schedule(plan.noise_schedule, math.exp(log_factor)))
 
     if printed.fixed_noise is not None:
@@ -387,6 +427,7 @@ def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, pri
 
     @functools.cache
     def excess(log_factor: float) -> float:
+        """Return by how much the claimed log δ exceeds the target's, cut to ±`LARGEST_EXCESS`."""
         value = printed.log_delta(problem.target.epsilon, plan_at(log_factor)) - problem.target.log_delta
         return min(max(value, -LARGEST_EXCESS), LARGEST_EXCESS)
 

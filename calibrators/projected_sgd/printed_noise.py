@@ -24,18 +24,19 @@ def least_log_factor(excess: Callable[[float], float]) -> float | None:
         excess: log δ of the bound minus log δ of the target; a decreasing function of the logarithm of the factor.
 
     Returns:
-        The logarithm, or None if the excess has the same sign for all factors from 1 to `SPAN`, or to 1/`SPAN`.
+        The logarithm. None if no factor up to `SPAN` meets the target, or if every factor down to 1/`SPAN` meets it.
     """
     start = excess(0.0)
     if start == 0.0:
         return 0.0
-    direction = math.copysign(1.0, start)
+    direction = math.copysign(1.0, start)  # towards more noise if the target is missed
     longest = math.log(SPAN)
-    inner = outer = 0.0
+    inner = outer = 0.0  # distances from 0, between which the sign of the excess changes
     while (excess(direction * outer) > 0.0) == (start > 0.0):
         if outer >= longest:
             return None
-        inner, outer = outer, min(3.0 * outer + FIRST_STEP, longest)
+        inner = outer
+        outer = min(3.0 * outer + FIRST_STEP, longest)
     low, high = sorted((direction * inner, direction * outer))
     root = brent_root(excess, low, high, absolute=ROOT_TOLERANCE, relative=ROOT_TOLERANCE)
     for pad in ROOT_PADS:

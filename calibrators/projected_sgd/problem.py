@@ -45,7 +45,7 @@ AnySchedule = Constant | InverseTime | Explicit
 
 
 def scale_schedule(schedule: AnySchedule, factor: float) -> AnySchedule:
-    """Return the schedule with every value multiplied by `factor`."""
+    """Return the schedule with its value in every step multiplied by a factor."""
     if isinstance(schedule, Explicit):
         return Explicit(values=tuple(factor * value for value in schedule.values))
     if isinstance(schedule, InverseTime):
@@ -73,7 +73,7 @@ class RunSchedules:
         return self.step_schedule.constant is not None and self.noise_schedule.constant is not None
 
     def least_noise(self, clients: int) -> float:
-        """Return the least noise of all steps of a pass over `clients` clients."""
+        """Return the least standard deviation of the noise, over all steps of a pass over a number of clients."""
         return self.noise_schedule.least(clients // self.participants)
 
 
@@ -190,7 +190,7 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
 
 
 def largest(schedule: AnySchedule) -> float:
-    """Return the largest value of a schedule."""
+    """Return the largest value of a schedule in any step."""
     if isinstance(schedule, Explicit):
         return float(max(schedule.values))
     return schedule.scale if isinstance(schedule, InverseTime) else schedule.value

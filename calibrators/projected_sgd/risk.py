@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.theorem import Condition
     from epsilond.calibrators.projected_sgd.problem import AnySchedule, ProjectedSgdProblem, RunSchedules
 
-SAME = 1e-12
+STEP_ROUNDING = 1e-12
 """Relative difference between two step sizes that counts as rounding."""
 
 
@@ -35,7 +35,10 @@ class ProjectedSgdUtility:
 
 
 def start_of_run(problem: ProjectedSgdProblem) -> Start:
-    """Return the bound on the risk of the start: two models of the ball of radius ρ are at most 2ρ apart."""
+    """Return the bound on the excess risk of the initial model.
+
+    The domain is a ball of radius ρ, so the initial model is at most 2ρ from the minimiser.
+    """
     return start_of(
         "population",
         distance=2.0 * problem.radius,
@@ -45,16 +48,16 @@ def start_of_run(problem: ProjectedSgdProblem) -> Start:
     )
 
 
-def inverse_curvature(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
-    """Return whether η_t = 1/(λt) up to rounding, the steps of Corollaries 1 to 3."""
+def has_inverse_time_steps(problem: ProjectedSgdProblem, plan: RunSchedules) -> bool:
+    """Decide whether step t has the size 1/(λt) up to rounding, for strong convexity λ, as in Corollaries 1 to 3."""
     steps, curvature = plan.step_schedule, problem.strong_convexity
     if not isinstance(steps, InverseTime) or curvature == 0.0:
         return False
-    return abs(steps.scale * curvature - 1.0) <= SAME
+    return abs(steps.scale * curvature - 1.0) <= STEP_ROUNDING
 
 
 def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> InverseTimeSteps:
-    """Return the inputs of Corollary 1 at the plan's least noise, for the clients of the ⌊n/m⌋ whole batches."""
+    """Return the inputs of Corollary 1 at the least noise of a plan, for the clients in whole batches."""
     return inputs_of(
         InverseTimeSteps,
         problem,
@@ -67,7 +70,11 @@ def corollary_inputs(problem: ProjectedSgdProblem, plan: RunSchedules) -> Invers
 def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
     """Return the bound on the excess risk of the released model, or the reason why there is none.
 
-    For the last model it is Corollary 1 of Asoodeh et al., for a model at a random step Corollary 2.
+    The bound is Corollary 1 of Asoodeh et al. for the last model, and Corollary 2 for the model after a random step.
+
+    Args:
+        problem: the request, with the constants of the losses and the released model.
+        plan: the batch size and the schedules.
     """
     if problem.smoothness is None or not problem.convex or problem.strong_convexity == 0.0:
         return ProjectedSgdUtility(
@@ -84,9 +91,10 @@ def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
     """Return the bound of Corollary 1 on the excess risk of the last model: 2β(mD² + G² + dσ²)/(λ² m T).
 
     β is the smoothness, λ the strong convexity, m the batch size, T the number of steps, d the dimension, and σ the
-    noise of one record. D bounds the mean gradient and G the standard deviation of gradients.
+    noise of one record. D bounds the norm of the mean gradient, and G the standard deviation of gradients. The bound
+    needs the step size 1/(λt) in step t, and equal noise in all steps.
     """
-    if plan.noise_schedule.constant is None or not inverse_curvature(problem, plan):
+    if plan.noise_schedule.constant is None or not has_inverse_time_steps(problem, plan):
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
     terms = risk_terms(corollary_inputs(problem, plan), "corrected")
     bound = RiskBound(value=math.fsum(terms.values()), constant="explicit", theorem=COROLLARY_1.id, terms=terms)
@@ -127,7 +135,7 @@ def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
 
 
 def _values_of(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
-    """Return the constant value of a schedule, or its value in each step."""
+    """Return the values of a schedule in all steps, or only one value if it is constant."""
     if schedule.constant is not None:
         return (schedule.constant,)
     return tuple(map(float, schedule.at(1, steps)))

@@ -57,7 +57,7 @@ class ProjectedSgdRiskProblem(PairTarget, ProjectedSgdProblem):
     noise_std: Annotated[float | None, noise_quantity("the least of all steps, of one client's gradient")] = None
 
     def check(self) -> None:
-        """Check the fields of projected-sgd, and that the noise is given once.
+        """Check the fields of projected-sgd, and that `noise_std` is given only if the noise is the unknown.
 
         Raises:
             InvalidInput: one of these conditions fails.
@@ -85,7 +85,7 @@ class CertifiedSchedules(Protocol):
 
 
 def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedules) -> NoisyRun:
-    """Return the run with its certified number."""
+    """Return the run with the number that was solved for."""
     plan = RunSchedules(
         participants=parameters.participants,
         step_schedule=parameters.step_schedule,
@@ -95,7 +95,13 @@ def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedul
 
 
 def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float) -> NoisyRun:
-    """Return a run by its batch size and schedules."""
+    """Return a run in the form of the risk bounds, with its batch size and schedules in `details`.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
+        noise_std: least standard deviation of one client's noise.
+    """
     steps = problem.clients // plan.participants
     return NoisyRun(noise_std=noise_std, rounds=steps, batch_size=plan.participants, details=plan)
 
@@ -103,9 +109,13 @@ def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float)
 def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bounds on the excess risk of the released model, and the order of the central lower bound.
 
-    The first upper bound holds for any schedules, wherever the minimiser is. A smaller one for an interior minimiser
-    follows, with this condition. Then there are those that Asoodeh et al. print, with their known errors corrected. If
-    losses may not be convex, there is no bound.
+    The first upper bound holds for any schedules and for a minimiser anywhere in the domain. A smaller one, for an
+    interior minimiser, follows with this condition. Then there are the bounds of Asoodeh et al., with their known
+    errors corrected. If losses may not be convex, there is no bound.
+
+    Args:
+        problem: the request.
+        run: the run, with its batch size and schedules in `details`.
     """
     plan: RunSchedules = run.details
     start = start_of_run(problem)
@@ -113,37 +123,42 @@ def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
         return Bounds(upper=(), start=start, open_question=NOT_CONVEX)
     upper = (*_scheduled_bounds(problem, plan), *_printed_bounds(problem, plan))
     declared = [condition for condition in SCHEDULED_STOPS.conditions if condition is not INTERIOR]
+    uses_gradient_bounds = any(map(_has_gradient_bounds, upper))
     return Bounds(
         upper=upper,
         start=start,
-        lower=(_lower(problem),),
+        lower=(_lower_bound_for_clients(problem),),
         declared=tuple(declared) if upper else (),
         open_question=GROWING_STEPS,
         step_size=plan.step_schedule.constant,
-        cautions=tuple(assumption_cautions(problem)) if any(map(_has_gradient_bounds, upper)) else (),
+        cautions=tuple(assumption_cautions(problem)) if uses_gradient_bounds else (),
     )
 
 
 def _has_gradient_bounds(bound: UpperBound) -> bool:
-    """Return whether a bound depends on the optional bounds on gradients."""
+    """Decide whether a bound depends on the optional bounds on gradients, for which values may be assumed."""
     return bound.theorem in (COROLLARY_1.id, COROLLARY_2.id)
 
 
 def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
-    """Return the number of last steps after which the run may stop; None for all of them."""
+    """Return the number of last steps after which the run may stop.
+
+    Returns:
+        The number for the release of a random model of a suffix; None for other releases.
+    """
     if problem.release != "suffix" or problem.suffix_fraction is None:
         return None
     return steps - math.ceil(problem.suffix_fraction * steps) + 1
 
 
 def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield the finite bounds for any schedules, with their parts that are due to noise.
+    """Yield the finite bounds for any schedules, each divided into its value without noise and the rest.
 
-    The bound by smoothness needs a gradient of 0 at the minimiser over the ball. It is yielded after the other one, and
-    only if it is smaller.
+    For the last model, the bound by smoothness needs a gradient of 0 at the minimiser over the ball. It is yielded
+    after the other one, and only if it is smaller.
     """
     steps = problem.clients // plan.participants
-    question = TheoremAtInputs.of(
+    evaluation = TheoremAtInputs.of(
         SCHEDULED_STOPS,
         problem,
         clients=steps * plan.participants,
@@ -152,18 +167,18 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
         noise_schedule=plan.noise_schedule,
         stops=_stops(problem, steps),
     )
-    quiet = TheoremAtInputs(SCHEDULED_STOPS, replace(question.inputs, noise_schedule=None))
+    evaluation_without_noise = TheoremAtInputs(SCHEDULED_STOPS, replace(evaluation.inputs, noise_schedule=None))
     premises: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
     if problem.release == "last":
         premises = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
     least = math.inf
     for name, conditions in premises.items():
-        value = float(question.outputs.get(name, math.inf))
+        value = float(evaluation.outputs.get(name, math.inf))
         if value < least:
             least = value
-            without_noise = float(quiet.outputs[name])
+            without_noise = float(evaluation_without_noise.outputs[name])
             terms = {"without_noise": without_noise, "noise": max(value - without_noise, 0.0)}
-            results = [condition.at(question.inputs) for condition in conditions]
+            results = [condition.at(evaluation.inputs) for condition in conditions]
             yield explicit_upper(SCHEDULED_STOPS, terms, value=value, conditions=results)
 
 
@@ -185,7 +200,7 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
         yield hidden_upper(CONVEX, scale, {}, conditions=undecidable)
 
 
-def _lower(problem: ProjectedSgdRiskProblem) -> LowerBound:
+def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
     """Return the order of the central lower bound on the expected loss, for clients with one record each."""
     target = problem.target
     setting = LowerBoundSetting(

@@ -1,7 +1,7 @@
 """Search for the smallest noise or step size that meets a target; batch sizes are in `batch_search`.
 
-δ falls with the step size while the contraction of the ball dominates, and rises again where steps leave the ball. The
-whole range is therefore searched, not only a bracket.
+δ falls with the step size while the contraction of the domain, a ball, dominates. It rises again where steps leave the
+ball. The whole range is therefore searched, not only a bracket.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ An account takes more steps."""
 
 
 def demand_affordable(problem: ProjectedSgdProblem) -> None:
-    """Reject a search whose runs have too many steps to be evaluated repeatedly.
+    """Reject a search in which each run has too many steps of changing size or noise to be evaluated repeatedly.
 
     Raises:
         BeyondBudget: the run has more steps than the limit.
@@ -64,7 +64,8 @@ def solve_unknown(
         accounts: accounts of its runs.
 
     Returns:
-        The certificate; the run with the solved value; and the feasible batch sizes, None unless they are the unknown.
+        The certificate, with the solved value in `noise`; the run with that value; and the batch sizes that meet the
+        target, None unless the batch size is the unknown.
 
     Raises:
         Infeasible: no value of the unknown meets the target.
@@ -89,10 +90,12 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
     target = problem.target
 
     def guarantee_at_noise(noise: float, effort: Effort = "default") -> Guarantee:
+        """Return the guarantee for all ε."""
         return accounts.guarantee_at(effort=effort, noise_std=noise * problem.lipschitz)
 
     @functools.cache
     def guarantee_at_target(noise: float, effort: Effort) -> Guarantee:
+        """Return the guarantee by the bound that is least at the target ε."""
         plan = problem.plan(noise_std=noise * problem.lipschitz)
         return accounts.of(plan, effort, only_at=target.epsilon).guarantee
 
@@ -135,7 +138,7 @@ class StepSearch:
             Infeasible: no step size on the grid meets the target.
         """
         steps = _offered_steps(self._problem)
-        passing = next((place for place, step in enumerate(steps) if self._meets(step)), None)
+        passing = next((index for index, step in enumerate(steps) if self._meets(step)), None)
         if passing is None:
             raise self._infeasible(steps)
         if passing == 0:
@@ -149,14 +152,20 @@ class StepSearch:
         return self._guarantee(step).curve.upper_log_delta(self._target.epsilon)
 
     def _meets(self, step: float) -> bool:
+        """Decide whether a step size meets the target."""
         return self._log_delta(step) <= self._target.log_delta
 
     def _provably_misses(self, step: float) -> bool:
-        """Return whether the lower numerical bound on δ exceeds the target."""
+        """Decide whether the lower numerical bound on δ at a step size exceeds the target."""
         return self._guarantee(step).curve.bound_log_delta(self._target.epsilon).lower > self._target.log_delta
 
     def _bisect(self, failing: float, passing: float) -> float:
-        """Return a step size that meets the target, just above one that misses it, between two such step sizes."""
+        """Return a step size that meets the target, just above one that misses it.
+
+        Args:
+            failing: step size that misses the target.
+            passing: larger step size that meets it.
+        """
         while passing / failing - 1.0 > STEP_WIDTH:
             middle = math.sqrt(failing * passing)
             if self._meets(middle):
@@ -166,7 +175,7 @@ class StepSearch:
         return passing
 
     def _infeasible(self, steps: list[float]) -> Infeasible:
-        """Return the error that no step size meets the target, with the figures of the best one."""
+        """Return the error that no step size on the grid meets the target, with the figures of the best one."""
         best = min(steps, key=self._log_delta)
         log10_delta = self._log_delta(best) / LOG_10
         return Infeasible(

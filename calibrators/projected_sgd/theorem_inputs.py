@@ -14,14 +14,14 @@ MOST_LISTED_STEPS = 100
 
 
 def _schedule_values(schedule: AnySchedule, steps: int) -> tuple[float, ...]:
-    """Return the constant value, or a value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
+    """Return the constant value, or one value per step, cut off after `MOST_LISTED_STEPS` + 1 values."""
     if schedule.constant is not None:
         return (schedule.constant,)
     return tuple(map(float, schedule.at(1, min(steps, MOST_LISTED_STEPS + 1))))
 
 
-def _printed_question(
-    theorem: Theorem, problem: ProjectedSgdProblem, plan: RunSchedules, **further_inputs: object
+def _at_listed_schedules(
+    theorem: Theorem, problem: ProjectedSgdProblem, plan: RunSchedules, **inputs: object
 ) -> TheoremAtInputs | None:
     """Return a theorem at the inputs of a run, with the step size and the noise of each step listed.
 
@@ -29,7 +29,7 @@ def _printed_question(
         theorem: the theorem.
         problem: the request, which has the other inputs.
         plan: the batch size and the schedules of the run.
-        further_inputs: inputs that replace those of the request.
+        inputs: inputs that replace the request's.
 
     Returns:
         The theorem at its inputs; None if a schedule has more than `MOST_LISTED_STEPS` values.
@@ -41,33 +41,46 @@ def _printed_question(
     }
     if max(map(len, lists.values())) > MOST_LISTED_STEPS:
         return None
-    return TheoremAtInputs.of(theorem, problem, "printed", participants=plan.participants, **lists, **further_inputs)
+    return TheoremAtInputs.of(theorem, problem, "printed", participants=plan.participants, **lists, **inputs)
 
 
 def stated_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs | None:
-    """Return Theorem 2 for the last model or Corollary 3 for a random model; None without the smoothness β."""
+    """Return Theorem 2 of Asoodeh et al. for the last model, or Corollary 3 for a random one, at the inputs of a run.
+
+    Args:
+        problem: the request, with the released model.
+        plan: the batch size and the schedules.
+
+    Returns:
+        The theorem at its inputs; None if the losses are not smooth, or if the schedules are too long to be listed.
+    """
     if problem.smoothness is None:
         return None
     if problem.release == "last":
-        return _printed_question(THEOREM_2, problem, plan)
+        return _at_listed_schedules(THEOREM_2, problem, plan)
     suffix = problem.suffix_fraction if problem.release == "suffix" else None
-    return _printed_question(COROLLARY_3, problem, plan, suffix_fraction=suffix)
+    return _at_listed_schedules(COROLLARY_3, problem, plan, suffix_fraction=suffix)
 
 
 def pass_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSchedules) -> TheoremAtInputs | None:
-    """Return the theorem for any losses, with the diameters that these losses give every image of the ball.
+    """Return the theorem on losses of any kind at the inputs of a run.
+
+    The losses determine the diameter of the domain's image under each gradient step.
 
     Args:
         problem: the request.
         losses: fields of the theorem that describe the losses.
-        plan: step sizes and noise of every step.
+        plan: the batch size and the schedules.
+
+    Returns:
+        The theorem at its inputs; None if the schedules are too long to be listed.
     """
     stop = None if problem.release == "last" else problem.spec(plan).first_stop
-    return _printed_question(ANY_LOSSES, problem, plan, first_stop=stop, **losses)
+    return _at_listed_schedules(ANY_LOSSES, problem, plan, first_stop=stop, **losses)
 
 
 def closed_form_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs:
-    """Return Corollary 3 at the least step size and noise of the pass, which its closed form (12) uses for all."""
+    """Return Corollary 3 of Asoodeh et al. by its closed form (12), in which all steps are of least size and noise."""
     steps = problem.spec(plan).steps
     least: Fields = {
         "step_sizes": (plan.step_schedule.least(steps),),

@@ -106,7 +106,7 @@ class GridSolution(Solution[Answered_co], Generic[Answered_co]):
 
 
 ROUNDING_BOUNDED = "rounding-bounded"
-"""The condition that fails where a rounding may move further than the sensitivities say."""
+"""Id of the condition that fails if rounding may move two updates further apart than the sensitivities."""
 
 
 class GridCalibrator(
@@ -117,7 +117,7 @@ class GridCalibrator(
     knob = "noise_std"
 
     def find(self, problem: Problem) -> GridSolution[Problem]:
-        """Return the least noise, by the best of the proofs.
+        """Return the noise with the fewest levels that any of the proofs certifies.
 
         Raises:
             Infeasible: no noise that is offered meets the target.
@@ -127,7 +127,7 @@ class GridCalibrator(
         return GridSolution(problem=problem, target=problem.target, certified=certified, certified_noise=noise)
 
     def sensitivity(self, solution: GridSolution[Problem]) -> float:
-        """Return the ℓ2 sensitivity of a message: the largest distance of two neighbours, in grid steps."""
+        """Return the ℓ2 sensitivity of a message: the largest distance of two neighbours' integers, in grid steps."""
         noise = solution.certified_noise.noise
         if noise.l2_sensitivity is not None:
             return noise.l2_sensitivity
@@ -154,7 +154,7 @@ class GridCalibrator(
         return (release.spec(solution.certified_noise.noise),)
 
     def trust(self, problem: Problem) -> Definition:
-        """Return the trust model that the guarantee names."""
+        """Return the trust model that the guarantee names; by default it is `definition`."""
         return self.definition(problem)
 
     def guarantee(self, solution: GridSolution[Problem]) -> GuaranteeAnswer:
@@ -179,7 +179,7 @@ class GridCalibrator(
 
 
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
-    """Return the certified noise in the form of the answer."""
+    """Return the certified noise, its variance, and the sensitivities for which it is certified."""
     noise = solution.certified_noise.noise
     movement = solution.certified_noise.release.movement
     levels = solution.problem.quantization_levels
@@ -240,16 +240,16 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     def printed_readings(
         self, outcome: Outcome[GridSolution[QtdlProblem], Training], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings of Theorem 1."""
+        """Return the interpretations of Theorem 1 of Das et al. at the inputs of the request."""
         del true_figures
         return printed_readings(outcome.solution.problem)
 
     def parameters(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> QtdlParameters:
-        """Return the certified noise."""
+        """Return the certified noise of a message."""
         return noise_parameters(outcome.solution)
 
     def sampling(self, solution: GridSolution[QtdlProblem]) -> Sampling:
-        """Return full: every coordinate is sent."""
+        """Return `full`, because every client sends every coordinate."""
         del solution
         return "full"
 
@@ -262,7 +262,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         )
 
     def premises(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> tuple[Condition, ...]:
-        """Return the premises of the messages and of the certificate."""
+        """Return the conditions on the messages, and those of the certificate."""
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:

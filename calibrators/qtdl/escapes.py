@@ -22,11 +22,13 @@ def real_levels(release: IntegerRelease, rate: float, log_escape: float) -> floa
         rate: decay rate α.
         log_escape: natural logarithm of the probability of an escape in any round.
     """
-    size = release.parts[0][0]  # largest difference of two neighbours in a coordinate
-    log_each = log_escape - math.log(release.problem.rate * release.total / size)
-    log_grown = _log_expm1(rate * size)
-    log_top = np.logaddexp(log_grown, math.log(2.0) + log_each)
-    return float(log_top - log_each - math.log1p(math.exp(-rate))) / rate - 1.0
+    largest_shift = release.parts[0][0]  # largest difference of two neighbours in a coordinate
+    # With probability p a coordinate with this shift escapes. With total/largest_shift such coordinates, and at the
+    # participation rate, any escape has about the probability p · rate · total/largest_shift.
+    log_p = log_escape - math.log(release.problem.rate * release.total / largest_shift)
+    # Solve p = (e^(α·shift) − 1)/(e^(α(m + 1)) (1 + e^(−α)) − 2) for the number m of levels.
+    log_numerator = np.logaddexp(_log_expm1(rate * largest_shift), math.log(2.0) + log_p)
+    return float(log_numerator - log_p - math.log1p(math.exp(-rate))) / rate - 1.0
 
 
 def _log_expm1(x: float) -> float:

@@ -41,7 +41,7 @@ class IntegerRelease:
     movement: Movement
 
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
-        """Return the mechanism of one message, at a decay rate α and a number of levels m."""
+        """Return the mechanism of one message, at a decay rate α and a number of levels m of its noise."""
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
             decay_rate=rate,
@@ -59,7 +59,7 @@ class IntegerRelease:
         return with_failure(self.run_guarantee(noise, "default"), self.log_failure)
 
     def spec(self, noise: TruncatedDiscreteLaplace) -> Spec:
-        """Return the spec of all rounds."""
+        """Return the mechanism of all rounds, at the noise of one message."""
         round_spec = self.problem.round_of(noise)
         return Repeated(times=self.problem.rounds, mechanism=round_spec) if self.problem.rounds > 1 else round_spec
 
@@ -81,13 +81,15 @@ class IntegerRelease:
         if attained is None:
             return guarantee
         attained_noise = replace(noise, l1_sensitivity=attained.l1, linf_sensitivity=attained.linf, l2_sensitivity=None)
-        lower_bounds = self.run_guarantee(attained_noise, "default").curve.witnesses
-        return replace(guarantee, curve=Curve(guarantee.curve.upper, (*guarantee.curve.witnesses, *lower_bounds)))
+        further_witnesses = self.run_guarantee(attained_noise, "default").curve.witnesses
+        witnesses = (*guarantee.curve.witnesses, *further_witnesses)
+        return replace(guarantee, curve=Curve(guarantee.curve.upper, witnesses))
 
     def escapes(self, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Return the guarantee of all rounds in closed form, for ε that no privacy loss exceeds except by an escape.
+        """Return the guarantee of all rounds in closed form, with δ as the probability of an escape.
 
-        An escape is a message that only one of two neighbours can send.
+        An escape is a message that only one of two neighbours can send. The guarantee is for an ε that the privacy loss
+        exceeds only by an escape.
         """
         problem = self.problem
         setting = Setting.of(relation=problem.relation, unit=problem.unit, observer=problem.observer)
@@ -104,12 +106,16 @@ class IntegerRelease:
         squared_l2 = math.floor(Fraction(movement.l2) ** 2)
         implied_l1 = max(math.isqrt(self.problem.dimension * squared_l2), LEAST_MOVE)
         implied_linf = max(math.isqrt(squared_l2), LEAST_MOVE)
-        l1, linf = min(movement.l1, implied_l1), min(movement.linf, implied_linf)
+        l1 = min(movement.l1, implied_l1)
+        linf = min(movement.linf, implied_linf)
         return replace(self, movement=Movement(l1, linf, None, movement.log_failure))
 
     @cached_property
     def log_failure(self) -> float:
-        """Log of the probability that the rounding of some round moves further than `movement`."""
+        """Natural logarithm of a bound on the probability that rounding fails in some round.
+
+        Rounding fails if it moves two updates further apart than `movement`.
+        """
         return self.movement.log_failure + math.log(self.problem.rounds)
 
     @cached_property

@@ -12,12 +12,12 @@ from epsilond.calibrators.qtdl.problem import SensitivityRule
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the rule of unit vectors for the sensitivities, and the participants."""
+    """Return the participants, and the rule that updates are any two unit vectors."""
     return {"sensitivity_rule": SensitivityRule(kind="unit-vector"), "participants": plan.reporting}
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on the sensitivities and, if rounds are absent, on the single message."""
+    """Yield the assumption that updates are any two unit vectors and, without rounds, that there is one message."""
     yield Reason(message="updates are normalised, and neighbouring data may lead to any two of them")
     if plan.rounds is None:
         yield Reason(message="one message of each client", pointer="/rounds")

@@ -39,10 +39,11 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
         epsilon: ε of one message.
 
     Returns:
-        The theorem at its inputs; and the parameters of the noise, or none if the theorem's number m of noise levels is
-        not defined at these inputs.
+        The theorem at its inputs; and the parameters of the noise by name, empty if the theorem's number m of noise
+        levels is not defined at these inputs.
     """
-    movement, grid = problem.movement, problem.quantization_levels
+    movement = problem.movement
+    grid = problem.quantization_levels
     theorem_1 = TheoremAtInputs.of(
         THEOREM_1, problem, epsilon=epsilon, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf
     )
@@ -50,20 +51,22 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
         outputs = theorem_1.outputs
     except InvalidInput:
         return theorem_1, {}
-    rate, levels = outputs["decay_rate"], outputs["noise_levels"]
-    return theorem_1, {
+    rate = outputs["decay_rate"]
+    levels = outputs["noise_levels"]
+    noise = {
         "noise_levels": levels,
         "decay_rate": rate,
         "noise_std": math.sqrt(variance(rate, levels)) / grid,
         "bits_per_coordinate": bits_per_coordinate(grid, levels),
     }
+    return theorem_1, noise
 
 
 def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     """Return the noise that Theorem 1 of Das et al. prints for one message, with its claim and its true ε and δ.
 
-    The theorem claims the requested ε with δ = 2^(−d), for d coordinates. Without a noise, only the claim and the
-    conditions are returned. The result is empty if the request excludes printed statements.
+    The theorem claims the requested ε with δ = 2^(−d), for d coordinates. If it defines no noise, only its claim and
+    its conditions are returned. The result is empty if the request excludes printed statements.
     """
     if problem.readings == ():
         return ()
@@ -72,7 +75,8 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
     if not noise:
         return (_reading_without_noise(theorem_1, claim),)
     extra = {"extra_bits_per_coordinate": extra_bits(problem.quantization_levels, int(noise["noise_levels"]))}
-    return (make_reading(theorem_1, claims=claims(claim), parameters=noise | extra, true=figures_at(theorem_1, claim)),)
+    reading = make_reading(theorem_1, claims=claims(claim), parameters=noise | extra, true=figures_at(theorem_1, claim))
+    return (reading,)
 
 
 def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> PrintedReading:
@@ -88,19 +92,23 @@ def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> Printed
     )
 
 
-def figures_at(question: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:
-    """Return the true ε and δ at the noise of Theorem 1.
+def figures_at(theorem_1: TheoremAtInputs, claim: Target, *, rounds: int = 1) -> TrueFigures:
+    """Return the true ε and δ at the noise of Theorem 1 of Das et al.
 
     An output escapes if it is impossible on the neighbouring data set. The probability of an escape in any round is a
-    lower bound on δ at every ε. If it exceeds the claimed δ, that δ holds at no ε, and the true ε is infinite. In a
-    single round the probability is equal to δ at the theorem's own ε.
+    lower bound on δ at every ε. If it exceeds the claimed δ, the true ε at the claimed δ is infinite. In a single round
+    this probability is equal to δ at the theorem's own ε.
 
     Args:
-        question: Theorem 1 at its inputs.
+        theorem_1: Theorem 1 at its inputs.
         claim: the claimed (ε, δ).
         rounds: number of rounds.
+
+    Returns:
+        Enclosures of ε and δ. If δ is above one half, log10(1 − δ) is among them.
     """
-    inputs, levels = question.inputs, question.outputs["noise_levels"]
+    inputs = theorem_1.inputs
+    levels = theorem_1.outputs["noise_levels"]
     truth = true_delta(inputs, levels, rounds)
     if truth.log_delta > claim.log_delta:
         figures = _escape_figures(truth.log_delta, rounds)
@@ -130,8 +138,9 @@ def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
         log_escape: natural log of the probability of an escape in any round, rounded to the nearest double.
         rounds: number of rounds.
     """
-    lower, upper = math.nextafter(log_escape, -math.inf), math.nextafter(log_escape, 0.0)
-    log_delta = Interval(lower, upper if rounds == 1 else 0.0)
+    lower = math.nextafter(log_escape, -math.inf)
+    upper = math.nextafter(log_escape, 0.0) if rounds == 1 else 0.0
+    log_delta = Interval(lower, upper)
     unbounded = Ends(math.inf, math.inf)
     return TrueFigures(epsilon=unbounded, delta=Ends.delta(log_delta), log10_delta=Ends.log10(log_delta))
 
@@ -139,10 +148,13 @@ def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
 def binomial_trials(problem: GridProblem) -> int | None:
     """Return the number N of trials with which the Binomial mechanism meets the target for one message.
 
-    The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates. The result is None if one of
-    them is missing, for several rounds, and for a δ below every double.
+    The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates.
+
+    Returns:
+        The number of trials; None if one of these conditions fails, for several rounds, and for a δ below every double.
     """
-    movement, delta = problem.movement, problem.target.delta
+    movement = problem.movement
+    delta = problem.target.delta
     if problem.rounds > 1 or movement.l2 is None or delta is None:
         return None
     inputs = BinomialInputs(
@@ -160,13 +172,13 @@ def binomial_trials(problem: GridProblem) -> int | None:
 def communication(
     problem: GridProblem, noise_levels: int, printed: tuple[PrintedReading, ...], trials: int | None = None
 ) -> Communication:
-    """Return the bits of the certified noise, and of the same messages with other noise.
+    """Return the bits of the messages with the certified noise, and of the same messages in other encodings.
 
     Args:
         problem: the request.
         noise_levels: the certified number of levels.
         printed: the printed readings, one of which may have a number of levels.
-        trials: trials of the Binomial mechanism; None where it proves nothing.
+        trials: trials of the Binomial mechanism; None if its theorem does not apply.
     """
     grid = problem.quantization_levels
     bits = bits_per_coordinate(grid, noise_levels)
@@ -192,7 +204,12 @@ def communication(
 
 
 def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Caution]:
-    """Warn of the faults of the printed noise."""
+    """Warn that Theorem 1 of Das et al. is false, that its noise is too small, and of its conditions that fail.
+
+    Args:
+        readings: the printed readings.
+        noise_std: the certified standard deviation, in units of the update.
+    """
     for reading in readings:
         if reading.theorem == THEOREM_1.id:
             yield Caution(
@@ -206,7 +223,7 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
-    """Give the reason why the Binomial mechanism is not compared."""
+    """Yield the reason why the certified noise is not compared with Binomial noise, if it is not."""
     if problem.rounds > 1:
         yield Caution(
             code="binomial-one-round",

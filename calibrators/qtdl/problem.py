@@ -88,7 +88,12 @@ class SensitivityRule:
             raise InvalidInput.at("/failure_delta", f"the rule {self.kind} never fails")
 
     def movement(self, dimension: int, levels: int) -> Movement:
-        """Return the distances that hold with certainty, in grid steps."""
+        """Return bounds on the distances of two neighbours' integers that hold with certainty, in grid steps.
+
+        Args:
+            dimension: number of coordinates.
+            levels: grid steps in a unit.
+        """
         if self.kind == "trivial":
             return trivial_bounds(dimension, levels)
         if self.kind == "unit-vector":
@@ -101,7 +106,8 @@ class SensitivityRule:
         """Yield bounds on the distances of neighbours if both are rounded by the same random numbers, in grid steps.
 
         The first bound holds with certainty. Unless the kind is `coupled`, further ones follow, which fail with the
-        given probabilities (Hoeffding's inequality). The kind `trivial` has none: its neighbours are any two points.
+        given probabilities (Hoeffding's inequality). The kind `trivial` has no bound at all: its neighbours are any two
+        points of the cube.
 
         Args:
             dimension: number of coordinates d.
@@ -146,8 +152,8 @@ class SensitivityRule:
     def _distances(self, dimension: int) -> dict[str, float]:
         """Return bounds on the distances of the unit updates before rounding, by norm: l1, l2 and linf."""
         if self.relative_movement is not None:
-            moved = self.relative_movement
-            return {"l1": moved * dimension**0.5, "l2": moved, "linf": moved}
+            distance = self.relative_movement  # of unit updates; a vector's ℓ1 norm is at most √d times its ℓ2 norm
+            return {"l1": distance * dimension**0.5, "l2": distance, "linf": distance}
         if self.update_l1 is None or self.update_l2 is None or self.update_linf is None:
             return unit_distances(dimension)
         return {"l1": self.update_l1, "l2": self.update_l2, "linf": self.update_linf}
@@ -172,7 +178,7 @@ class GridProblem(SettingFields, BudgetFields):
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
-        """Check for sensitivities or a rule, for a method that they allow, and the conditions of `check_own`."""
+        """Check that sensitivities are stated once, that they allow the method, and the conditions of `check_own`."""
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
         norms = ("l1", "linf", "l2")
@@ -188,7 +194,7 @@ class GridProblem(SettingFields, BudgetFields):
             raise InvalidInput.at("/method", "concentrated-coupled needs a sensitivity_rule other than trivial")
 
     def check_own(self) -> None:
-        """Check the conditions that only this problem has."""
+        """Check the conditions of one algorithm; by default there are none."""
 
     @property
     def movement(self) -> Movement:
@@ -215,7 +221,7 @@ class GridProblem(SettingFields, BudgetFields):
         return 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """Return the release of a round, from the message of a client."""
+        """Return the mechanism of a round, from the message of a client; by default it is the message itself."""
         return message
 
     @property
@@ -257,7 +263,7 @@ class QtdlProblem(GridProblem):
         return self.participants
 
     def check_own(self) -> None:
-        """Check that distances are given, and that the observer sees messages."""
+        """Check that sensitivities or a rule for them are given, and that the observer sees messages."""
         if self.l1_sensitivity is None and self.sensitivity_rule is None:
             raise InvalidInput.at("/l1_sensitivity", "give l1_sensitivity and linf_sensitivity, or a sensitivity_rule")
         if self.observer not in ("server", "shuffled-server"):

@@ -34,7 +34,13 @@ SPREAD = math.log(20.0)
 
 
 class Widths(NamedTuple):
-    """Tolerances of the search in log α: at the limit of δ, where m is flat, and where m is not flat."""
+    """Tolerances of the search in log α.
+
+    Attributes:
+        spent: tolerance of the largest rate that leaves some of δ for escapes.
+        flat: tolerance of the rate with the fewest levels, where the number of levels hardly changes.
+        fine: tolerance of rates at which the number of levels changes.
+    """
 
     spent: float
     flat: float
@@ -46,7 +52,12 @@ QUICK, SLOW = Widths(1e-3, 1e-3, 1e-7), Widths(0.05, 0.02, 0.01)
 
 
 def log_difference_of(larger: float, smaller: float) -> float:
-    """Return log(e^larger − e^smaller), or −∞ if the difference is not positive."""
+    """Return log(e^larger − e^smaller), or −∞ if the difference is not positive.
+
+    Args:
+        larger: natural logarithm of the first number.
+        smaller: natural logarithm of the second number.
+    """
     return larger + math.log(-math.expm1(smaller - larger)) if smaller < larger else -math.inf
 
 
@@ -56,7 +67,7 @@ class RateSearch:
     δ pays for two things. An escape is a message that only one of two neighbours can send. All other messages form the
     common support, where privacy losses above ε have some probability, too. A larger α has larger losses in the common
     support, so that less of δ is left for escapes. For the same probability of escapes it needs fewer levels. The
-    number of levels is therefore a unimodal function of α, about.
+    number of levels therefore falls and then rises with α, approximately.
     """
 
     def __init__(self, release: IntegerRelease, log_delta: float, *, split: bool) -> None:
@@ -79,7 +90,7 @@ class RateSearch:
         """α ↦ log of the δ that losses above ε in the common support use; an increasing function."""
 
     def log_escape(self, rate: float) -> float:
-        """Return the log of the δ that a decay rate leaves for escapes; −∞ if it leaves none."""
+        """Return the natural logarithm of the δ that a decay rate leaves for escapes; −∞ if it leaves none."""
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
     def best_rates(self, *, beat: float) -> tuple[float, ...]:
@@ -106,12 +117,13 @@ class RateSearch:
         best = self._best_log_rate(self._smallest_log_rate(largest), limit)
         if best is None:
             return (self._lossless_rate,)
-        if self._release.problem.rate < 1.0:
+        is_subsampled = self._release.problem.rate < 1.0
+        if is_subsampled:
             return (math.exp(best),)
-        return math.exp(best), math.exp(self._largest_log_rate_like(best, limit))
+        return (math.exp(best), math.exp(self._largest_log_rate_with_equal_levels(best, limit)))
 
     def _cannot_beat(self, beat: float) -> bool:
-        """Return whether no decay rate α meets the target with at most `beat` levels.
+        """Decide whether no decay rate α meets the target with at most `beat` levels.
 
         An escape is a message that only one of two neighbours can send. A small α needs more than `beat` levels even if
         escapes may use all of δ. At a large α, privacy losses above ε in the common support use all of δ. The result is
@@ -121,6 +133,7 @@ class RateSearch:
             return False
 
         def needs_more(log_rate: float) -> bool:
+            """Decide whether a rate needs more than `beat` levels even if escapes may use all of δ."""
             return real_levels(self._release, math.exp(log_rate), self._log_delta) > beat
 
         lossless = math.log(self._lossless_rate)
@@ -128,7 +141,7 @@ class RateSearch:
         return smallest > lossless and self._uses_up_delta(math.exp(smallest))
 
     def _uses_up_delta(self, rate: float) -> bool:
-        """Return whether losses above ε in the common support use all of δ, so that none is left for escapes."""
+        """Decide whether losses above ε in the common support use all of δ, so that none is left for escapes."""
         return self._support_log_delta(rate) >= self._log_delta
 
     def _affordable_rate(self) -> float | None:
@@ -150,11 +163,20 @@ class RateSearch:
         """
         low = high = affordable
         while high < LARGEST_RATE and not self._uses_up_delta(high):
-            low, high = high, min(2.0 * high, LARGEST_RATE)
+            low = high
+            high = min(2.0 * high, LARGEST_RATE)
         return low, high
 
     def _narrow_largest_rate(self, low: float, high: float) -> tuple[float, float]:
-        """Narrow the bracket of the largest log rate that leaves some of δ, unless `high` itself leaves some."""
+        """Narrow the bracket of the largest decay rate that leaves some of δ for escapes.
+
+        Args:
+            low: logarithm of a rate that leaves some of δ.
+            high: logarithm of a larger rate.
+
+        Returns:
+            The logarithms of the narrower bracket; it is unchanged if the larger rate leaves some of δ, too.
+        """
         if not self._uses_up_delta(math.exp(high)):
             return low, high
         return bisect_reals(
@@ -184,17 +206,24 @@ class RateSearch:
         return start
 
     def _levels(self, log_rate: float) -> float:
-        """Return the real number of levels at which escapes use the δ that a rate leaves; infinite without any."""
+        """Return the number of noise levels, as a real number, at which escapes use the δ that a rate leaves for them.
+
+        Args:
+            log_rate: logarithm of the decay rate.
+
+        Returns:
+            The number of levels; infinite if the rate leaves none of δ.
+        """
         rate = math.exp(log_rate)
         log_escape = self.log_escape(rate)
         return math.inf if math.isinf(log_escape) else real_levels(self._release, rate, log_escape)
 
     def _best_log_rate(self, low: float, high: float) -> float | None:
-        """Return the logarithm of the decay rate in an interval whose noise needs the fewest levels m.
+        """Return the logarithm of the decay rate in an interval that needs the fewest noise levels m.
 
         A golden-section search finds only stationary points, so that its result is compared with two other rates. One
-        is the lower limit. Unless `split`, the other is the lossless rate: the largest at which no privacy loss in
-        the common support exceeds ε. Escapes may then use all of δ.
+        is the lower limit. Unless `split`, the other is the lossless rate: the largest at which no privacy loss in the
+        common support exceeds ε. Escapes may then use all of δ.
 
         Args:
             low: lower limit of the log rate.
@@ -211,14 +240,14 @@ class RateSearch:
         best = min(candidates, key=self._levels)
         return None if tries_lossless and best == lossless else best
 
-    def _largest_log_rate_like(self, best: float, limit: float) -> float:
+    def _largest_log_rate_with_equal_levels(self, best: float, limit: float) -> float:
         """Return the largest log rate up to a limit that needs as many whole levels as the best one.
 
         Among rates with equally many levels, the largest has the least variance of the noise.
         """
-        enough = max(math.ceil(self._levels(best)), 1)
+        whole_levels = max(math.ceil(self._levels(best)), 1)
         width = self._widths.fine if self._split else self._widths.spent * 1e-2
-        largest, _ = bisect_reals(lambda log_rate: self._levels(log_rate) <= enough, best, limit, width=width)
+        largest, _ = bisect_reals(lambda log_rate: self._levels(log_rate) <= whole_levels, best, limit, width=width)
         return largest
 
 
@@ -235,7 +264,8 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
     Raises:
         InvalidInput: ε is so small that the noise is not a double.
     """
-    problem, target = release.problem, release.problem.target
+    problem = release.problem
+    target = problem.target
     l2 = release.movement.l2
     if l2 is not None and problem.rate == 1.0:
         return _concentrated_log_delta(release, rate, l2)
@@ -251,10 +281,10 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
 
 
 def _concentrated_log_delta(release: IntegerRelease, rate: float, l2: float) -> float:
-    """Return about the log δ of ρ-zCDP at the target ε, for ρ = ½ R α² ⌊Δ₂²⌋ of R rounds.
+    """Return approximately the log δ of ρ-zCDP at the target ε, for R rounds with ρ = ½ R α² ⌊Δ₂²⌋.
 
     Args:
-        release: the rounds of noisy integers.
+        release: the messages of all R rounds.
         rate: decay rate α.
         l2: ℓ2 sensitivity Δ₂ in grid steps. The squared distance of integers is an integer, so Δ₂² is rounded down.
 

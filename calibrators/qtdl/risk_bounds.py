@@ -36,18 +36,20 @@ def bounds(problem: QtdlRiskProblem, run: NoisyRun) -> Bounds:
     """Return the bound on the mean squared error of the mean of all messages of one round.
 
     Messages have no loss function. Their mean estimates the mean of the clients' unit updates, so its squared error is
-    the risk. The estimate 0 has a squared error of at most 1.
+    the risk. The baseline is the estimate 0, which has a squared error of at most 1.
+
+    Args:
+        problem: the request.
+        run: the standard deviation of a message's noise, in units of the update.
     """
     outputs = TheoremAtInputs.of(MEAN_OF_MESSAGES, problem, noise_std=run.noise_std).outputs
     terms = {"rounding": outputs["rounding_term"], "noise": outputs["noise_term"]}
+    baseline = Baseline(
+        value=outputs["squared_error_of_zero"], theorem=MEAN_OF_MESSAGES.id, formula="‖ū‖² of unit updates"
+    )
     return Bounds(
         upper=(explicit_upper(MEAN_OF_MESSAGES, terms, value=outputs["squared_error"]),),
-        start=Start(
-            objective="empirical",
-            baseline=Baseline(
-                value=outputs["squared_error_of_zero"], theorem=MEAN_OF_MESSAGES.id, formula="‖ū‖² of unit updates"
-            ),
-        ),
+        start=Start(objective="empirical", baseline=baseline),
         declared=MEAN_OF_MESSAGES.conditions,
     )
 

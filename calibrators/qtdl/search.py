@@ -1,9 +1,16 @@
 """Search for the least truncated discrete Laplace noise that meets a target, over several proofs.
 
-Escape (A): α = ε/(R⌊Δ₁⌋), so that only escapes count, and the least m is exact. Hockey stick (B) and concentrated (C):
-a larger α leaves some loss above ε inside the common support, which is bounded exactly or by zCDP. The rest of δ may
-escape. The search over α uses only these two numbers, which are cheap. The estimated noise of each proof is compared,
-and the least is certified by `account`. Another noise is certified only if its estimate is nearly as small.
+The noise has a decay rate α and m levels. An escape is a message that only one of two neighbours can send; all other
+messages form the common support.
+
+- `escape` (proof A): α = ε/(R⌊Δ₁⌋), for R rounds and the ℓ1 sensitivity Δ₁. Only escapes then count, and the least m is
+  exact.
+- `hockey-stick` (B) and `concentrated` (C): a larger α has some privacy loss above ε in the common support, which is
+  bounded exactly or by zCDP. The rest of δ is left for escapes.
+
+The search over α uses estimates of these two parts of δ, which take little time. The estimated noises of all proofs
+are compared, and the least is certified by `account`. Another noise is certified only if its estimate is nearly as
+small.
 """
 
 from __future__ import annotations
@@ -81,9 +88,9 @@ class Candidate:
 def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.inf) -> Iterator[Candidate]:
     """Yield noises that probably meet the target with about the fewest levels, by one method of proof.
 
-    They are found by estimates, and `LevelsSearch` proves them later. Nothing is yielded in three cases: the
-    probability that rounding fails uses up δ; the privacy losses do so at every decay rate; or every noise needs more
-    than `beat` levels.
+    They are found by estimates, and `LevelsSearch` proves them later. Nothing is yielded in three cases. The
+    probability that rounding fails uses all of δ; the privacy losses do so at every decay rate; or every noise needs
+    more than `beat` levels.
 
     Args:
         problem: the request.
@@ -91,13 +98,14 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
         beat: number of levels of the best candidate before.
     """
     release = IntegerRelease(problem=problem, movement=approach.movement)
-    by_l2, by_escape = approach.proof == "concentrated", approach.proof == "escape"
+    by_l2 = approach.proof == "concentrated"
+    by_escape = approach.proof == "escape"
     if not by_l2:
         release = release.without_l2()
     log_delta = log_difference_of(problem.target.log_delta, release.log_failure)
     if math.isinf(log_delta):
         return
-    if release.total == 0:
+    if release.total == 0:  # neighbours send the same integers
         yield Candidate(method=approach.method, release=release, rate=1.0, levels=1, closed=False)
         return
     if by_escape:
@@ -107,7 +115,8 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
         search = RateSearch(release, log_delta, split=by_l2)
         log_escapes = {rate: search.log_escape(rate) for rate in search.best_rates(beat=beat)}
     for rate, log_escape in log_escapes.items():
-        levels = max(least_levels(rate, release.parts, log_escape - math.log(problem.rate)), 1)
+        log_escape_if_drawn = log_escape - math.log(problem.rate)
+        levels = max(least_levels(rate, release.parts, log_escape_if_drawn), 1)
         yield Candidate(method=approach.method, release=release, rate=rate, levels=levels, closed=by_escape)
 
 
@@ -159,16 +168,19 @@ class LevelsSearch:
         return self._certified_noise(levels, is_minimal=is_minimal)
 
     def _most_useful_levels(self, best: CertifiedNoise) -> int:
-        """Return the most levels with which this noise is better than another: as many only with less variance."""
+        """Return the largest number of levels with which this noise is better than the best one so far.
+
+        With equally many levels it is better if it has less variance.
+        """
         levels, least_variance = best.order
         return levels if variance(self._candidate.rate, levels) < least_variance else levels - 1
 
     def _is_exact(self, levels: int) -> bool:
-        """Return whether a number of levels is known to be the least one."""
+        """Decide whether a number of levels is known to be the least one."""
         return self._has_exact_levels and levels == self._candidate.levels
 
     def _provably_misses(self, levels: int) -> bool:
-        """Return whether the lower numerical bound on δ exceeds the target."""
+        """Decide whether the lower numerical bound on δ exceeds the target."""
         bounds = self._guarantee(levels).curve.bound_log_delta(self._target.epsilon)
         return bounds.lower > self._target.log_delta
 
@@ -177,10 +189,12 @@ class LevelsSearch:
         return self._guarantee(levels).curve.upper_log_delta(self._target.epsilon) - self._target.log_delta
 
     def _compute_guarantee(self, levels: int) -> Guarantee:
+        """Return the guarantee at the candidate's decay rate and a number of levels."""
         noise = self._release.noise(self._candidate.rate, levels)
         return self._release.escapes(noise) if self._candidate.closed else self._release.guarantee(noise)
 
     def _certified_noise(self, levels: int, *, is_minimal: bool) -> CertifiedNoise:
+        """Return the noise with a number of levels that meets the target, and whether it is proved minimal."""
         return CertifiedNoise(
             method=self._candidate.method,
             release=self._release,
@@ -196,7 +210,7 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
     Steps grow away from the start until they bracket the least m.
 
     Args:
-        excess: the function.
+        excess: the function: log of the certified δ at m levels over the target δ.
         start: the first m that is tried.
         most: largest m from which a further step up is made.
         first_step: length of the first step; at least 1 is used.
@@ -204,18 +218,21 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
     Returns:
         The least m; None if it is far above `start` or above `most`.
     """
-    first_step = max(first_step, 1)
     furthest = 2 * max(start, LEAST_FURTHEST)
     low, high = start - 1, start
-    step = first_step
+    step = max(first_step, 1)
     while excess(high) > 0.0:
         if high > most or high - start > furthest:
             return None
-        low, high, step = high, high + step, _GROWTH * step
-    step = first_step
+        low = high
+        high += step
+        step *= _GROWTH
+    step = max(first_step, 1)
     while low >= 1 and excess(low) <= 0.0:
-        low, high, step = low - step, low, _GROWTH * step
-    if low < 1:
+        high = low
+        low -= step
+        step *= _GROWTH
+    if low < 1:  # the least m may be 1
         return least_integer(excess, 0, high, at_low=math.inf)
     return least_integer(excess, low, high, at_low=excess(low))
 
@@ -229,7 +246,8 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
     if the observer does not see which clients a round draws. Only zCDP with the least ℓ2 distance then composes in
     reasonable time.
     """
-    certain, coupled = problem.movement, problem.rounded_together()
+    certain = problem.movement
+    coupled = problem.rounded_together()
     requested = METHODS if problem.method is None else (problem.method,)
     is_subsampled = problem.rate < 1.0
     if is_subsampled and coupled and "concentrated-coupled" in requested:
@@ -262,13 +280,15 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
     for approach in approaches(problem):
         beat = min((candidate.levels for candidate in likely), default=math.inf)
         likely += candidates(problem, approach, beat=beat)
-    best, most = None, math.inf
+    best = None
+    most_levels = math.inf
     for candidate in sorted(likely, key=lambda candidate: candidate.order):
-        if candidate.levels > most:
+        if candidate.levels > most_levels:
             break
         certified = LevelsSearch(candidate).certify(best)
         if certified is not None and (best is None or certified.order < best.order):
-            best, most = certified, _most_levels(certified, problem.target.epsilon)
+            best = certified
+            most_levels = _most_levels(certified, problem.target.epsilon)
     if best is None:
         limit = ConditionResult("noise-offered", "the noise levels that are needed are offered", Verdict.NO)
         raise Infeasible(
@@ -278,7 +298,12 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
 
 
 def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
-    """Return the largest estimated number of levels with which another noise may be better than the best one."""
+    """Return the largest estimated number of levels of a noise that may be better than the best certified one.
+
+    Args:
+        best: the best certified noise.
+        epsilon: ε of the target. If a closed form decides δ there, estimates are accurate, and the number is smaller.
+    """
     levels = best.noise.noise_levels
     if closed_form_decides(best.guarantee.curve, epsilon, FAR):
         return max(WORSE * levels, levels + 1)

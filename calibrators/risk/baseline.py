@@ -30,18 +30,18 @@ class Start:
     baseline: Baseline
 
     def vacuous(self, bound: float) -> bool:
-        """Return whether a bound on this objective is no better than the start."""
+        """Decide whether a bound on this objective is no better than the bound on the risk before the run."""
         return self.baseline.covers(bound)
 
-    def warning(self, code: str, what: str, bound: float) -> Caution:
+    def warning(self, code: str, name: str, bound: float) -> Caution:
         """Return a warning that a bound is vacuous.
 
         Args:
             code: code of the warning.
-            what: name of the bound in the message.
+            name: name of the bound in the message, such as "the bound on the excess risk".
             bound: value of the bound.
         """
-        message = f"{what} is {bound:.6g}, {no_better(self.baseline)}: it does not show that training helps"
+        message = f"{name} is {bound:.6g}, {no_better(self.baseline)}: it does not show that training helps"
         return Caution(code=code, message=message)
 
 
@@ -76,7 +76,6 @@ def start_of(
         minimiser_gradient_norm: bound G* on the norm of the objective's gradient at the minimiser, if known.
         gap: excess risk of the initial model, if the request states it.
     """
-    symbol = distance_symbol
     bounds = excess_risk_bounds(
         distance=distance,
         lipschitz=lipschitz,
@@ -84,6 +83,8 @@ def start_of(
         smoothness=smoothness,
         minimiser_gradient_norm=minimiser_gradient_norm,
     )
+    symbol = distance_symbol
+    # A strongly convex loss falls by at most L²/(2μ), which the formula with D gives at D = L/μ.
     is_far = lipschitz is not None and strong_convexity > 0.0 and distance * strong_convexity >= lipschitz
     formulas = {
         "by_lipschitz": f"L·{symbol}",
@@ -97,7 +98,7 @@ def start_of(
     return Start(objective=objective, baseline=Baseline(value=value, formula=formula))
 
 
-def measured_risk(risk: Risk | None, start: Start | None) -> Risk | None:
+def mark_vacuous_risk(risk: Risk | None, start: Start | None) -> Risk | None:
     """Mark the bounds on a risk that are vacuous: no smaller than the bound on the risk of the initial model.
 
     Args:
@@ -109,7 +110,8 @@ def measured_risk(risk: Risk | None, start: Start | None) -> Risk | None:
     """
     if risk is None or start is None:
         return risk
-    upper, prescribed = risk.upper, risk.as_prescribed
+    upper = risk.upper
+    prescribed = risk.as_prescribed
     if upper is not None and upper.constant == "explicit":
         upper = replace(upper, vacuous=start.vacuous(upper.value))
     if prescribed is not None:
@@ -117,10 +119,15 @@ def measured_risk(risk: Risk | None, start: Start | None) -> Risk | None:
     return replace(risk, objective=start.objective, baseline=start.baseline, upper=upper, as_prescribed=prescribed)
 
 
-def measured_frontier(frontier: tuple[FrontierRun, ...] | None, start: Start | None) -> tuple[FrontierRun, ...] | None:
-    """Mark the runs of a frontier whose bound on the risk is no better than that of the initial model.
+def mark_vacuous_runs(frontier: tuple[FrontierRun, ...] | None, start: Start | None) -> tuple[FrontierRun, ...] | None:
+    """Mark the runs of a frontier with a bound on the risk that is no better than the bound for the initial model.
 
-    The frontier is unchanged if there is none, or if no bound on the initial risk is known.
+    Args:
+        frontier: the runs; None if no run was chosen.
+        start: the bound on the risk before training; None if there is none.
+
+    Returns:
+        The runs with the marks. The frontier is unchanged if either is None.
     """
     if start is None or frontier is None:
         return frontier
@@ -128,24 +135,27 @@ def measured_frontier(frontier: tuple[FrontierRun, ...] | None, start: Start | N
 
 
 def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
-    """Yield a warning for each bound of a measured risk that is no better than the start."""
+    """Yield a warning for each bound that `mark_vacuous_risk` has marked as no better than the start."""
     if risk is None or start is None:
         return
     if risk.upper is not None and risk.upper.vacuous:
         yield start.warning(VACUOUS_RISK, "the bound on the excess risk", risk.upper.value)
     if risk.as_prescribed is not None and risk.as_prescribed.vacuous:
-        what = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
-        yield start.warning(VACUOUS_PRESCRIBED_RISK, what, risk.as_prescribed.certified_noise)
+        name = f"the bound at the run that {risk.as_prescribed.theorem} ({risk.as_prescribed.reading}) prescribes"
+        yield start.warning(VACUOUS_PRESCRIBED_RISK, name, risk.as_prescribed.certified_noise)
 
 
-def measured_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Mark the printed readings that claim a risk no better than the bound on that of the initial model."""
+def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
+    """Mark the printed readings that claim a risk no better than the bound on the risk of the initial model.
+
+    Readings without a claimed risk are unchanged, and so are all readings if `start` is None.
+    """
     if start is None:
         return tuple(readings)
-    return tuple(_measured_reading(reading, start) for reading in readings)
+    return tuple(_mark_vacuous_claim(reading, start) for reading in readings)
 
 
-def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
+def mark_vacuous_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
     """Mark the upper bounds that are vacuous, and add a warning for each.
 
     A bound is vacuous if it is no smaller than the bound on the risk of the initial model. Orders without a value are
@@ -164,8 +174,8 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
         is_vacuous = start.vacuous(bound.value)
         upper.append(replace(bound, vacuous=is_vacuous))
         if is_vacuous:
-            name = f"the bound of {bound.theorem} ({bound.reading})"
-            warnings.append(start.warning(VACUOUS_RISK, name, bound.value))
+            name_of_bound = f"the bound of {bound.theorem} ({bound.reading})"
+            warnings.append(start.warning(VACUOUS_RISK, name_of_bound, bound.value))
     return replace(
         answer,
         objective=start.objective,
@@ -175,8 +185,11 @@ def measured_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAnswer:
     )
 
 
-def _measured_reading(reading: PrintedReading, start: Start) -> PrintedReading:
-    """Mark the claimed risk of a printed statement as vacuous if it is no smaller than the initial bound."""
+def _mark_vacuous_claim(reading: PrintedReading, start: Start) -> PrintedReading:
+    """Mark the claimed risk of a printed statement as vacuous if it is no smaller than the initial bound.
+
+    The objective and the initial bound are added to the claim. A statement that claims no risk is unchanged.
+    """
     claims = reading.claims
     if claims.excess_risk is None:
         return reading

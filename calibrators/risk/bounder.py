@@ -58,7 +58,7 @@ class RiskBounder:
         return bounder_of, (self.calibrator,)
 
     def cost(self, problem: Any) -> CostClass:
-        """Return before any work whether the answer is a closed form."""
+        """Return, before any work, whether the answer is a closed form or needs a search."""
         return "closed-form" if self.part.quick(problem) else self.calibrator.cost(problem)
 
     def solve(self, problem: Any) -> RiskBoundsAnswer:

@@ -17,10 +17,10 @@ from epsilond.accountants.quantities import Quantity
 from epsilond.accountants.quantities.ranges import in_squares_or_zero
 from epsilond.calibrators.envelope import condition_answers, declared_answers
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer, RunAnswer, UpperBound
-from epsilond.calibrators.risk.baseline import measured_bounds
+from epsilond.calibrators.risk.baseline import mark_vacuous_bounds
 from epsilond.calibrators.risk.part import HIDDEN_CONSTANTS, Bounds, NoiseCalibrator, RiskPart
 from epsilond.calibrators.risk.parts import ratios
-from epsilond.calibrators.risk.rounding import rounded_up
+from epsilond.calibrators.risk.rounding import round_up_bound
 from epsilond.calibrators.risk.statuses import with_statuses
 
 if TYPE_CHECKING:
@@ -80,13 +80,14 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
         """
         run = self.given_run(problem)
         if run is None:
-            run = replace(self.certified_run(problem, _calibrate(problem, calibrator)), noise_source="certified")
+            parameters = _calibrate(problem, calibrator)
+            run = replace(self.certified_run(problem, parameters), noise_source="certified")
         try:
             with np.errstate(over="raise", divide="raise", invalid="raise"):
                 bounds = self.bounds(problem, run)
         except ArithmeticError:
             raise InvalidInput.at("", "the figures leave the range of doubles; choose other units") from None
-        hidden = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
+        has_hidden_constants = bounds.lower or any(bound.constant == "hidden" for bound in bounds.upper)
         answer = RiskBoundsAnswer(
             algorithm=calibrator.name,
             measure=self.measure,
@@ -97,15 +98,15 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
                 rounds=run.rounds,
                 step_size=bounds.step_size,
             ),
-            upper=with_statuses(map(rounded_up, bounds.upper)),
+            upper=with_statuses(map(round_up_bound, bounds.upper)),
             no_upper_bound=bounds.open_statement,
             lower=bounds.lower,
             ratios=tuple(ratios(bounds.upper, bounds.lower)),
             declared_conditions=declared_answers(dict.fromkeys(bounds.declared)),
-            warnings=((HIDDEN_CONSTANTS,) if hidden else ()) + bounds.cautions,
+            warnings=((HIDDEN_CONSTANTS,) if has_hidden_constants else ()) + bounds.cautions,
             engine_version=ENGINE_VERSION,
         )
-        return measured_bounds(answer, bounds.start)
+        return mark_vacuous_bounds(answer, bounds.start)
 
 
 class CertifiedParameters(Protocol):
@@ -127,9 +128,13 @@ def run_at_certified_noise(problem: Any, parameters: CertifiedParameters) -> Noi
 
 
 def _calibrate(problem: Any, calibrator: NoiseCalibrator) -> Any:
-    """Return the parameters of the smallest certified noise; printed readings are not needed for it."""
-    without_readings: Fields = {"readings": ()} if "readings" in {field.name for field in fields(problem)} else {}
-    return calibrator.solve(replace(problem, **without_readings)).parameters
+    """Return the parameters of the smallest certified noise of a request.
+
+    It is calibrated without its printed readings, which are not needed for the noise.
+    """
+    has_readings = any(field.name == "readings" for field in fields(problem))
+    changes: Fields = {"readings": ()} if has_readings else {}
+    return calibrator.solve(replace(problem, **changes)).parameters
 
 
 def explicit_upper(
@@ -148,6 +153,9 @@ def explicit_upper(
         value: the bound; if absent, the sum of its terms.
         reading: "corrected" if an erratum changes the printed formula.
         conditions: the conditions that were checked, with both sides. The bound is infinite if one of them fails.
+
+    Raises:
+        OverflowError: the bound is not a number, because its parts overflow.
     """
     checked = tuple(conditions)
     total = math.fsum(terms.values()) if value is None else value
@@ -177,8 +185,8 @@ def hidden_upper(
 
     Args:
         theorem: the theorem of the order.
-        scale: the order.
-        terms: its named parts.
+        scale: the order, in units of the risk up to a constant factor.
+        terms: its named parts, in the same units.
         reading: "corrected" if an erratum changes the printed formula.
         conditions: the conditions that were checked, with both sides.
     """

@@ -14,10 +14,10 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import FRESH_NOI
 from epsilond.calibrators.envelope import declared_answers
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.risk.answer import RiskBoundsAnswer, RunAnswer, Trust
-from epsilond.calibrators.risk.baseline import measured_bounds
+from epsilond.calibrators.risk.baseline import mark_vacuous_bounds
 from epsilond.calibrators.risk.part import HIDDEN_CONSTANTS, Bounds, NoiseCalibrator, RiskPart
 from epsilond.calibrators.risk.parts import BOUNDS, RiskFields, lower_bound, ratios, reference_rates
-from epsilond.calibrators.risk.rounding import rounded_up
+from epsilond.calibrators.risk.rounding import round_up_bound
 from epsilond.calibrators.risk.statuses import with_statuses
 
 MiniBatchAsked = TypeVar("MiniBatchAsked", bound=RiskFields, default=Any)
@@ -65,7 +65,7 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
                 envelope_smoothness=bounds.envelope_smoothness,
             ),
             aggregates=bounds.aggregates,
-            upper=with_statuses(map(rounded_up, bounds.upper)),
+            upper=with_statuses(map(round_up_bound, bounds.upper)),
             no_upper_bound=bounds.open_statement,
             lower=lower,
             reference=reference_rates(problem, bounds.setting),
@@ -74,15 +74,17 @@ class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]
             warnings=(HIDDEN_CONSTANTS, *bounds.cautions),
             engine_version=ENGINE_VERSION,
         )
-        return measured_bounds(answer, bounds.start)
+        return mark_vacuous_bounds(answer, bounds.start)
 
     def _run_and_noise(self, problem: Any, calibrator: NoiseCalibrator) -> tuple[Run, float]:
-        """Return the run and its σ per coordinate: as given, or calibrated if the request gives no noise.
+        """Return the run and its noise: as given, or calibrated if the request gives no noise.
 
         Args:
-            problem: the request, a `PacedProblem` too. It is calibrated without its printed readings, which are not
-                needed for the noise.
+            problem: the request. It is calibrated without its printed readings, which are not needed for the noise.
             calibrator: the calibrator of the algorithm.
+
+        Returns:
+            The run, and the standard deviation σ of its noise per coordinate, root mean square over clients.
         """
         if problem.noise_std is not None:
             assert problem.batch_size is not None  # `check_run` demands the run with its noise

@@ -37,6 +37,7 @@ class NoiseCalibrator(Protocol):
 
 
 def _noise_is_given(problem: Any) -> bool:
+    """Decide whether a request gives the noise of its run, so that nothing is calibrated."""
     return problem.noise_std is not None
 
 
@@ -87,7 +88,7 @@ class RiskPart(ABC, Generic[Asked]):
     """Fields of the calibrator's example that its example lacks."""
     measure: Measure = "excess-risk"
     quick: Callable[[Asked], bool] = _noise_is_given
-    """Function that returns whether a request is a closed form even if its calibration is a search."""
+    """Function that decides whether the bounds of a request need no search, even if its calibration does."""
 
     @abstractmethod
     def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:

@@ -91,10 +91,10 @@ class SteppedRiskFields(RiskFields):
 
 
 def check_run(problem: RiskFields) -> None:
-    """Check that a given noise has a given run, and that gradients deviate by at most the Lipschitz constant.
+    """Check that a noise comes with a batch size and rounds, and that the deviation of gradients is at most L.
 
     Args:
-        problem: the request; it is also a `PacedProblem`.
+        problem: the request, with the Lipschitz constant L; it is also a `PacedProblem`.
 
     Raises:
         InvalidInput: noise_std is given without batch_size or rounds, or gradient_std exceeds lipschitz.
@@ -124,13 +124,13 @@ class ExplicitBound:
     def answer(self, theorem: Theorem, smoothness: float, *, heaviest: float = 1.0) -> UpperBound:
         """Return the bound in the form of the answer, with the condition on the step size η.
 
-        The condition is ηβ < 1, and for smooth losses also η p_i N β ≤ 1 for the largest weight p_i of N clients. It
-        allows for the rounding of the product.
+        The condition is ηβ < 1 and, for smooth losses, also ηβh ≤ 1, where h is the largest weight of a loss. It allows
+        for the rounding of the product.
 
         Args:
             theorem: the theorem of the bound.
-            smoothness: smoothness β of the losses; not used if the bound is that of an envelope.
-            heaviest: largest weight p_i N of a client's loss, relative to the mean weight.
+            smoothness: smoothness β of the losses. For an envelope, its own smoothness is used in its place.
+            heaviest: largest weight h of a client's loss, relative to the mean weight.
         """
         if self.envelope_smoothness is None:
             step = self.step_size * smoothness
@@ -166,15 +166,15 @@ def explicit_bound(
         rounds: number of rounds of the run.
         step_size: the step size, or None for the one that minimises the bound.
     """
-    inputs = replace(inputs, objective=objective)
+    inputs_at_objective = replace(inputs, objective=objective)
     if math.isfinite(inputs.smoothness):
-        smooth_step = step_size or best_step_size(inputs, noise_std=noise_std, rounds=rounds)
-        smooth_risk = excess_risk(inputs, noise_std=noise_std, rounds=rounds, step_size=smooth_step)
+        smooth_step = step_size or best_step_size(inputs_at_objective, noise_std=noise_std, rounds=rounds)
+        smooth_risk = excess_risk(inputs_at_objective, noise_std=noise_std, rounds=rounds, step_size=smooth_step)
         return ExplicitBound(risk=smooth_risk, step_size=smooth_step, envelope_smoothness=None)
-    envelope = best_envelope(inputs, noise_std=noise_std, rounds=rounds)
+    envelope = best_envelope(inputs_at_objective, noise_std=noise_std, rounds=rounds)
     step = step_size or envelope.step_size
     risk = enveloped_excess_risk(
-        inputs,
+        inputs_at_objective,
         envelope_smoothness=envelope.envelope_smoothness,
         noise_std=noise_std,
         rounds=rounds,
@@ -207,8 +207,8 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
     Args:
         problem: the request.
         setting: the quantities that the bound depends on.
-        trust: whom the clients trust: `local` for nobody else, `shuffle` for a shuffler, `central` for the server. The
-            last two have the same lower bound.
+        trust: the trusted party: `local` for none, `shuffle` for a shuffler, `central` for the server. The last two
+            have the same lower bound.
     """
     theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
     evaluation = theorem.evaluate(inputs)
@@ -251,7 +251,12 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
 
 
 def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
-    """Return the lower bound for clients that trust the server or a shuffler, with its inputs."""
+    """Return the lower bound for clients that trust the server or a shuffler, with its inputs.
+
+    Args:
+        problem: the request, with the objective, the radius of the domain, and the deviation of gradients.
+        setting: the other quantities that the bound depends on.
+    """
     radius = _learning_radius(problem, setting)
     if problem.problem == "population":
         return CENTRAL_POPULATION, inputs_of(CentralInputs, setting, radius=radius, gradient_std=problem.gradient_std)
@@ -274,14 +279,14 @@ def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> Referenc
     """
     inputs = inputs_of(ReferenceInputs, setting, gradient_std=problem.gradient_std)
     evaluation = REFERENCE_RATES.evaluate(inputs, "corrected")
-    (free,) = (condition for condition in evaluation.conditions if condition.id == "privacy-for-free")
+    (free_privacy,) = (condition for condition in evaluation.conditions if condition.id == "privacy-for-free")
     return ReferenceAnswer(
         theorem=REFERENCE_RATES.id,
         non_private_scale=evaluation.outputs["non_private_scale"],
         one_record_scale=evaluation.outputs["one_record_scale"],
         central_scale=evaluation.outputs["central_scale"],
         free_privacy_epsilon=evaluation.outputs["free_privacy_epsilon"],
-        free_privacy=condition_answers((free,))[0],
+        free_privacy=condition_answers((free_privacy,))[0],
     )
 
 
@@ -308,7 +313,12 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
 
 
 def _ratio_statement(upper: UpperBound, lower: LowerBound) -> str:
-    """Return the sentence that says which constants a ratio hides and which conditions of the lower bound fail."""
+    """Return the sentence that says which constants a ratio hides and which conditions of the lower bound fail.
+
+    Args:
+        upper: the numerator, a bound with explicit constants or an order of growth.
+        lower: the denominator, which always is an order of growth.
+    """
     hidden = "that of the lower bound is" if upper.constant == "explicit" else "both are"
     failing = [condition.id for condition in lower.conditions if condition.holds == Verdict.NO]
     unmet = f"; the lower bound's own conditions fail here: {', '.join(failing)}" if failing else ""

@@ -17,16 +17,19 @@ Bound = TypeVar("Bound", UpperBound, RiskBound)
 """A bound of the answer on risks, or of a calibration."""
 
 
-def rounded_up(bound: Bound) -> Bound:
-    """Return a bound with its rounding errors added to value and terms; unchanged if it has a hidden constant."""
+def round_up_bound(bound: Bound) -> Bound:
+    """Increase the value and the terms of a bound by a bound on their rounding errors.
+
+    A bound with a hidden constant, or without a value, is returned unchanged.
+    """
     if bound.constant == "hidden" or bound.value is None:
         return bound
     terms = {name: raise_by_units(term, ROUNDING_UNITS) for name, term in bound.terms.items()}
     return replace(bound, value=raise_by_units(bound.value, ROUNDING_UNITS), terms=terms)
 
 
-def rounded_risk(risk: Risk | None) -> Risk | None:
-    """Return the risk of a calibration with its upper bound rounded up; None if there is none."""
+def round_up_risk(risk: Risk | None) -> Risk | None:
+    """Return the risk of a calibration with its upper bound rounded up; unchanged if it has none."""
     if risk is None or risk.upper is None:
         return risk
-    return replace(risk, upper=rounded_up(risk.upper))
+    return replace(risk, upper=round_up_bound(risk.upper))

@@ -12,13 +12,13 @@ from epsilond.calibrators.risk.answer import UpperBound
 
 @cache
 def _status_by_id() -> dict[str, Status]:
-    """Return the status of every registered theorem; made on first use, as it imports all of them."""
+    """Return the status of every registered theorem by its id; computed on first use, as it imports all theorems."""
     from epsilond.accountants.theorems import THEOREMS  # noqa: PLC0415  all theorems are imported only if needed
 
     return {theorem.id: theorem.status for theorem in THEOREMS}
 
 
 def with_statuses(bounds: Iterable[UpperBound]) -> tuple[UpperBound, ...]:
-    """Return upper bounds with the status of their theorems, as the catalogue of theorems has it."""
+    """Return the upper bounds with the status of their theorems: proved, unproved or refuted."""
     statuses = _status_by_id()
     return tuple(replace(bound, status=statuses[bound.theorem]) for bound in bounds)

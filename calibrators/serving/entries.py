@@ -53,30 +53,41 @@ def printed_entries(
     reading they follow from the request, the entry and its member of `by_reading`. `true` has the certified figures.
     Claimed risks are rounded up. The two numbers that a condition compares are rounded away from each other.
     """
+    return tuple(_Entry(group, problem, target, risk).entry for group in _group_readings(readings))
+
+
+def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
+    """Group the readings so that all readings of a group agree, in the order of their first members."""
     groups: list[list[PrintedReading]] = []
     for reading in readings:
-        group = next((group for group in groups if all(_agree(reading, member) for member in group)), None)
-        if group is None:
-            groups.append([reading])
+        matching = [group for group in groups if all(_agree(reading, member) for member in group)]
+        if matching:
+            matching[0].append(reading)
         else:
-            group.append(reading)
-    return tuple(_Entry(group, problem, target, risk).entry for group in groups)
+            groups.append([reading])
+    return groups
 
 
 def _agree(first: PrintedReading, second: PrintedReading) -> bool:
-    """Decide whether two readings prescribe the same run, with the same promise and the same guarantee."""
-    return _promise(first) == _promise(second) and _prescribe_alike(first.parameters, second.parameters)
+    """Decide whether two readings prescribe the same run, with equal claims and equal certified guarantees."""
+    return _shared_values(first) == _shared_values(second) and _have_same_parameters(
+        first.parameters, second.parameters
+    )
 
 
-def _promise(reading: PrintedReading) -> tuple[object, ...]:
+def _shared_values(reading: PrintedReading) -> tuple[object, ...]:
     """Return the values that all readings of an entry must share, except for the parameters."""
     claims = reading.claims
     privacy = tuple(getattr(claims, name) for name in PRIVACY_FIELDS)
     return (reading.theorem, reading.status, reading.reason, privacy, reading.true)
 
 
-def _prescribe_alike(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
-    """Decide whether no prescribed parameter differs. A parameter that only one reading has does not differ."""
+def _have_same_parameters(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
+    """Decide whether no prescribed parameter differs between two readings.
+
+    A parameter that only one reading has does not differ, unless it is one of `ALWAYS_SHARED`. Orders of the risk may
+    differ.
+    """
     shared = (set(first) & set(second)) - set(RISK_ORDERS)
     same_names = all((name in first) == (name in second) for name in ALWAYS_SHARED)
     return same_names and all(first[name] == second[name] for name in shared)
@@ -100,7 +111,7 @@ class _Entry:
 
     @property
     def entry(self) -> PrintedEntry:
-        """The entry: the parts that the readings share, then their differences by reading."""
+        """Entry of the answer: the parts that the readings share, then their differences by reading."""
         first = self.group[0]
         prescribed = self._prescribed
         claims = self._common_claims
@@ -121,11 +132,11 @@ class _Entry:
 
     @property
     def _prescribed(self) -> dict[str, float]:
-        """The parameters that the readings (interpretations of one theorem) prescribe, by name.
+        """Parameters that the readings (interpretations of one theorem) prescribe, by name.
 
-        A parameter needs to be in one reading only; readings of an entry never differ in it. Exceptions are
-        `RISK_ORDERS`, the claimed orders of the risk, which are left out if they differ. Parameters of `NOT_SERVED` and
-        values of the request are left out, too.
+        One reading that has a parameter suffices, because readings of an entry never differ in it. Claimed orders of
+        the risk (`RISK_ORDERS`) may differ, and are left out if they do. Parameters of `NOT_SERVED` and values of the
+        request are left out, too.
         """
         union: dict[str, float] = {}
         for reading in self.group:
@@ -141,7 +152,7 @@ class _Entry:
 
     @property
     def _common_claims(self) -> JsonRecord:
-        """The claims by name that all readings make, with the objective and the baseline of any claimed risk."""
+        """Claims that all readings make, by name, with the objective and the baseline of any claimed risk."""
         common = self._common(self._claims)
         if "excess_risk" not in common:
             common.pop("vacuous", None)
@@ -154,7 +165,7 @@ class _Entry:
         """Return the members that all readings have with equal values.
 
         Args:
-            members_of: returns members of a reading by name.
+            members_of: function that returns some members of a reading by name.
         """
         first, *rest = map(members_of, self.group)
         return {
@@ -197,7 +208,7 @@ class _Entry:
         )
 
     def _claims(self, reading: PrintedReading) -> JsonRecord:
-        """Return what a printed theorem claims in one reading (interpretation), by name: ε, δ and the excess risk.
+        """Return the claims of a printed theorem in one reading (interpretation), by name: ε, δ and the excess risk.
 
         Claims that repeat the rest of the answer are left out. These are an (ε, δ) equal to the target, and the
         objective and baseline of the certified risk. A claimed excess risk is rounded up to `DIGITS` digits.
@@ -234,21 +245,27 @@ def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
 
     The order of the sides stays. Sides that are equal, or integers, are not rounded.
     """
-    left, right = condition.left, condition.right
+    left = condition.left
+    right = condition.right
     if left is None or right is None or left == right:
         return condition
     return replace(condition, left=_round_side(left, up=left > right), right=_round_side(right, up=right > left))
 
 
 def _round_side(value: float, *, up: bool) -> float:
-    """Round one side; a count stays as it is."""
+    """Round one side of a condition to `DIGITS` digits, up or down; an integer is not rounded."""
     return value if isinstance(value, int) else round_to_digits(value, DIGITS, up=up)
 
 
 def _drop_repeated_statements(
     details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
 ) -> tuple[ReadingDetails, ...]:
-    """Return the details with the statement of each condition only where its id is met first."""
+    """Return the details with the statement of each condition only at the first occurrence of its id.
+
+    Args:
+        details: the details of the readings, in the order of the entry.
+        common: the conditions of the whole entry, by id, which come first.
+    """
     previous_ids = set(common)
     shortened = []
     for reading in details:
@@ -262,16 +279,16 @@ def _drop_repeated_statements(
 
 
 def _served_truth(true: TrueFigures | None) -> TrueAtPrinted | None:
-    """Return the certified figures, rounded outward, without δ, which log10 δ determines."""
+    """Return the certified figures, rounded outward; δ is left out, because log10 δ determines it."""
     if true is None:
         return None
     return TrueAtPrinted(
-        epsilon=_outward(true.epsilon),
-        log10_delta=_outward(true.log10_delta),
+        epsilon=_round_outward(true.epsilon),
+        log10_delta=_round_outward(true.log10_delta),
         log10_one_minus_delta=true.log10_one_minus_delta,
     )
 
 
-def _outward(ends: Ends) -> Ends:
+def _round_outward(ends: Ends) -> Ends:
     """Return the enclosure with its lower bound rounded down and its upper bound rounded up."""
     return Ends(round_to_digits(ends.lower, DIGITS, up=False), round_to_digits(ends.upper, DIGITS, up=True))

@@ -53,7 +53,7 @@ def as_json(value: Any) -> Any:
 
 @cache
 def _names_of(kind: Hashable) -> tuple[str, ...] | None:
-    """Return the names of the served fields of a dataclass; None for any other class, number or enumeration."""
+    """Return the names of the served fields of a dataclass; None for a class that is no dataclass, or a number."""
     is_record = isinstance(kind, type) and is_dataclass(kind) and not issubclass(kind, float | Enum)
     return field_names(kind) if is_record else None
 
@@ -94,7 +94,9 @@ def _served_class(kind: type) -> type:
 
 
 def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
-    """Return the JSON form of named values. A huge integer is rounded up, and its exact digits are added.
+    """Return the JSON form of named values.
+
+    An integer that a double cannot represent exactly is rounded up, and its digits are added as a string.
 
     Args:
         items: names and values.
@@ -108,13 +110,13 @@ def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
             members[name] = item
         elif isinstance(item, int) and kind is not bool and abs(item) >= LARGEST_EXACT:
             members[f"{name}_exact"] = str(item)
-            members[name] = _rounded_up(item)
+            members[name] = _round_up_to_double(item)
         else:
             members[name] = as_json(item)
     return members
 
 
-def _rounded_up(count: int) -> int:
+def _round_up_to_double(count: int) -> int:
     """Return the least double at or above an integer, as an integer, so that no count is understated."""
     rounded = float(count)
     return int(rounded if int(rounded) >= count else math.nextafter(rounded, math.inf))

@@ -65,7 +65,7 @@ class RunFigures:
 
 
 def is_long(rounds: int, bits_per_client: float) -> bool:
-    """Decide whether a run has too many rounds or too much traffic."""
+    """Decide whether a run has more rounds or more traffic than the limits above which an answer warns."""
     return rounds > LONG_ROUNDS or bits_per_client > LONG_BITS
 
 
@@ -75,16 +75,17 @@ def long_run_cautions(
     communication: Communication | None,
     frontier: Sequence[FrontierRun] | None,
 ) -> Iterator[Caution]:
-    """Warn of a long run whose rounds or batch size were open, and name the best shorter run.
+    """Warn of a long run if its rounds or batch size were open, and name the best shorter run.
 
-    Yields nothing where the request fixes the run or the run is short. A shorter run whose noise is not certified is
-    called an estimate.
+    Nothing is yielded if the request fixes the run, or if the run is short. A shorter run with noise that is not
+    certified is called an estimate.
 
     Args:
         problem: the request.
         parameters: the parameters of the answer.
         communication: the traffic of the run.
-        frontier: the runs that were compared; None where noise is compared, and `parameters` has the runs.
+        frontier: the runs that were compared by their risk. If it is None, runs were compared by their noise, and
+            `parameters` has them.
     """
     rounds = getattr(parameters, "rounds", None)
     if rounds is None or communication is None or not _leaves_run_open(problem):
@@ -96,11 +97,11 @@ def long_run_cautions(
     chosen = next((run for run in runs if run.chosen), None)
     bits = chosen.bits_per_client if chosen else communication.bits_per_round_per_client * rounds
     if is_long(rounds, bits):
-        yield Caution(code=LONG_RUN, message=_message(problem, rounds, bits, _best_shorter(runs, bits)))
+        yield Caution(code=LONG_RUN, message=_describe_long_run(problem, rounds, bits, _best_shorter(runs, bits)))
 
 
-def _message(problem: object, rounds: int, bits: float, shorter: RunFigures | None) -> str:
-    """Describe a long run.
+def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFigures | None) -> str:
+    """Return the message of the warning: the size of a long run, and the best shorter run or other advice.
 
     Args:
         problem: the request.
@@ -139,7 +140,7 @@ def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> st
 
 def _leaves_run_open(problem: object) -> bool:
     """Decide whether the request leaves rounds or batch size to the calibrator."""
-    missing = object()
+    missing = object()  # in place of a field that the request does not have
     return any(getattr(problem, name, missing) is None for name in ("rounds", "batch_size"))
 
 
@@ -172,7 +173,14 @@ def _noise_figures(run: RoundsRun) -> RunFigures:
 
 
 def _best_shorter(runs: Sequence[RunFigures], bits: float) -> RunFigures | None:
-    """Return the best run within `SHORT_ROUNDS` that sends less than the answer, preferably a run that is not long."""
+    """Return the best run within `SHORT_ROUNDS` that sends less than the answer, None if there is none.
+
+    Runs that are not long by their traffic are preferred.
+
+    Args:
+        runs: the compared runs.
+        bits: bits that one client sends over the run of the answer.
+    """
     shorter = [run for run in runs if run.rounds <= SHORT_ROUNDS and run.bits_per_client < bits]
     candidates = [run for run in shorter if not run.is_long] or shorter
     return min(candidates, key=lambda run: (run.quality, run.rounds), default=None)

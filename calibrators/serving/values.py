@@ -84,7 +84,7 @@ class Ends:
 
 
 def number_of(value: float | str) -> float:
-    """Return a number from its JSON form."""
+    """Return a number from its JSON form, in which an infinity is the string "unbounded" or "-unbounded"."""
     if isinstance(value, int | float):
         return float(value)
     return -math.inf if value.startswith("-") else math.inf
@@ -109,7 +109,7 @@ class Baseline:
         return f"{self.formula} = {self.value:.6g}"
 
     def covers(self, bound: float) -> bool:
-        """Return whether a bound is no better than the baseline, and therefore vacuous."""
+        """Decide whether a bound is no better than the baseline, and therefore vacuous."""
         return bound >= self.value
 
 

@@ -150,18 +150,18 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     family = FAMILY
 
     def cost(self, problem: ShuffledMbSgdProblem) -> CostClass:
-        """Return search: every bound of shuffled reports is composed numerically."""
+        """Return `search`, because every bound of shuffled reports is composed numerically."""
         del problem
         return "search"
 
     def definition(self, problem: ShuffledMbSgdProblem) -> Definition:
-        """Return shuffle for observers that see only the output of the shuffler."""
+        """Return `shuffle` for observers that see only the output of the shuffler, and `local` for all others."""
         return "shuffle" if problem.observer in POSSIBLE["shuffle"] else "local"
 
     def choose_run(
         self, problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]
     ) -> Choice[Run]:
-        """Return the run that the problem gives, or the best one where the problem leaves it open."""
+        """Return the batch size and rounds: those of the request, or the best ones if it leaves them open."""
         run = problem.given_run
         return Choice(run) if run else choose_run(problem, certificates)
 
@@ -172,11 +172,12 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     def printed_readings(
         self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the readings, with the figures certified at their noise in the setting of the request."""
+        """Return the interpretations of Theorem 4.1, with the figures certified at their noise for this request."""
         solution = outcome.solution
         problem = solution.problem
 
         def truth(run: Run, noise_multiplier: float) -> TrueFigures | None:
+            """Return the certified ε and δ of a run; None if the noise is outside the range of specs."""
             if not NOISE_MULTIPLIER.contains(noise_multiplier):
                 return None
             guarantee = guarantee_of(problem, run_spec(problem, run, noise_multiplier), "coarse")
@@ -185,11 +186,11 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return printed_readings(problem, solution.run, truth if true_figures else unknown)
 
     def start(self, problem: ShuffledMbSgdProblem) -> Start:
-        """Return the bound on the risk before training."""
+        """Return the bound on the population excess risk of the initial model."""
         return start_of_run(problem, "population")
 
     def parameters(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> ShuffledMbSgdParameters:
-        """Return the run, its noise and its steps."""
+        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved."""
         solution, training = outcome.solution, outcome.training
         parameters = ShuffledMbSgdParameters(
             noise_std=solution.noise_std,
@@ -208,7 +209,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         )
 
     def sampling(self, solution: RunSolution[ShuffledMbSgdProblem, Run]) -> Sampling:
-        """Return how batches are drawn."""
+        """Return how a client draws the batch of a round."""
         return solution.problem.sampling
 
     def communication(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Communication:
@@ -217,10 +218,10 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return communication(solution.problem, solution.run)
 
     def premises(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterable[Condition]:
-        """Return the premises of the run, of the divisor of its means, of the certificate and of the risk bound."""
+        """Return the conditions on the run, on the divisor of its means, of the certificate and of the risk bound."""
         solution = outcome.solution
-        on_the_divisor = divisor_conditions(solution.problem)
-        return dict.fromkeys((INSIDE_DOMAIN, *on_the_divisor, *declared_by_all(solution, outcome.training)))
+        conditions_on_divisor = divisor_conditions(solution.problem)
+        return dict.fromkeys((INSIDE_DOMAIN, *conditions_on_divisor, *declared_by_all(solution, outcome.training)))
 
     def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
         """Yield the cautions about the noise, the printed readings, the observer and the assumptions."""

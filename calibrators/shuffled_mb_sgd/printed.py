@@ -29,13 +29,15 @@ def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run])
     """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it.
 
     They are the readings `statement` and `corrected`. The statement uses the request's rounds or, for smooth losses,
-    those that it prescribes. The explicit noise prescribes no rounds, so the run's are used. Both are about records, so
-    nothing is returned for the unit `client`.
+    the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
 
     Args:
         problem: the request.
         run: the run of the answer.
         truth: function that certifies the ε and δ of a run at a printed noise multiplier.
+
+    Returns:
+        The readings. Empty if whole clients are protected, because both statements are about records.
     """
     if problem.unit == "client":
         return ()
@@ -69,26 +71,27 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
         rounds=problem.rounds if is_smooth else run.rounds,
     )
     theorem_at_inputs = TheoremAtInputs(THEOREM_4_1, inputs)
-    evaluation = theorem_at_inputs.evaluation
-    printed_run = Run(batch_size=run.batch_size, rounds=evaluation.outputs["rounds"])
+    outputs = theorem_at_inputs.outputs
+    printed_run = Run(batch_size=run.batch_size, rounds=outputs["rounds"])
     names = ["noise_std_over_root_constant"]
     if is_smooth:
         names += ["excess_risk_scale", "prescribed_rounds"]
-    parameters = {name: float(evaluation.outputs[name]) for name in names if name in evaluation.outputs}
-    noise_std = evaluation.outputs.get("noise_std")
+    parameters = {name: float(outputs[name]) for name in names if name in outputs}
+    noise_std = outputs.get("noise_std")
     true = None
     if noise_std is not None and printed_run.rounds <= LARGEST_COUNT:
         true = truth(printed_run, noise_std / contribution_norm(problem, run))
-    excluded = []
+    excluded = []  # the conditions of the risk that do not apply to these losses
     if problem.strong_convexity == 0.0:
         excluded.append("logarithm")
     if not is_smooth:
         excluded += ["prescribed-rounds", "logarithm"]
-    conditions = _decidable_conditions(THEOREM_4_1, evaluation.conditions, without=excluded)
+    results = theorem_at_inputs.evaluation.conditions
+    conditions = _decidable_conditions(THEOREM_4_1, results, without=excluded)
     return make_reading(
         theorem_at_inputs,
         reading="statement",
-        parameters=_run_with(problem, printed_run, noise_std) | parameters,
+        parameters=_parameters_of(problem, printed_run, noise_std) | parameters,
         claims=claims(problem.target),
         true=true,
         conditions=(*conditions, _single_record_condition(run)),
@@ -115,15 +118,21 @@ def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pri
         theorem_at_inputs,
         reading="corrected",
         status=Status.PROVED if is_proved else Status.UNPROVED,
-        parameters=_run_with(problem, run, noise_std),
+        parameters=_parameters_of(problem, run, noise_std),
         claims=claims(problem.target),
         true=truth(run, noise_std / contribution_norm(problem, run)),
         conditions=conditions,
     )
 
 
-def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) -> dict[str, float]:
-    """Return the parameters of a run by their names in the answer, with its noise if that is known."""
+def _parameters_of(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) -> dict[str, float]:
+    """Return the parameters of a run by their names in the answer.
+
+    Args:
+        problem: the request, with the Lipschitz constant by which the noise multiplier is defined.
+        run: the batch size, and the rounds: a float in the answer if they are too large for an integer field.
+        noise_std: standard deviation of the noise; None if it is not known, and then left out.
+    """
     rounds = run.rounds if run.rounds < LARGEST_COUNT else float(run.rounds)
     shape: dict[str, float] = {"batch_size": run.batch_size, "rounds": rounds}
     if noise_std is None:
@@ -132,7 +141,7 @@ def _run_with(problem: ShuffledMbSgdProblem, run: Run, noise_std: float | None) 
 
 
 def _single_record_condition(run: Run) -> ConditionResult:
-    """Return the condition of the proofs that a report is on one record."""
+    """Return the condition of the proofs that every report uses a single record, evaluated for a run."""
     sides = Sides.at_most(run.batch_size, 1)
     return ConditionResult("one-record", "every report is on one record (K ≤ 1)", sides.holds, sides.left, sides.right)
 

@@ -28,6 +28,7 @@ class ShuffledMbSgdProblem(PointTargets, PacedProblem):
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
 
     def _crossing_faults(self) -> Iterator[Fault]:
+        """Yield the faults of all algorithms with batches and rounds, and that of an unknown reading."""
         yield from super()._crossing_faults()
         if not set(self.readings or ()) <= set(READINGS):
             yield Fault("/readings", "has an unknown reading", ", ".join(READINGS))

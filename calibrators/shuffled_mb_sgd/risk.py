@@ -27,7 +27,7 @@ class ShuffledMbSgdRiskProblem(PairTarget, ShuffledMbSgdProblem, SteppedRiskFiel
     """A run of shuffled-mb-sgd, and the lower bounds to compare with its upper ones."""
 
     def check(self) -> None:
-        """Check the fields of shuffled-mb-sgd, and that a given noise belongs to a given run."""
+        """Check the fields of shuffled-mb-sgd, and that a noise comes with a batch size and rounds."""
         super().check()
         check_run(self)
 
@@ -62,8 +62,8 @@ def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bou
 def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
     """Yield the order of the excess risk that Theorem 4.1 of Lowy and Razaviyayn claims.
 
-    It is equation (46) of the paper, or (47) for strongly convex losses. It is for smooth losses, the expected loss and
-    records; nothing is yielded in other cases. The scale is absent if RM² ≤ Nδ, for R rounds, M participants and N
+    It is equation (46) of the paper, or (47) for strongly convex losses. It is for smooth losses, the population risk
+    and records; nothing is yielded in other cases. The order is None if R M² ≤ N δ, for R rounds, M participants and N
     clients.
     """
     if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":

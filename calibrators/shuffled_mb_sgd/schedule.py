@@ -23,15 +23,23 @@ USUAL_EXCESS = 0.8
 
 
 def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """Return the bound on the ℓ2 norm of one protected contribution to a report: L/K for a record, L for a client."""
+    """Return the bound on the ℓ2 norm of one protected contribution to a report.
+
+    It is L/K for a record and L for a client, with the Lipschitz constant L and the batch size K.
+    """
     return problem.lipschitz / (run.batch_size if problem.unit == "record" else 1)
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     """Return an estimate of the noise multiplier z by normal approximation, which only compares runs.
 
-    The estimate solves q√(R(e^{s²} − 1)) = μ by bisection. Here q is the sampling rate, R the number of rounds, s the
-    privacy loss of one round (`_ShuffledLoss`), and μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)) is that of the target (ε, δ).
+    The estimate solves q√(R(e^{s²} − 1)) = μ by bisection. Here q is the sampling rate and R the number of rounds. The
+    privacy loss s of one round depends on z (`_ShuffledLoss`). The Gaussian parameter of the target (ε, δ) is
+    μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
+
+    Args:
+        problem: the request, with the target and the clients.
+        run: the batch size and the number of rounds.
     """
     target = problem.target
     log_inverse_delta = -target.log_delta
@@ -39,6 +47,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     loss = _ShuffledLoss(problem, run)
 
     def exceeds_target(log_noise: float) -> bool:
+        """Decide whether the estimated loss of the run exceeds μ at a noise."""
         return loss.of_run(math.exp(log_noise)) > allowed
 
     _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)
@@ -72,17 +81,23 @@ class _ShuffledLoss:
         Args:
             noise: noise multiplier z.
         """
-        record, report = 2.0 / noise, 2.0 * self._units_in_report / noise
+        record_shift = 2.0 / noise
+        report_shift = 2.0 * self._units_in_report / noise
         # The exponent is limited so that the exponential is finite.
-        crowd_factor = math.exp(min(0.5 * self._loss_of_report(report), 300.0)) / math.sqrt(self._participants)
-        record_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(record)) * crowd_factor, record)
-        report_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(report)) * crowd_factor, report)
+        exponent = min(0.5 * self._loss_of_report(report_shift), 300.0)
+        crowd_factor = math.exp(exponent) / math.sqrt(self._participants)
+        record_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(record_shift)) * crowd_factor, record_shift)
+        report_loss = min(2.0 * math.tanh(0.5 * self._loss_of_report(report_shift)) * crowd_factor, report_shift)
         seen_draws = _composed_loss(record_loss, self._record_rate, self._rounds * self._client_rate)
         unseen_draws = _composed_loss(report_loss, self._record_rate * self._client_rate, self._rounds)
         return min(seen_draws, unseen_draws)
 
     def _loss_of_report(self, shift: float) -> float:
-        """Return ε(c) of the docstring at c = `shift`, in standard deviations of the noise."""
+        """Return the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)) of a report that is not shuffled, for M participants.
+
+        Args:
+            shift: change c of the report between two neighbours, in standard deviations of its noise.
+        """
         return 0.5 * shift * shift + shift * self._tail
 
 

@@ -8,14 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.estimates.bounds import alternatives, likely_least, quick_upper_log_delta
 from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.estimates.trails import TrailPoint
-from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.search import LEAST, MOST, Certified, nearest_of
+from epsilond.calibrators.search import LEAST, MOST, Certified, no_noise_suffices
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -25,15 +23,15 @@ if TYPE_CHECKING:
     from epsilond.accountants.target import Target
     from epsilond.calibrators.search import Family
 
-_DEEPEST = -1e5
-"""Least log δ that is distinguished."""
+_LEAST_LOG_DELTA = -1e5
+"""Value of log δ below which the search does not distinguish bounds."""
 SLACK = 1e-3
 """Relative decrease of the noise at which the answer's minimality is proved."""
 STEP = 9.5e-4
 """Step of log noise, less than the slack. Answers are integer multiples, so they do not depend on the start."""
 STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
 """Relative fall of log δ per e-fold of noise: typical, as shuffling hides noisier reports better; and least."""
-MIDDLE = 4
+HALVING_INTERVAL = 4
 """Number of steps inside a bracket after which it is halved."""
 MOST_COARSE = 8
 """Limit on the coarse trials that estimate the root."""
@@ -43,7 +41,7 @@ COARSE_ROOM = 0.03
 """Relative excess of log δ of a coarse bound over the finer bound, at most; about the excess times the steepness."""
 MOST_TRIALS = 40
 """Limit on the certified trials of one bound. A search that reaches it takes the largest noise."""
-FURTHEST = math.log(2.0)
+LONGEST_STEP = math.log(2.0)
 """Longest step of log noise by the slope."""
 
 
@@ -55,8 +53,8 @@ def smallest_noise_in_few_trials(
     A finer search would not converge: the bound on δ is the least of several estimates, and its curve is irregular on a
     relative scale of 1e-4.
 
-    If the guarantee is the least of several bounds, the search follows one of them at a time. It starts with the one
-    that is probably the least, and continues with each bound that may need less noise than the result so far.
+    If the guarantee is the least of several bounds, the search uses one of them at a time. It starts with the one that
+    is probably the least, and continues with each bound that may need less noise than the result so far.
 
     Args:
         family: function from a noise to its guarantee.
@@ -73,20 +71,23 @@ def smallest_noise_in_few_trials(
     log_mu = math.log(central_mu(target))
     recent = trail.likely(log_mu) if trail else None
     start = math.log(min(max(guess, LEAST), MOST))
-    first_bound = recent.way if recent else likely_least(family(math.exp(start), "coarse").curve, target.epsilon)
-    first = _Trials(family, target, first_bound)
-    first.settle(recent or first.likely(start))
-    best = _follow_other_bounds(first, family, target)
+    if recent:
+        first = _BoundSearch(family, target, recent.way)
+        first.settle(recent)
+    else:
+        first = _BoundSearch(family, target, likely_least(family(math.exp(start), "coarse").curve, target.epsilon))
+        first.settle(first.likely(start))
+    best = _search_by_other_bounds(first, family, target)
     if trail:
-        trail.add(TrailPoint(log_mu, best.answer.log_noise, best.slope, best.followed))
+        trail.add(TrailPoint(log_mu, best.answer.log_noise, best.slope, best.bound_index))
     return best.certify()
 
 
-def _follow_other_bounds(first: _Trials, family: Family, target: Target) -> _Trials:
+def _search_by_other_bounds(first: _BoundSearch, family: Family, target: Target) -> _BoundSearch:
     """Search the noise by each other bound on δ that may need less, and return the search with the least noise.
 
-    The guarantee is the least of several bounds, and a search evaluates only one of them, the followed bound. A rival
-    is another bound that may meet the target at less noise than the best search so far.
+    The guarantee is the least of several bounds, and a search evaluates only one of them. A rival is another bound that
+    may meet the target at less noise than the best search so far.
 
     Args:
         first: the finished search by the first bound.
@@ -94,16 +95,16 @@ def _follow_other_bounds(first: _Trials, family: Family, target: Target) -> _Tri
         target: the target (ε, δ).
     """
     best = first
-    followed = {first.followed}
-    rival = best.rival(followed)
+    searched = {first.bound_index}
+    rival = best.rival(searched)
     while rival is not None:
-        followed.add(rival)
-        trials = _Trials(family, target, rival)
+        searched.add(rival)
+        search = _BoundSearch(family, target, rival)
         with contextlib.suppress(Infeasible):  # this bound by itself may miss the target at every noise
-            trials.settle(trials.likely(best.answer.log_noise))
-            if trials.answer.step < best.answer.step:
-                best = trials
-        rival = best.rival(followed)
+            search.settle(search.likely(best.answer.log_noise))
+            if search.answer.step < best.answer.step:
+                best = search
+        rival = best.rival(searched)
     return best
 
 
@@ -158,18 +159,23 @@ class _CoarseTrial(NamedTuple):
     miss: float
 
 
-class _Trials:
-    """The search for the noise at which one of the bounds on δ meets the target."""
+class _BoundSearch:
+    """The search for the noise at which one of the bounds on δ meets the target.
 
-    def __init__(self, family: Family, target: Target, followed: int) -> None:
-        """Start without trials.
+    The guarantee is the least of several bounds, of which this search evaluates the one with the index `bound_index`.
+    """
+
+    def __init__(self, family: Family, target: Target, bound_index: int) -> None:
+        """Prepare a search without trials.
 
         Args:
             family: function from a noise to its guarantee.
             target: the target (ε, δ).
-            followed: index of the bound among the alternatives of the guarantee's curve.
+            bound_index: index of the bound among the alternatives of the guarantee's curve.
         """
-        self._family, self._target, self.followed = family, target, followed
+        self._family = family
+        self._target = target
+        self.bound_index = bound_index
         self._failing: _Trial | None = None
         """The last trial that missed the target."""
         self._passing: _Trial | None = None
@@ -181,7 +187,10 @@ class _Trials:
         """Number of trials inside a bracket."""
 
     def settle(self, start: TrailPoint) -> None:
-        """Find the smallest noise that passes, and keep the trial that failed one step before, if any.
+        """Find the smallest noise at which the bound meets the target, and store it as `answer`.
+
+        The trial one step below it, which misses the target, is stored too. If `MOST_TRIALS` trials do not suffice, the
+        answer is the last trial that met the target, or the largest noise.
 
         Args:
             start: estimate of the log noise, and of the slope there.
@@ -192,7 +201,7 @@ class _Trials:
         self.slope = start.slope
         step = math.ceil(start.log_noise / STEP)
         for _ in range(MOST_TRIALS):
-            self._note(self._trial(step))
+            self._store(self._trial(step))
             if self._failing is not None and self._failing.step >= HIGHEST:
                 raise self._infeasible(self._failing.guarantee)
             if self._is_settled():
@@ -202,7 +211,7 @@ class _Trials:
             self._passing = self._trial(HIGHEST)
 
     def _is_settled(self) -> bool:
-        """Return whether the last noise that passed is the least offered, or one step above a noise that failed."""
+        """Decide whether the last noise that passed is the least on offer, or one step above a noise that failed."""
         if self._passing is None:
             return False
         if self._passing.step <= LOWEST:
@@ -211,12 +220,19 @@ class _Trials:
 
     @property
     def answer(self) -> _Trial:
-        """The last trial that passed; there is one once the trials are settled."""
+        """Last trial that met the target; there is one after `settle`."""
         assert self._passing is not None
         return self._passing
 
     def rival(self, excluded: Container[int]) -> int | None:
-        """Return the likeliest other bound that may meet the target at less noise than the answer, or None."""
+        """Return the index of the likeliest other bound that may meet the target at less noise than the answer.
+
+        Args:
+            excluded: indices of bounds that were searched already.
+
+        Returns:
+            The index; None if there is no such bound.
+        """
         likely_log_deltas = {
             index: bounds.upper
             for index, bounds in self._others.items()
@@ -225,46 +241,54 @@ class _Trials:
         return min(likely_log_deltas, key=likely_log_deltas.__getitem__, default=None)
 
     def _may_meet(self, coarse: Interval) -> bool:
-        """Return whether a bound may meet the target by finer computation, from coarse bounds on its log δ."""
+        """Decide whether a bound may meet the target by finer computation.
+
+        Args:
+            coarse: coarse enclosure of its log δ.
+        """
         return coarse.lower <= self._target.log_delta * (1.0 - COARSE_ROOM)
 
     @cached_property
     def _others(self) -> dict[int, Interval]:
-        """Coarse enclosures of log δ at the answer, for the bounds that are not followed."""
-        several = alternatives(self._family(math.exp(self.answer.log_noise), "coarse").curve)
-        followed = min(self.followed, len(several) - 1)
+        """Coarse enclosures of log δ at the answer, by index, for the bounds that this search does not evaluate."""
+        bounds = alternatives(self._family(math.exp(self.answer.log_noise), "coarse").curve)
+        own_index = min(self.bound_index, len(bounds) - 1)
         return {
             index: bound.bound_log_delta(self._target.epsilon)
-            for index, bound in enumerate(several)
-            if index != followed
+            for index, bound in enumerate(bounds)
+            if index != own_index
         }
 
     def certify(self) -> Certified:
-        """Return the smallest noise found; its `slack` is `SLACK` if the noise one `STEP` below provably misses.
+        """Return the smallest noise of the search, with its guarantee.
 
-        The guarantee is the least of several bounds on δ, and this search has evaluated one of them, the followed
-        bound. If no other bound can meet the target at this noise, none can at less noise. Then the followed bound by
-        itself is the guarantee, and its lower bound suffices for the proof. Otherwise the proof needs the lower bound
-        on the least of all.
+        The guarantee is the least of several bounds on δ, and this search has evaluated one of them. If no other bound
+        can meet the target at this noise, none can at less noise. Then this bound by itself is the guarantee, and its
+        lower bound suffices to prove that less noise misses. Otherwise the proof needs the lower bound on the least of
+        all bounds.
+
+        Returns:
+            The noise. Its `slack` is `SLACK` if the noise one `STEP` below provably misses the target, and else None.
         """
-        answer, target = self.answer, self._target
-        noise = math.exp(answer.log_noise)
+        answer = self.answer
+        target = self._target
         if answer.step <= LOWEST:
             return Certified(LEAST, answer.guarantee, None)
+        noise = math.exp(answer.log_noise)
         neighbour = self._failing if self._failing and self._failing.step == answer.step - 1 else None
         if any(map(self._may_meet, self._others.values())):
             lower = neighbour.guarantee.curve.bound_log_delta(target.epsilon).lower if neighbour else -math.inf
             return Certified(noise, answer.guarantee, SLACK if lower > target.log_delta else None)
         slack = SLACK if neighbour and neighbour.lower > target.log_delta else None
-        several = alternatives(answer.guarantee.curve)
-        if len(several) == 1:
+        bounds = alternatives(answer.guarantee.curve)
+        if len(bounds) == 1:
             return Certified(noise, answer.guarantee, slack)
-        followed_curve = replace(answer.guarantee.curve, upper=several[self.followed].upper)
-        followed_guarantee = replace(answer.guarantee, curve=followed_curve)
-        return Certified(noise, followed_guarantee, slack, full_guarantee=answer.guarantee)
+        own_curve = replace(answer.guarantee.curve, upper=bounds[self.bound_index].upper)
+        own_guarantee = replace(answer.guarantee, curve=own_curve)
+        return Certified(noise, own_guarantee, slack, full_guarantee=answer.guarantee)
 
     def likely(self, start: float) -> TrailPoint:
-        """Estimate the log noise at which the followed bound meets the target, and the slope of the miss there.
+        """Estimate the log noise at which the bound meets the target, and the slope of the miss there.
 
         At most `MOST_COARSE` quick bounds are evaluated, until the estimate moves by less than `ENOUGH`. Quick bounds
         need slightly more noise, so `COARSE_EXCESS` is subtracted.
@@ -283,23 +307,27 @@ class _Trials:
                 break
             log_noise = root
         likely_log_noise = _clamp_log_noise(root - COARSE_EXCESS)
-        return TrailPoint(math.log(central_mu(self._target)), likely_log_noise, self.slope, self.followed)
+        return TrailPoint(math.log(central_mu(self._target)), likely_log_noise, self.slope, self.bound_index)
 
     def _coarse_miss(self, log_noise: float) -> float:
-        """Return `_Trial.miss` of a quick upper bound, which suffices for the search."""
+        """Return the miss of a quick upper bound on δ, which suffices to estimate the root."""
         guarantee = self._family(math.exp(log_noise), "coarse")
-        upper = quick_upper_log_delta(alternatives(guarantee.curve)[self.followed], self._target.epsilon)
+        upper = quick_upper_log_delta(alternatives(guarantee.curve)[self.bound_index], self._target.epsilon)
         return self._miss(upper)
 
     def _miss(self, log_delta: float) -> float:
-        """Return the excess of log δ over the target's log δ, relative to the size of the latter."""
+        """Return the miss of a log δ: its excess over the target's log δ, relative to the size of the latter."""
         target = self._target.log_delta
-        return (max(log_delta, _DEEPEST) - target) / -target
+        return (max(log_delta, _LEAST_LOG_DELTA) - target) / -target
 
     def _next_root(self, trials: Sequence[_CoarseTrial]) -> float:
-        """Return the next estimate of the log noise at which the miss is 0, from the last trials, at most three.
+        """Return the next estimate of the log noise at which the miss is 0.
 
-        The root of a parabola is used only if it is nearer to the line's root than half of the step to that.
+        It is the root of the line through the last trial with `slope`. With three trials it is the root of a parabola,
+        if the parabola's root is nearer to the line's root than half of the step to the latter.
+
+        Args:
+            trials: the last trials, at most three.
         """
         log_noise = trials[-1].log_noise
         root = self._line_root(trials[-1])
@@ -310,19 +338,19 @@ class _Trials:
         return _clamp_log_noise(root)
 
     def _line_root(self, trial: _Trial | _CoarseTrial) -> float:
-        """Return the log noise of miss 0 on the line through a trial with `slope`, at most `FURTHEST` away."""
-        return trial.log_noise - min(max(trial.miss / self.slope, -FURTHEST), FURTHEST)
+        """Return the log noise of miss 0 on the line through a trial with `slope`, at most `LONGEST_STEP` away."""
+        return trial.log_noise - min(max(trial.miss / self.slope, -LONGEST_STEP), LONGEST_STEP)
 
     def _trial(self, step: int) -> _Trial:
-        """Certify the followed bound at a multiple of `STEP`, limited to the noise that is offered."""
-        step = min(max(step, LOWEST), HIGHEST)
-        guarantee = self._family(math.exp(_log_noise_at(step)), "default")
-        several = alternatives(guarantee.curve)
-        followed = several[min(self.followed, len(several) - 1)]
-        bounds = followed.bound_log_delta(self._target.epsilon)
-        return _Trial(step, self._miss(bounds.upper), bounds.lower, guarantee)
+        """Certify the bound at a log noise, given in multiples of `STEP` and limited to the noise that is offered."""
+        offered_step = min(max(step, LOWEST), HIGHEST)
+        guarantee = self._family(math.exp(_log_noise_at(offered_step)), "default")
+        bounds = alternatives(guarantee.curve)
+        own_bound = bounds[min(self.bound_index, len(bounds) - 1)]
+        enclosure = own_bound.bound_log_delta(self._target.epsilon)
+        return _Trial(offered_step, self._miss(enclosure.upper), enclosure.lower, guarantee)
 
-    def _note(self, trial: _Trial) -> None:
+    def _store(self, trial: _Trial) -> None:
         """Store a trial as the last one, and as the last that failed or passed; update the slope."""
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
@@ -340,7 +368,7 @@ class _Trials:
         has met the target, it is between the two.
         """
         last = self._last
-        assert last is not None  # a trial has been noted
+        assert last is not None  # a trial has been stored
         step = math.ceil(self._line_root(last) / STEP)
         step = max(step, last.step + 1) if last.miss > 0.0 else min(step, last.step - 1)
         if self._failing is None or self._passing is None:
@@ -350,8 +378,8 @@ class _Trials:
     def _step_inside(self, failing: _Trial, passing: _Trial, step: int) -> int:
         """Return a multiple of `STEP` between a trial that misses the target and one that meets it.
 
-        It is the middle in every `MIDDLE`-th trial, as linear estimates fail where the bound jumps. Otherwise it is
-        `step` if that is between them, or else where the line through both trials has the miss 0.
+        Every `HALVING_INTERVAL`-th time it is the middle, as linear estimates fail where the bound jumps. Otherwise it
+        is `step` if that is between them, and the root of the line through both trials if not.
 
         Args:
             failing: the trial that misses the target.
@@ -363,16 +391,13 @@ class _Trials:
             root = failing.log_noise + width * failing.miss / (failing.miss - passing.miss)
             step = math.ceil(root / STEP)
         self._bracketed_steps += 1
-        if self._bracketed_steps % MIDDLE == 0:
+        if self._bracketed_steps % HALVING_INTERVAL == 0:
             step = (failing.step + passing.step) // 2
         return min(max(step, failing.step + 1), passing.step - 1)
 
     def _infeasible(self, guarantee: Guarantee) -> Infeasible:
         """Return the error to raise if the largest noise misses the target, with the nearest target that it meets."""
-        sides = ConditionResult(
-            "noise-offered", "the noise multiplier that is needed is offered", Verdict.NO, math.inf, MOST
-        )
-        return Infeasible("no noise that is offered meets the target", sides, nearest_of(guarantee, self._target))
+        return no_noise_suffices(guarantee, self._target)
 
 
 def _clamp_log_noise(log_noise: float) -> float:
@@ -395,6 +420,6 @@ def _parabola_root(trials: Sequence[_CoarseTrial]) -> float:
     """
     root = 0.0
     for trial in trials:
-        further_misses = [other.miss for other in trials if other.miss != trial.miss]
-        root += trial.log_noise * math.prod(-miss / (trial.miss - miss) for miss in further_misses)
+        other_misses = [rival.miss for rival in trials if rival.miss != trial.miss]
+        root += trial.log_noise * math.prod(-miss / (trial.miss - miss) for miss in other_misses)
     return root

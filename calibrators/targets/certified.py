@@ -30,7 +30,7 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 
 
 def certified_target(guarantee: Guarantee, target: Target) -> Target:
-    """Return the target; for a risk, with the ε that is certified at its δ.
+    """Return the target or, if it is a risk, the target with the ε that is certified at its δ.
 
     Args:
         guarantee: a guarantee that meets the target.

@@ -1,13 +1,14 @@
 """Targets of risk for algorithms that decide δ at single values of ε.
 
 An advantage of at most a is δ(0) ≤ a. A true positive rate of at most β at the false positive rate α is implied by
-δ(ε) ≤ β − e^ε α at any one ε ≥ 0. If α + β > 1, exchange (α, β) for (1 − β, 1 − α): the curve bounds both directions,
-so that both limits are the same. The noise is searched for one ε after another, until the ε is the best one for its
+δ(ε) ≤ β − e^ε α at any one ε ≥ 0. If α + β > 1, (α, β) is replaced by (1 − β, 1 − α): the curve bounds both directions,
+so both conditions are equivalent. The noise is searched for one ε after another, until the ε is the best one for its
 curve.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from epsilond.calibrators.solution import Solution
 from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target, without_risk
 
 if TYPE_CHECKING:
+    from epsilond.accountants.curve.curve import Curve
     from epsilond.accountants.json_types import Fields
 
 Targeted = TypeVar("Targeted", bound=TargetedProblem)
@@ -54,14 +56,17 @@ def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> 
 
 
 def _left_of_diagonal(risk: RiskTarget) -> RiskTarget:
-    """Return the risk, or its reflection if both rates add up to more than 1."""
+    """Return the risk, or the equivalent one with both rates reflected if they add up to more than 1.
+
+    A true positive rate of β at the false positive rate α becomes 1 − α at 1 − β.
+    """
     if risk.bound + risk.false_positive_rate <= 1.0:
         return risk
     return replace(risk, bound=1.0 - risk.false_positive_rate, false_positive_rate=1.0 - risk.bound)
 
 
 def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
-    """Return the request with the target (ε, δ) in place of its risk."""
+    """Return the request with a target (ε, δ) in place of its risk; log10 δ is rounded down."""
     log10_delta = math.nextafter(log_delta / math.log(10.0), -math.inf)
     pair: Fields = {"epsilon": epsilon, "delta": None, "log10_delta": log10_delta}
     return replace(problem, **pair, **without_risk(problem))
@@ -69,6 +74,9 @@ def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
 
 def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targeted], SolutionT]) -> SolutionT:
     """Return the solution at the best ε for a true positive rate, up to the accuracy of a few trials.
+
+    Each trial finds the noise at one ε. The next ε is the one at which the curve of that noise gives the least bound on
+    the true positive rate.
 
     Args:
         problem: the request.
@@ -81,34 +89,43 @@ def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targete
         solution = find(_at_point(problem, epsilon, largest_log_delta(risk, epsilon)))
         curve = (solution.certified.full_guarantee or solution.certified.guarantee).curve
 
-        def bound(place: float, rate: float = risk.false_positive_rate) -> float:
-            """Return the bound on the true positive rate by one ε."""
-            return math.exp(place) * rate + math.exp(curve.upper_log_delta(place))  # noqa: B023  used in this round only
-
-        better = _least_place(bound, epsilon, math.log(risk.bound / risk.false_positive_rate))
-        if bound(better) >= bound(epsilon) * (1.0 - _SETTLED):
+        rate_bound = functools.partial(_rate_bound, curve, risk.false_positive_rate)
+        better = _argument_of_least(rate_bound, epsilon, math.log(risk.bound / risk.false_positive_rate))
+        if rate_bound(better) >= rate_bound(epsilon) * (1.0 - _SETTLED):
             break
         epsilon = better
     assert solution is not None  # there is at least one trial
     return solution
 
 
-def _least_place(bound: Callable[[float], float], start: float, most: float) -> float:
-    """Return an argument in [0, `most`) of about the least value of a function near a start.
+def _rate_bound(curve: Curve, false_positive_rate: float, epsilon: float) -> float:
+    """Return the bound e^ε α + δ(ε) on the true positive rate at the false positive rate α.
+
+    Args:
+        curve: the privacy curve δ(ε), of which the upper bound is used.
+        false_positive_rate: the rate α.
+        epsilon: the ε by which the rate is bounded.
+    """
+    return math.exp(epsilon) * false_positive_rate + math.exp(curve.upper_log_delta(epsilon))
+
+
+def _argument_of_least(bound: Callable[[float], float], start: float, most: float) -> float:
+    """Return an argument in [0, `most`) at which a function has about its least value near a start.
 
     Args:
         bound: the function, convex in the exponential of its argument.
         start: initial argument.
         most: limit of the arguments.
     """
-    best, value = start, bound(start)
+    best = start
+    least = bound(start)
     step = _SIDE * max(start, 0.1 * most)
     while step > _NARROWEST * max(best, 1e-3):
-        sides = [place for place in (best - step, best + step) if 0.0 <= place < most]
-        values = {place: bound(place) for place in sides}
-        nearest = min(values, key=values.__getitem__, default=best)
-        if values.get(nearest, math.inf) < value:
-            best, value = nearest, values[nearest]
+        values = {argument: bound(argument) for argument in (best - step, best + step) if 0.0 <= argument < most}
+        candidate = min(values, key=values.__getitem__, default=best)
+        if values.get(candidate, math.inf) < least:
+            best = candidate
+            least = values[candidate]
         else:
             step *= 0.5
     return best

@@ -1,8 +1,9 @@
 """Search for the least parameter that keeps a true positive rate, by δ at one ε of each direction.
 
-A full trade-off curve takes some forty evaluations of δ. The search keeps the thresholds of its tests from one
-parameter to the next instead (`aimed_tests`). It finds the parameter at fixed thresholds, moves them to the best ones
-there, and repeats both until the parameter stays. Every parameter that is returned is certified at its thresholds.
+A true positive rate is at most e^ε α + δ(ε) at the false positive rate α, by any ε of each direction: the threshold of
+a test. A full trade-off curve takes some forty evaluations of δ. The search keeps the thresholds from one parameter to
+the next instead (`aimed_tests`). It finds the parameter at fixed thresholds, moves them to the best ones there, and
+repeats both until the parameter stays. Every parameter that is returned is certified at its thresholds.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def least_parameter_for_rates(
     fall: float,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> float | None:
-    """Return a parameter that keeps a true positive rate, nearly the least that does; None if there is none.
+    """Return a parameter that keeps a true positive rate, and is nearly the least that does.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
@@ -47,6 +48,9 @@ def least_parameter_for_rates(
         limits: the smallest and the largest permitted parameter.
         fall: assumed derivative of the shortfall at the guess, with the opposite sign.
         note: called with each parameter that misses the target, and with its guarantee.
+
+    Returns:
+        The parameter; None if even the largest permitted one is not known to keep the rate.
     """
     tests = AimedTests(risk)
     best: float | None = None
@@ -76,7 +80,7 @@ def _shortfall_at(
     risk: RiskTarget,
     note: Callable[[float, Guarantee], None],
 ) -> Callable[[float], float]:
-    """Return the function that says by how much a parameter misses the rate at the present thresholds.
+    """Return the shortfall function: by how much a parameter misses the rate at the present thresholds.
 
     Args:
         tests: the thresholds, which must not move while the function is used.
@@ -98,9 +102,10 @@ def _shortfall_at(
 
 
 def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
-    """Return by how much conditions on δ are missed: the largest log(μ/μ*); at most 0 if all are met.
+    """Return by how much conditions on δ are missed: the largest log(μ/μ*), at most 0 if all are met.
 
-    μ belongs to the Gaussian mechanism with the certified δ at the ε of a condition, and μ* to that with the largest δ.
+    At the ε of a condition, μ is the parameter of the Gaussian mechanism with the certified δ, and μ* of the one with
+    the largest permitted δ.
 
     Args:
         limits: the conditions, at least one.
@@ -111,7 +116,12 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
 
 
 def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
-    """Return log(μ/μ*) of one condition; the sign is that of the certified comparison."""
+    """Return log(μ/μ*) of one condition; its sign agrees with the certified comparison.
+
+    Args:
+        limit: the condition: the largest permitted δ at an ε, and the certified δ.
+        start: estimate of log μ*, at which its search starts.
+    """
     allowed = limit.largest_log_delta
     clipped = min(max(limit.log_delta, DEEP * min(allowed, -1.0)), -SHALLOW)
     allowed_log_mu = central_log_mu(limit.epsilon, min(allowed, -SHALLOW), start)

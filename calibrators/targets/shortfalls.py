@@ -27,7 +27,7 @@ def least_for_target(
     fall: float = LIKELY_FALL,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> float | None:
-    """Return a parameter that meets a target, nearly the least that does; None if the largest one misses it.
+    """Return a parameter that meets a target and is nearly the least that does; None if the largest one misses it.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
@@ -48,10 +48,10 @@ def shortfall_of(
     target: Target,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> Callable[[float], float]:
-    """Return the function that says by how much a parameter misses the target; at most 0 if it meets the target.
+    """Return the shortfall function: by how much a parameter misses the target, at most 0 if it meets the target.
 
-    The shortfall is log(μ/μ*). Here μ belongs to the Gaussian mechanism with the parameter's δ at the target ε, and μ*
-    to the Gaussian mechanism with the target's δ.
+    The shortfall is log(μ/μ*). At the target ε, μ is the parameter of the Gaussian mechanism with the δ of the
+    guarantee, and μ* of the one with the target's δ.
 
     Args:
         family: function from a parameter to the guarantee.
@@ -83,7 +83,9 @@ def shortfall_of(
 def _shortfall_of_risk(
     family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
 ) -> Callable[[float], float]:
-    """Return the function that says by how much a parameter misses a risk, as `shortfall_of` does.
+    """Return the shortfall function of a risk: log(μ/μ*), at most 0 if the guarantee meets the risk.
+
+    μ is the parameter of the Gaussian mechanism with the risk of the guarantee, and μ* of the one with the target's.
 
     Args:
         family: function from a parameter to the guarantee.

@@ -118,7 +118,7 @@ class AcceleratedMbSgdRun(AcceleratedShape):
 
 
 def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
-    """Return the participants and batches of a run on a problem.
+    """Return the participants and batches of a run on a problem, after checking that they fit.
 
     Raises:
         InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
@@ -138,7 +138,7 @@ def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
 
 
 def convexity_of(problem: SimulatedProblem, run: AcceleratedShape) -> float:
-    """Return the strong convexity μ that the steps assume."""
+    """Return the strong convexity μ that the steps assume: that of the run or, if absent, that of the problem."""
     return problem.constants.strong_convexity if run.strong_convexity is None else run.strong_convexity
 
 
@@ -176,14 +176,14 @@ def descend(
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
-    shares = None if run.participation is None else weights(run.participation, generators, run.rounds)
+    message_weights = None if run.participation is None else weights(run.participation, generators, run.rounds)
     numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
     for number, (step, draws) in enumerate(numbered_draws, start=1):
         middle = state.middle(step)
         gradients = client_gradients(problem, middle, draws, reporting)
         messages = messages_of(gradients, draws, reporting, run.noise_std)
-        if shares is not None:
-            messages = next(shares)[..., None] * messages
+        if message_weights is not None:
+            messages = next(message_weights)[..., None] * messages
         state.move(step, middle, np.mean(messages, axis=1))
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         if number in rounds:
@@ -218,7 +218,7 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
-    """Return the number of rounds R.
+    """Return the number of rounds R, after checking the run against the problem.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -228,12 +228,12 @@ def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: AcceleratedShape) -> Work:
-    """Estimate the work of one repetition."""
+    """Estimate the work of one repetition of a run."""
     return work_of_reports(problem, reporting_of(problem, run))
 
 
 def alternatives(run: AcceleratedMbSgdRun) -> Mapping[str, AcceleratedMbSgdRun]:
-    """Return the run without noise, on the same batches and with the same stages."""
+    """Return the run without noise, on the same batches and with the same stages, by the name `non-private`."""
     return {"non-private": without_noise(run)}
 
 

@@ -86,4 +86,5 @@ class SimulatedAlgorithm:
         if self.planned_alternatives is None:
             return (work,) * (1 + len(wanted))
         alternatives = self.planned_alternatives(run)
-        return (work, *(self.work(problem, alternatives[name]) for name in alternatives if name in wanted))
+        works_of_alternatives = [self.work(problem, alternatives[name]) for name in alternatives if name in wanted]
+        return (work, *works_of_alternatives)

@@ -34,10 +34,10 @@ class FedavgRun:
 
 
 def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
-    """Return the requested step, or that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE).
+    """Return the requested step size or, if absent, that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE).
 
-    L is the smoothness and E the number of local steps. c̄ is 64 if all n clients participate. For r < n participants it
-    is max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
+    L is the smoothness and E the number of local steps. The constant c̄ is 64 if all n clients participate. For r < n
+    participants it is max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
     """
     if run.local_step_size is not None:
         return run.local_step_size
@@ -69,8 +69,9 @@ def simulate(
     Raises:
         InvalidInput: there are more participants than clients.
     """
-    rounds_of(problem, run)
-    federation, step_size = ClientData.of(problem, generators), local_step_size(problem, run)
+    rounds_of(problem, run)  # checks the number of participants
+    federation = ClientData.of(problem, generators)
+    step_size = local_step_size(problem, run)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
     least = np.full(len(generators), np.inf)
@@ -86,7 +87,7 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
-    """Return the number of rounds K.
+    """Return the number of rounds K, after checking the number of participants.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -97,7 +98,7 @@ def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
 
 
 def work(problem: SimulatedProblem, run: FedavgRun) -> Work:
-    """Estimate the work of one repetition."""
+    """Estimate the work of one repetition of a run."""
     return local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
 
 

@@ -41,7 +41,14 @@ class ClientData:
 
     @classmethod
     def of(cls, problem: SimulatedProblem, generators: Sequence[np.random.Generator]) -> ClientData:
-        """Draw the data of each repetition from its generator."""
+        """Draw the data of each repetition from its generator.
+
+        If the objective is the mean loss on the data, all repetitions share the data of the first generator.
+
+        Args:
+            problem: learning problem.
+            generators: one per repetition.
+        """
         sources = generators if problem.objective == "population" else generators[:1]
         data_sets = [problem.data(generator) for generator in sources]
         features = np.stack([data_set.features for data_set in data_sets])
@@ -49,7 +56,11 @@ class ClientData:
         return cls(problem, Records(features, targets), generators)
 
     def participants(self, count: int) -> Records:
-        """Draw `count` clients per repetition, uniformly without replacement, and return their records."""
+        """Draw the participants of a round in every repetition, without replacement, and return their records.
+
+        Args:
+            count: number of participants. If it is the number of clients, nothing is drawn.
+        """
         clients = self.problem.clients
         if count == clients:
             return self.data
@@ -76,13 +87,20 @@ class ClientData:
         )
 
     def gradient_norms(self, models: Floats) -> Floats:
-        """Return ‖∇f‖ per repetition, f the mean of all clients' losses on their data."""
+        """Return the norm ‖∇f‖ of each repetition, where f is the mean of all clients' losses on their data.
+
+        Args:
+            models: models of the repetitions, (repetitions, d).
+
+        Returns:
+            The norms, (repetitions); infinite if a gradient overflowed to NaN.
+        """
         gradients = self.problem.mean_gradient(models[:, None, :], self.data)
         return nan_to_infinity(np.linalg.norm(gradients.mean(axis=1), axis=-1))
 
 
 def nan_to_infinity(values: Floats) -> Floats:
-    """Replace NaN by infinity."""
+    """Replace NaN, which the overflow of a diverging run causes, by infinity."""
     return np.where(np.isnan(values), np.inf, values)
 
 
@@ -98,9 +116,10 @@ def local_work(problem: SimulatedProblem, *, participants: int, rounds: int, loc
     Returns:
         A rough estimate: array entries computed, numpy calls (15 per local step and 40 per round) and bytes.
     """
-    record = problem.samples_per_client * problem.dimension
-    data_set, local = problem.clients * record, participants * record
-    stored = data_set if problem.objective == "population" else 0
+    entries_of_client = problem.samples_per_client * problem.dimension
+    data_set = problem.clients * entries_of_client
+    local = participants * entries_of_client
+    stored = data_set if problem.objective == "population" else 0  # otherwise all repetitions share the data
     return Work(
         # A gradient reads eight entries (factor 0.12) in the time that other work computes one. The rest of
         # a round takes about five entries per client.

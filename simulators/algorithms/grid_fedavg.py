@@ -92,7 +92,7 @@ def scale_updates(run: GridFedavgRun, updates: Floats) -> Floats:
     return np.asarray(units * np.minimum(1.0, norms / run.clipping_norm))
 
 
-def noise(
+def draw_noise(
     run: GridFedavgRun, shape: tuple[int, ...], source: RandomSource, generators: Sequence[np.random.Generator]
 ) -> Floats:
     """Draw integer noise in grid steps.
@@ -149,10 +149,10 @@ def simulate(
             rounded = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source)
             messages = rounded.astype(np.float64)
             if run.noise_at == "clients":
-                messages += noise(run, messages.shape, source, generators)
+                messages += draw_noise(run, messages.shape, source, generators)
             else:
-                server_noise = noise(run, (len(generators), 1, problem.dimension), source, generators)
-                messages += server_noise / run.participants
+                server_noise = draw_noise(run, (len(generators), 1, problem.dimension), source, generators)
+                messages += server_noise / run.participants  # the server averages the messages
             models = server_step(models, messages, step_size)
             if index + 1 in rounds:
                 excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
@@ -160,7 +160,7 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
-    """Return the number of rounds K.
+    """Return the number of rounds K, after checking the number of participants.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -171,7 +171,10 @@ def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
-    """Estimate the work of one repetition: gradients, and about 40 operations per rounded coordinate."""
+    """Estimate the work of one repetition: gradients, and about 40 operations per rounded coordinate.
+
+    The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+    """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     coordinates = float(run.participants * problem.dimension)
     return Work(

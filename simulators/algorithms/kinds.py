@@ -70,7 +70,7 @@ Run = TypeAliasType(
 
 
 def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
-    """Return the algorithm of a run.
+    """Return the algorithm to which a run belongs, by the class of the run.
 
     Raises:
         InvalidInput: no algorithm has runs of this class.

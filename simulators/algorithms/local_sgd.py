@@ -50,7 +50,7 @@ class LocalSgdRun:
 def simulate(
     problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator.
+    """Run noisy local SGD once per generator, and measure the excess risk of the server's averaged model.
 
     Args:
         problem: learning problem.
@@ -67,8 +67,9 @@ def simulate(
     """
     if run.noise_std is None:
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
-    rounds_of(problem, run)
+    rounds_of(problem, run)  # checks the run against the problem
     zeros = np.zeros((len(generators), problem.dimension))
+    # A server step of size 1 along start − local moves to the mean of the clients' models.
     server = AveragedDescent(zeros, step_size=1.0, fading=1.0, project=problem.project)
     largest = np.zeros(len(generators))
     measured: list[Floats] = []
@@ -93,11 +94,12 @@ def simulate(
 
 
 def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
+    """Return the number of participants in a round, by default all clients."""
     return run.participants or problem.clients
 
 
 def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
-    """Return the participation of the run, with one batch per local step."""
+    """Return the participants and batches of the run, in which every local step counts as a round with one batch."""
     return reporting_for(
         problem,
         participants=run.participants,
@@ -118,22 +120,23 @@ def _steps(
         generators: one per repetition.
         data: for each repetition, indices of the clients' records in their populations, (N, n).
     """
-    n, m, k, d = problem.samples_per_client, _participants(problem, run), run.batch_size, problem.dimension
-    clients, places, normals = [], [], []
+    m = _participants(problem, run)
+    participants_of_repetitions, batches, normals = [], [], []
     for generator, data_set in zip(generators, data, strict=True):
         chosen = subsets(generator, (), problem.clients, m)
-        clients.append(chosen)
-        places.append(data_set[chosen[:, None], subsets(generator, (run.local_steps, m), n, k)])
-        normals.append(generator.standard_normal((run.local_steps, m, d)))
-    participants = np.stack(clients)
+        batch_of_step = subsets(generator, (run.local_steps, m), problem.samples_per_client, run.batch_size)
+        participants_of_repetitions.append(chosen)
+        batches.append(data_set[chosen[:, None], batch_of_step])
+        normals.append(generator.standard_normal((run.local_steps, m, problem.dimension)))
+    participants = np.stack(participants_of_repetitions)
     for step in range(run.local_steps):
-        batch = np.stack([repetition[step] for repetition in places])
+        batch = np.stack([repetition[step] for repetition in batches])
         normal = np.stack([repetition[step] for repetition in normals])
         yield RoundDraws(participants, problem.records(participants[..., None], batch), None, normal)
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """Return the number of rounds R.
+    """Return the number of rounds R, after checking the run against the problem.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -151,7 +154,9 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
         problem: learning problem with n records of a client in d dimensions.
         run: the run, with m participants in a round; its noise may be unknown.
     """
-    n, m, d = problem.samples_per_client, _participants(problem, run), problem.dimension
+    n = problem.samples_per_client
+    m = _participants(problem, run)
+    d = problem.dimension
     entries = float(m) * run.batch_size * (d + 4.0)
     steps = float(run.rounds * run.local_steps)
     return Work(
@@ -162,7 +167,7 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
 
 
 def alternatives(run: LocalSgdRun) -> Mapping[str, LocalSgdRun]:
-    """Return the run without noise, on the same batches."""
+    """Return the run without noise, on the same batches, by the name `non-private`."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

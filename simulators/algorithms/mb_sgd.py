@@ -156,7 +156,7 @@ class MbSgdRun(MbSgdShape):
 
 
 def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
-    """Return the participants and batches of a run on a problem.
+    """Return the participants and batches of a run on a problem, after checking that they fit.
 
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
@@ -172,20 +172,26 @@ def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
 
 
 def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
-    """Return the factor on past weights in each round: 1/`averaging_ratio`, by default 1 − ημ.
+    """Return the factor by which a round multiplies the weights of earlier iterates in the average.
 
-    If clients have weights, μ is the strong convexity of the loss with the smallest weight.
+    It is 1/`averaging_ratio`, by default 1 − ημ, for the step size η and the strong convexity μ of the objective. If
+    clients have weights, μ is the strong convexity of the loss with the smallest weight.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
     """
     if run.averaging_ratio is not None:
         return 1.0 / run.averaging_ratio
-    least = 1.0 if run.groups is None else min(loss_scales(run.groups))
-    return max(0.0, 1.0 - (run.step_size or 0.0) * least * problem.constants.strong_convexity)
+    least_scale = 1.0 if run.groups is None else min(loss_scales(run.groups))
+    strong_convexity = least_scale * problem.constants.strong_convexity
+    return max(0.0, 1.0 - (run.step_size or 0.0) * strong_convexity)
 
 
 def simulate(
     problem: SimulatedProblem, run: MbSgdShape, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator.
+    """Run Algorithm 1 of Lowy and Razaviyayn once per generator, and measure the excess risk of the averaged iterates.
 
     Args:
         problem: learning problem.
@@ -195,7 +201,7 @@ def simulate(
 
     Returns:
         The measured curves. The diagnostic `largest_gradient_norm` is the largest norm of the mean gradient of a
-        client's batch, and `projected_share` the share of rounds whose step left the domain.
+        client's batch, and `projected_share` the share of rounds with a step that left the domain.
 
     Raises:
         InvalidInput: the noise or the step size is missing, or the run does not fit the problem.
@@ -205,7 +211,8 @@ def simulate(
     reporting = reporting_of(problem, run)
     start = np.zeros((len(generators), problem.dimension))
     server = AveragedDescent(start, step_size=run.step_size, fading=fading(problem, run), project=problem.project)
-    largest, projected = np.zeros(len(generators)), np.zeros(len(generators))
+    largest = np.zeros(len(generators))
+    projected = np.zeros(len(generators))
     measured: list[Floats] = []
     compression = None if run.levels is None else Compression(run.levels, generators)
     client_weights = None
@@ -220,7 +227,7 @@ def simulate(
             messages = next(client_weights)[..., None] * messages
         server.receive(messages)
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
-        projected += np.any(server.moved != server.model, axis=1)
+        projected += np.any(server.moved != server.model, axis=1)  # models that differ before and after projection
         if number in rounds:
             measured.append(problem.excess(server.average))
     return Curves(
@@ -233,7 +240,7 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
-    """Return the number of rounds R.
+    """Return the number of rounds R, after checking the run against the problem.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -243,7 +250,7 @@ def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
-    """Estimate the work of one repetition."""
+    """Estimate the work of one repetition; rounding of messages costs about 8 array entries per coordinate."""
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work
@@ -261,24 +268,26 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
         reporting: participation in the run, with n records of a client and m participants in a round.
     """
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
+    all_records = problem.clients * n
     records_per_client = records_read(reporting)
     # Numbers that are needed to choose one batch: one for each record read, or one for each of the client's records.
     keys = records_per_client if reporting.sampling in ("full", "with-replacement") else n
     entries = float(m) * records_per_client * (d + 4.0)
-    copies = 3.0 if reporting.needs_record_gradients else 1.0
-    # Gradients of single records cost 1.5 times as much as their mean.
-    slower = 1.5 if reporting.needs_record_gradients else 1.0
-    chunk = chunk_rounds(problem, reporting)
+    if reporting.needs_record_gradients:  # they cost 1.5 times as much as their mean, and are stored
+        gradient_factor, copies = 1.5, 3.0
+    else:
+        gradient_factor, copies = 1.0, 1.0
+    doubles_per_round = m * (2.0 * keys + records_per_client + 2.0 * d)
+    doubles = all_records + (copies + 1.0) * entries + chunk_rounds(problem, reporting) * doubles_per_round
     return Work(
-        operations=problem.clients * n + reporting.rounds * (slower * entries + m * (2.0 * keys + 6.0 * d)),
+        operations=all_records + reporting.rounds * (gradient_factor * entries + m * (2.0 * keys + 6.0 * d)),
         calls=float(NUMPY_CALLS) * reporting.rounds,
-        bytes=8.0
-        * (problem.clients * n + (copies + 1.0) * entries + m * chunk * (2.0 * keys + records_per_client + 2.0 * d)),
+        bytes=8.0 * doubles,
     )
 
 
 def alternatives(run: MbSgdRun) -> Mapping[str, MbSgdRun]:
-    """Return the run without noise, on the same batches."""
+    """Return the run without noise, on the same batches, by the name `non-private`."""
     return {"non-private": without_noise(run)}
 
 

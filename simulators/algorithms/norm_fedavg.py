@@ -75,7 +75,8 @@ class NormFedavgRun:
     def check(self) -> None:
         """Check that noise has a grid and a decay rate, and that levels and decay rates come in pairs."""
         for kind in ("", "printed_", "raised_"):
-            levels, decay = getattr(self, f"{kind}noise_levels"), getattr(self, f"{kind}decay_rate")
+            levels = getattr(self, f"{kind}noise_levels")
+            decay = getattr(self, f"{kind}decay_rate")
             if (decay is not None) != bool(levels):
                 raise InvalidInput.at(f"/{kind}decay_rate", f"goes with {kind}noise_levels ≥ 1, and these with it")
         if self.noise_levels != 0 and self.quantization_levels is None:
@@ -91,26 +92,30 @@ class StepSizes:
 
 
 def noise_variance(decay_rate: float, noise_levels: int) -> float:
-    """Return the variance E Y² of truncated discrete Laplace noise, in squared grid steps.
+    """Return the variance of truncated discrete Laplace noise Y, in squared grid steps.
 
-    The closed form of Σ y² x^y with x = e^−α cancels leading digits; the decimal precision is raised by as many digits.
+    Y = y has a probability proportional to x^|y| for |y| ≤ m, with x = e^(−α). The closed forms of the sums of y² x^y
+    and x^y over y = 1, …, m cancel leading digits; the decimal precision is raised by as many digits.
 
     Args:
-        decay_rate: α > 0.
-        noise_levels: bound m ≥ 1 on |Y|.
+        decay_rate: decay rate α > 0.
+        noise_levels: number of levels m ≥ 1.
     """
     cancelled_digits = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
     precision = math.ceil(40 + 6 * cancelled_digits)
     context = decimal.Context(prec=precision, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     with decimal.localcontext(context):
-        x, m = (-Decimal(decay_rate)).exp(), noise_levels
-        power, rest = (-Decimal(decay_rate) * m).exp(), 1 - x
-        squares = x * (1 + x - power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)) / rest**3
-        return float(2 * squares / (1 + 2 * x * (1 - power) / rest))
+        m = noise_levels
+        x = (-Decimal(decay_rate)).exp()
+        power = (-Decimal(decay_rate) * m).exp()  # x^m
+        rest = 1 - x
+        sum_of_squares = x * (1 + x - power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)) / rest**3
+        sum_of_powers = x * (1 - power) / rest
+        return float(2 * sum_of_squares / (1 + 2 * sum_of_powers))
 
 
 def compression(run: NormFedavgRun, dimension: int) -> float:
-    """Bound the mean squared error of a message that is rounded to a grid and gets noise.
+    """Return a bound on the mean squared error of a message that is rounded to a grid and gets noise.
 
     The bound is γ = d(1/4 + V)/s² for d coordinates. The grid has s = `quantization_levels` steps per unit. Rounding
     has a variance of at most 1/4 squared grid steps. V is the variance of the noise, in squared grid steps.
@@ -120,7 +125,7 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
         dimension: number of coordinates d.
 
     Returns:
-        γ; 0 if the run has no grid.
+        The bound γ; 0 if the run has no grid.
     """
     if run.quantization_levels is None:
         return 0.0
@@ -164,7 +169,7 @@ def step_sizes(problem: SimulatedProblem, run: NormFedavgRun) -> StepSizes:
     return StepSizes(local, server)
 
 
-def messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Floats:
+def make_messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Floats:
     """Round normalised updates at random to multiples of 1/s, and add noise that is a multiple of 1/s.
 
     Args:
@@ -177,9 +182,12 @@ def messages(run: NormFedavgRun, units: Floats, source: RandomSource) -> Floats:
     """
     if run.quantization_levels is None:
         return units
-    levels, decay = run.noise_levels or 0, run.decay_rate or 1.0
     integers = quantized_messages(
-        units, levels=run.quantization_levels, noise_levels=levels, decay_rate=decay, source=source
+        units,
+        levels=run.quantization_levels,
+        noise_levels=run.noise_levels or 0,
+        decay_rate=run.decay_rate or 1.0,
+        source=source,
     )
     return integers / run.quantization_levels
 
@@ -205,7 +213,8 @@ def simulate(
         InvalidInput: the noise is missing, or there are more participants than clients.
     """
     _require_noise(problem, run)
-    federation, steps = ClientData.of(problem, generators), step_sizes(problem, run)
+    federation = ClientData.of(problem, generators)
+    steps = step_sizes(problem, run)
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
     excess = np.empty((len(generators), len(rounds)))
@@ -215,7 +224,7 @@ def simulate(
             norms[:, index] = federation.gradient_norms(models)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
-            models = server_step(models, messages(run, unit_vectors(updates), source), steps.server)
+            models = server_step(models, make_messages(run, unit_vectors(updates), source), steps.server)
             if index + 1 in rounds:
                 excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
     diagnostics = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
@@ -223,7 +232,7 @@ def simulate(
 
 
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
-    """Reject a run without noise parameters, or with more participants than clients.
+    """Raise an error if a run lacks noise parameters, or has more participants than clients.
 
     Raises:
         InvalidInput: at the field concerned.
@@ -235,7 +244,7 @@ def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
 
 
 def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
-    """Return the number of rounds K.
+    """Return the number of rounds K, after checking the number of participants.
 
     Raises:
         InvalidInput: there are more participants than clients.
@@ -278,19 +287,25 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
     )
     runs = {"non-private": replace(plain, quantization_levels=None, noise_levels=0, decay_rate=None)}
     if run.printed_noise_levels is not None:
-        levels, decay_rate = run.printed_noise_levels, run.printed_decay_rate
-        runs["as-printed"] = replace(plain, noise_levels=levels, decay_rate=decay_rate)
+        runs["as-printed"] = replace(plain, noise_levels=run.printed_noise_levels, decay_rate=run.printed_decay_rate)
     if run.raised_noise_levels is not None:
-        levels, decay_rate = run.raised_noise_levels, run.raised_decay_rate
-        runs["as-printed-raised"] = replace(plain, noise_levels=levels, decay_rate=decay_rate)
+        runs["as-printed-raised"] = replace(
+            plain, noise_levels=run.raised_noise_levels, decay_rate=run.raised_decay_rate
+        )
     return runs
 
 
 def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Return alternatives of the same cost; open noise is replaced by any noise, because the cost is the same."""
-    if run.noise_levels is None:
-        run = replace(run, printed_noise_levels=1, printed_decay_rate=1.0, raised_noise_levels=1, raised_decay_rate=1.0)
-    return alternatives(run)
+    """Return the runs to compare with before the noise is calibrated; unknown noise is replaced by an arbitrary one.
+
+    The cost of a run does not depend on its noise.
+    """
+    if run.noise_levels is not None:
+        return alternatives(run)
+    any_noise = replace(
+        run, printed_noise_levels=1, printed_decay_rate=1.0, raised_noise_levels=1, raised_decay_rate=1.0
+    )
+    return alternatives(any_noise)
 
 
 ALGORITHM = SimulatedAlgorithm(

@@ -45,7 +45,8 @@ def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int
     Raises:
         InvalidInput: the run does not fit the problem, or a client has fewer records than R times its batch size.
     """
-    client_arrays, n = reporting_of(problem, run).client_arrays, problem.samples_per_client
+    client_arrays = reporting_of(problem, run).client_arrays  # None if all clients are equal
+    n = problem.samples_per_client
     if client_arrays is not None and np.any(client_arrays.batches * run.rounds > client_arrays.sizes):
         raise InvalidInput.at("/rounds", "times batch_size cannot exceed samples_per_client in any group")
     if client_arrays is None and run.rounds * run.batch_size > n:
@@ -73,12 +74,12 @@ def simulate(
     Raises:
         InvalidInput: the noise or the stages are missing, or the run does not fit the problem.
     """
-    rounds_of(problem, run)
+    rounds_of(problem, run)  # checks that one pass suffices
     return descend(problem, run, generators, rounds, reports=one_pass_rounds)
 
 
 def alternatives(run: OnePassAcceleratedMbSgdRun) -> Mapping[str, OnePassAcceleratedMbSgdRun]:
-    """Return the run without noise, on the same batches and with the same stages."""
+    """Return the run without noise, on the same batches and with the same stages, by the name `non-private`."""
     return {"non-private": without_noise(run)}
 
 

@@ -70,11 +70,17 @@ class ProjectedSgdRun:
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
 
     def first_stop(self, steps: int) -> int:
-        """Return the first step with a model that may be released, in a run of `steps` steps."""
+        """Return the first step after which the model may be released, in a run of `steps` steps."""
         return steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, steps)
 
     def noise_stds(self, steps: int) -> Floats:
-        """Return σ_t of every step.
+        """Return the standard deviation of one client's noise in every step.
+
+        Args:
+            steps: number of steps of the run.
+
+        Returns:
+            The values, (steps,): the noise schedule, scaled so that its least value is `noise_std`.
 
         Raises:
             InvalidInput: the noise is missing.
@@ -105,7 +111,8 @@ def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
     steps = run.rounds or problem.clients // run.participants
     for name, schedule in (("step_schedule", run.step_schedule), ("noise_schedule", run.noise_schedule)):
-        if len(getattr(schedule, "values", range(steps))) != steps:
+        listed = getattr(schedule, "values", None)  # other schedules have a value for any number of steps
+        if listed is not None and len(listed) != steps:
             message = "must have one entry for each step"
             raise InvalidInput.at(f"/{name}/values", message, allowed=f"{steps} entries")
     return steps
@@ -145,7 +152,15 @@ class BatchOrder:
         return cls(run, whole_batches(np.stack(orders), size), clients)
 
     def at(self, step: int, generators: Sequence[np.random.Generator]) -> Indices:
-        """Return the batch of step 1, 2, …: (repetitions, m)."""
+        """Return the clients of one step in every repetition.
+
+        Args:
+            step: number of the step, from 1 on.
+            generators: one per repetition; they are used only if each step draws its own batch.
+
+        Returns:
+            Indices of the clients, (repetitions, m).
+        """
         if self.partition is None:
             return np.stack([subsets(generator, (), self.clients, self.run.participants) for generator in generators])
         batch = self.partition[:, (step - 1) % self.partition.shape[1]]
@@ -153,7 +168,9 @@ class BatchOrder:
 
 
 def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
-    """Draw the released step τ for several lengths of the run, from one uniform number per repetition.
+    """Draw the step after which the model is released, for several lengths of the run.
+
+    All lengths use the same uniform random number of a repetition.
 
     Args:
         run: parameters with the kind of release.
@@ -161,7 +178,7 @@ def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Se
         generators: one per repetition.
 
     Returns:
-        τ, (repetitions, len(rounds)).
+        The released steps, (repetitions, len(rounds)).
     """
     last = np.asarray(rounds)
     if run.release == "last":
@@ -174,27 +191,33 @@ def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Se
 def simulate(
     problem: SimulatedProblem, run: ProjectedSgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run one repetition per generator and measure the excess risk of the released model.
+    """Run projected noisy gradient descent once per generator, and measure the excess risk of the released model.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
         generators: one per repetition.
-        rounds: lengths of the run; for each the released model is measured.
+        rounds: lengths of the run; for each length the released model is measured.
 
     Returns:
-        The measured curves. Diagnostics are `largest_gradient_norm`, and `mean_excess` over the steps that may be
-        released unless the last model is released.
+        The measured curves. Diagnostics are `largest_gradient_norm` and, unless the last model is released,
+        `mean_excess`: the mean over all steps after which the model may be released.
+
+    Raises:
+        InvalidInput: the noise is missing, or the run does not fit the problem.
     """
     steps = steps_of(problem, run)
-    sizes, noises = run.step_schedule.at(1, steps), run.noise_stds(steps)
+    sizes = run.step_schedule.at(1, steps)
+    noises = run.noise_stds(steps)
     data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
-    stops, first_stop = stopping_steps(run, rounds, generators), run.first_stop(steps)
+    stops = stopping_steps(run, rounds, generators)
+    first_stop = run.first_stop(steps)
     rows = np.arange(len(generators))[:, None]
     models = np.zeros((len(generators), problem.dimension))
     released_models = np.zeros((*stops.shape, problem.dimension))
-    total, largest = np.zeros(len(generators)), np.zeros(len(generators))
+    total = np.zeros(len(generators))
+    largest = np.zeros(len(generators))
     for step in range(1, steps + 1):
         batch = order.at(step, generators)
         gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
@@ -215,7 +238,13 @@ def simulate(
 
 
 def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Generator]) -> Floats:
-    """Add normal noise to the direction of each repetition, (repetitions, d); nothing is drawn if σ is 0."""
+    """Add normal noise to the direction of each repetition.
+
+    Args:
+        direction: direction of the step in each repetition, (repetitions, d).
+        std: standard deviation of the noise per coordinate; if it is 0, nothing is drawn.
+        generators: one per repetition.
+    """
     if std == 0.0:
         return direction
     normal = np.stack([generator.standard_normal(direction.shape[1]) for generator in generators])
@@ -225,8 +254,9 @@ def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Ge
 def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     """Estimate the work of one repetition.
 
-    It has a gradient per participant, projections, and the excess risk of every step that may be released. The factors
-    are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+    The work consists of one gradient per participant, projections, and excess risks after all steps that may be
+    released. The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles
+    of 8 bytes.
 
     Args:
         problem: learning problem.
@@ -244,7 +274,7 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
 
 
 def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
-    """Return the run without noise."""
+    """Return the run without noise, on the same batches, by the name `non-private`."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

@@ -32,7 +32,7 @@ CountDistribution = Sequence[ReportingCount]
 
 
 def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
-    """Return the faults of a distribution, with pointers under /participation."""
+    """Return the faults of a distribution of the number of participants, with pointers under /participation."""
     if not 1 <= len(count_distribution) <= MOST_COUNTS:
         return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_COUNTS}")]
     if abs(math.fsum(count.probability for count in count_distribution) - 1.0) > 1e-9:
@@ -65,7 +65,7 @@ def largest_count(count_distribution: CountDistribution) -> int:
 
 
 def harmonic_mean(count_distribution: CountDistribution) -> float:
-    """Return 1/E[1/M_r], the number of participants that risk bounds depend on."""
+    """Return the harmonic mean 1/E[1/M_r] of the random number M_r of participants, on which risk bounds depend."""
     return 1.0 / math.fsum(count.probability / count.participants for count in count_distribution)
 
 
@@ -74,7 +74,7 @@ def weights(
 ) -> Iterator[Floats]:
     """Yield weights that turn a mean over M clients into the mean over the clients that report.
 
-    In round r a random number M_r of the M clients report. Their weight is M/M_r, and that of the others is 0.
+    In round r a random number M_r of the M clients report. Their weight is M/M_r, and all other clients have weight 0.
 
     Args:
         count_distribution: distribution of the number of participants; M is the largest.
@@ -85,11 +85,12 @@ def weights(
         Weights of one round, (repetitions, M).
     """
     largest = largest_count(count_distribution)
-    shares = np.array([count.probability for count in count_distribution])
+    probabilities = np.array([count.probability for count in count_distribution])
     counts = np.array([count.participants for count in count_distribution])
     # A stream of its own leaves all other draws equal to those of a run with a fixed number of participants.
     streams = [own_stream(generator, OWN_STREAM) for generator in generators]
     for _ in range(rounds):
-        reporting = np.array([stream.choice(counts, p=shares / shares.sum()) for stream in streams])
+        reporting = np.array([stream.choice(counts, p=probabilities / probabilities.sum()) for stream in streams])
+        # The clients with the smallest ranks of a random permutation report.
         ranks = np.stack([stream.permutation(largest) for stream in streams])
         yield np.where(ranks < reporting[:, None], largest / reporting[:, None], 0.0)

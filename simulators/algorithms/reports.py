@@ -15,7 +15,7 @@ import numpy.typing as npt
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Sampling
 from epsilond.simulators.algorithms.batches import poisson_batches, subsets
-from epsilond.simulators.federations.draws import deal_places, draw_places, shuffle_records
+from epsilond.simulators.federations.draws import deal_records, draw_records, shuffle_records
 from epsilond.simulators.federations.groups import ClientArrays
 from epsilond.simulators.problems.problem import Floats, Indices, Records, SimulatedProblem
 from epsilond.training.steps.messages import batch_mean, norms_of, with_noise
@@ -107,10 +107,17 @@ class RoundDraws:
 
 @dataclass(frozen=True)
 class _ChunkDraws:
-    """Draws of T rounds of one repetition: clients (T, M), places (T, M, K), counted, normal (T, M, d)."""
+    """Draws of T rounds of one repetition.
+
+    Attributes:
+        clients: participants, (T, M).
+        records: indices of their records in their populations, (T, M, K).
+        counted: whether each record counts; None if all do.
+        normal: standard normal variables, (T, M, d).
+    """
 
     clients: Indices
-    places: Indices
+    records: Indices
     counted: npt.NDArray[np.bool_] | None
     normal: Floats
 
@@ -152,8 +159,8 @@ def one_pass_rounds(
 def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraws, reporting: Reporting) -> Floats:
     """Return each participant's sum of gradients over its batch, divided by the batch size K.
 
-    If clients differ, the gradients of client i are multiplied by p_i N, for its weight p_i in the objective and N
-    clients.
+    If clients differ, the gradients of a client are multiplied by the scale of its loss: its weight in the objective
+    times the number of clients.
 
     Args:
         problem: learning problem.
@@ -170,12 +177,13 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
     record_gradients = problem.gradients(models[:, None, None, :], draws.records)
     if reporting.client_arrays is None:
         return batch_mean(record_gradients, draws.counted, reporting.batch_size)
+    sums = batch_mean(record_gradients, draws.counted, 1)
     factors = reporting.client_arrays.scales[draws.clients] / reporting.client_arrays.batches[draws.clients]
-    return batch_mean(record_gradients, draws.counted, 1) * factors[..., None]
+    return sums * factors[..., None]
 
 
 def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
-    """Add each client's noise to its gradient.
+    """Return the messages of a round: each client's gradient with its noise.
 
     Args:
         gradients: mean gradients of the participants, (S, M, d).
@@ -202,7 +210,8 @@ def largest_norm(gradients: Floats, draws: RoundDraws, reporting: Reporting) -> 
     Returns:
         The norms, (S).
     """
-    norms, client_arrays = norms_of(gradients), reporting.client_arrays
+    norms = norms_of(gradients)
+    client_arrays = reporting.client_arrays
     if draws.counted is not None:
         batches = reporting.batch_size if client_arrays is None else client_arrays.batches[draws.clients]
         norms = norms * (batches / np.maximum(np.sum(draws.counted, axis=-1), 1.0))
@@ -219,7 +228,7 @@ def records_read(reporting: Reporting) -> int:
 
 
 def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
-    """Return the number of rounds drawn at a time."""
+    """Return the number of rounds that are drawn at a time: about `CHUNK` random numbers per repetition."""
     keys = reporting.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
     numbers = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
     return max(1, min(reporting.rounds, CHUNK // numbers))
@@ -244,22 +253,22 @@ def _rounds(
     """
     chunk = chunk_rounds(problem, reporting)
     for start in range(0, reporting.rounds, chunk):
-        wanted = range(start, min(start + chunk, reporting.rounds))
+        numbers = range(start, min(start + chunk, reporting.rounds))
         chunks = []
         for generator, data_set in zip(generators, data, strict=True):
             if one_pass:
-                chunks.append(_deal_chunk(problem, reporting, generator, data_set, wanted))
+                chunks.append(_deal_chunk(problem, reporting, generator, data_set, numbers))
             else:
-                chunks.append(_draw_chunk(problem, reporting, generator, data_set, len(wanted)))
-        for place in range(len(wanted)):
-            clients = np.stack([draws.clients[place] for draws in chunks])
-            places = np.stack([draws.places[place] for draws in chunks])
-            counted = [draws.counted[place] for draws in chunks if draws.counted is not None]
+                chunks.append(_draw_chunk(problem, reporting, generator, data_set, len(numbers)))
+        for index in range(len(numbers)):
+            clients = np.stack([draws.clients[index] for draws in chunks])
+            records = np.stack([draws.records[index] for draws in chunks])
+            counted = [draws.counted[index] for draws in chunks if draws.counted is not None]
             yield RoundDraws(
                 clients,
-                problem.records(clients[..., None], places),
+                problem.records(clients[..., None], records),
                 np.stack(counted) if counted else None,
-                np.stack([draws.normal[place] for draws in chunks]),
+                np.stack([draws.normal[index] for draws in chunks]),
             )
 
 
@@ -283,21 +292,25 @@ def _draw_chunk(
     clients = subsets(generator, (rounds,), problem.clients, m)
     counted = None
     if reporting.client_arrays is not None:
-        places, counted = draw_places(generator, data, clients, reporting.client_arrays, reporting.sampling)
+        records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
-        places = data[clients]
+        records = data[clients]
     elif reporting.sampling == "poisson":
         counted = poisson_batches(generator, (rounds, m, n), k / n)
-        places = data[clients]
+        records = data[clients]
     elif reporting.sampling == "with-replacement":
-        places = data[clients[..., None], generator.integers(n, size=(rounds, m, k))]
+        records = data[clients[..., None], generator.integers(n, size=(rounds, m, k))]
     else:
-        places = data[clients[..., None], subsets(generator, (rounds, m), n, k)]
-    return _ChunkDraws(clients, places, counted, generator.standard_normal((rounds, m, problem.dimension)))
+        records = data[clients[..., None], subsets(generator, (rounds, m), n, k)]
+    return _ChunkDraws(clients, records, counted, generator.standard_normal((rounds, m, problem.dimension)))
 
 
 def _deal_chunk(
-    problem: SimulatedProblem, reporting: Reporting, generator: np.random.Generator, data: Indices, wanted: range
+    problem: SimulatedProblem,
+    reporting: Reporting,
+    generator: np.random.Generator,
+    data: Indices,
+    numbers: range,
 ) -> _ChunkDraws:
     """Draw the clients and the noise of some rounds, and take the batches from records that are already shuffled.
 
@@ -306,7 +319,7 @@ def _deal_chunk(
         reporting: participation in the run.
         generator: generator of the repetition.
         data: indices of each client's records in its population, in shuffled order, (N, n).
-        wanted: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
+        numbers: numbers t of T consecutive rounds, from 0. Round t takes the records tK, …, (t + 1)K − 1 of a client,
             where K is its batch size.
 
     Returns:
@@ -314,11 +327,11 @@ def _deal_chunk(
         (T, M, d). If clients differ, a mask says which records count.
     """
     m, k = reporting.participants, reporting.batch_size
-    clients = subsets(generator, (len(wanted),), problem.clients, m)
+    clients = subsets(generator, (len(numbers),), problem.clients, m)
     if reporting.client_arrays is not None:
-        places, counted = deal_places(data, clients, reporting.client_arrays, wanted)
-        normal = generator.standard_normal((len(wanted), m, problem.dimension))
-        return _ChunkDraws(clients, places, counted, normal)
-    batches = np.asarray(wanted)[:, None] * k + np.arange(k)
-    normal = generator.standard_normal((len(wanted), m, problem.dimension))
+        records, counted = deal_records(data, clients, reporting.client_arrays, numbers)
+        normal = generator.standard_normal((len(numbers), m, problem.dimension))
+        return _ChunkDraws(clients, records, counted, normal)
+    batches = np.asarray(numbers)[:, None] * k + np.arange(k)
+    normal = generator.standard_normal((len(numbers), m, problem.dimension))
     return _ChunkDraws(clients, data[clients[..., None], batches[:, None, :]], None, normal)

@@ -27,7 +27,7 @@ class ShuffledMbSgdRun(MbSgdShape):
 
 
 def alternatives(run: ShuffledMbSgdRun) -> Mapping[str, ShuffledMbSgdRun]:
-    """Return the run without noise, on the same batches."""
+    """Return the run without noise, on the same batches, by the name `non-private`."""
     return {"non-private": replace(run, noise_std=0.0)}
 
 

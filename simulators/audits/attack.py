@@ -59,11 +59,19 @@ class SplitStatistics:
 
     @classmethod
     def of(cls, first: Floats, second: Floats) -> SplitStatistics:
-        """Split both samples in the middle; the first halves are for selection."""
+        """Split both samples in the middle, and sort the halves.
+
+        Args:
+            first: statistics on the first data set.
+            second: statistics on the second data set, equally many.
+
+        Returns:
+            The first halves, for the selection of a test, and the second halves, for its counts.
+        """
         middle = first.size // 2
-        return cls(
-            (np.sort(first[:middle]), np.sort(second[:middle])), (np.sort(first[middle:]), np.sort(second[middle:]))
-        )
+        choose = (np.sort(first[:middle]), np.sort(second[:middle]))
+        count = (np.sort(first[middle:]), np.sort(second[middle:]))
+        return cls(choose, count)
 
     @property
     def trials(self) -> int:
@@ -100,10 +108,14 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     """
     selected = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
     trials = halves.trials
+    threshold = np.asarray([selected.threshold])
     first_hits, second_hits = (
-        int(_hits(sample, np.asarray([selected.threshold]), above=selected.above)[0]) for sample in halves.count
+        int(_count_positives(sample, threshold, above=selected.above)[0]) for sample in halves.count
     )
-    true, false = (first_hits, second_hits) if selected.first_is_positive else (second_hits, first_hits)
+    if selected.first_is_positive:
+        true, false = first_hits, second_hits
+    else:
+        true, false = second_hits, first_hits
     value = score(lower_rate([true], trials, error / 2), upper_rate([false], trials, error / 2))
     rule = CountedTest(selected.threshold, selected.above, selected.first_is_positive, true, false, trials)
     return AttackBound(float(value[0]), rule)
@@ -133,7 +145,7 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
     thresholds = _thresholds(samples)
     trials = samples[0].size
     for above in (True, False):
-        first_hits, second_hits = (_hits(sample, thresholds, above=above) for sample in samples)
+        first_hits, second_hits = (_count_positives(sample, thresholds, above=above) for sample in samples)
         for first_is_positive in (True, False):
             positives, negatives = (first_hits, second_hits) if first_is_positive else (second_hits, first_hits)
             scores = score(lower_rate(positives, trials, error), upper_rate(negatives, trials, error))
@@ -143,9 +155,13 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
 
 
 def epsilon_score(delta: float) -> Score:
-    """Return the score log((TPR − δ)/FPR), a lower bound on ε; 0 if it is negative or TPR ≤ δ."""
+    """Return the score log((TPR − δ)/FPR), a lower bound on ε; 0 if it is negative or TPR ≤ δ.
+
+    TPR and FPR are the true and the false positive rate of a test.
+    """
 
     def score(true: Floats, false: Floats) -> Floats:
+        """Return the score of tests from bounds on their rates."""
         excess = np.maximum(true - delta, 0.0)
         log_ratio = np.log(np.maximum(excess, LEAST_ESCAPE)) - np.log(false)
         return np.asarray(np.where(excess > 0, np.maximum(log_ratio, 0.0), 0.0))
@@ -154,18 +170,31 @@ def epsilon_score(delta: float) -> Score:
 
 
 def delta_score(epsilon: float) -> Score:
-    """Return the score TPR − e^ε FPR, a lower bound on δ at ε; 0 if it is negative."""
-    weight = math.exp(min(epsilon, 700.0))
+    """Return the score TPR − e^ε FPR, a lower bound on δ at ε; 0 if it is negative.
+
+    TPR and FPR are the true and the false positive rate of a test.
+    """
+    weight = math.exp(min(epsilon, 700.0))  # the exponential of more than 709 is not a double
     return lambda true, false: np.asarray(np.maximum(true - weight * false, 0.0))
 
 
 def mu_score(true: Floats, false: Floats) -> Floats:
-    """Return Φ⁻¹(TPR) − Φ⁻¹(FPR), a lower bound on μ of a μ-GDP mechanism; 0 if it is negative."""
-    return np.asarray(np.maximum(_quantile(true) - _quantile(false), 0.0))
+    """Return Φ⁻¹(TPR) − Φ⁻¹(FPR), a lower bound on the μ of a μ-Gaussian differentially private mechanism.
+
+    Φ is the standard normal distribution function.
+
+    Args:
+        true: bounds on the true positive rates of tests.
+        false: bounds on their false positive rates.
+
+    Returns:
+        The scores; 0 where they are negative.
+    """
+    return np.asarray(np.maximum(_normal_quantile(true) - _normal_quantile(false), 0.0))
 
 
-def _quantile(rate: Floats) -> Floats:
-    """Return Φ⁻¹(rate), with large finite values at 0 and 1."""
+def _normal_quantile(rate: Floats) -> Floats:
+    """Return the standard normal quantile Φ⁻¹ of a rate, with large finite values in place of ±∞."""
     return np.asarray(np.clip(ndtri(rate), -1e3, 1e3))
 
 
@@ -207,11 +236,11 @@ def escape_probability(halves: SplitStatistics, error: float) -> float:
             have served the selection of a test.
         error: probability that the bound fails; half of it is used for each data set.
     """
-    return _most_escaping(halves.count, error)
+    return _largest_escape_rate(halves.count, error)
 
 
 def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
-    """Return whether the first halves of both samples suggest that escapes are more probable than δ.
+    """Decide whether the first halves of both samples suggest that escapes are more probable than δ.
 
     An escape is an output that is impossible on the other data set; its statistic is infinite. If escapes are more
     probable than δ, the mechanism is not (ε, δ)-differentially private for any finite ε.
@@ -221,34 +250,48 @@ def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool
         delta: δ of the audit.
         error: probability that the bound on the escapes fails.
     """
-    return _most_escaping(halves.choose, error) > delta
+    return _largest_escape_rate(halves.choose, error) > delta
 
 
-def _most_escaping(samples: tuple[Floats, Floats], error: float) -> float:
-    """Return the larger of the lower bounds on the rates of infinite statistics."""
+def _largest_escape_rate(samples: tuple[Floats, Floats], error: float) -> float:
+    """Return the larger of the lower bounds on the rates of infinite statistics on both data sets.
+
+    Args:
+        samples: statistics on the first and on the second data set.
+        error: probability that a bound fails; half of it is used for each data set.
+    """
     counts = [int(np.isinf(sample).sum()) for sample in samples]
     bounds = [lower_rate([count], sample.size, error / 2)[0] for count, sample in zip(counts, samples, strict=True)]
     return float(max(bounds))
 
 
 def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, float]]:
-    """Return (false, true) positive rates of "at the threshold and above" over all samples, from (0, 0) to (1, 1).
+    """Return the receiver operating characteristic of the tests "at the threshold and above".
 
     Args:
         first: statistics on the first data set.
         second: statistics on the second data set.
         points: thresholds from each extreme of each sample.
+
+    Returns:
+        Pairs of a false and a true positive rate, from (0, 0) to (1, 1), in ascending order.
     """
-    ordered = np.sort(second), np.sort(first)
-    thresholds = np.unique(
-        np.concatenate([_values_at_ranks(ordered[0], points), _values_at_ranks(ordered[1], points)])
-    )[::-1]
-    false, true = (_hits(sample, thresholds, above=True) / sample.size for sample in ordered)
+    negatives = np.sort(second)
+    positives = np.sort(first)
+    candidates = np.concatenate([_values_at_ranks(negatives, points), _values_at_ranks(positives, points)])
+    thresholds = np.unique(candidates)[::-1]
+    false = _count_positives(negatives, thresholds, above=True) / negatives.size
+    true = _count_positives(positives, thresholds, above=True) / positives.size
     return [(0.0, 0.0), *zip(false.tolist(), true.tolist(), strict=True), (1.0, 1.0)]
 
 
 def _values_at_ranks(ordered: Floats, count: int) -> Floats:
-    """Return the values at ranks that grow geometrically from both extremes."""
+    """Return the values of a sorted sample at ranks that grow geometrically from both extremes.
+
+    Args:
+        ordered: the sorted sample.
+        count: number of ranks from each extreme, before equal ranks are merged.
+    """
     ranks = np.unique(np.geomspace(1, ordered.size, count).astype(np.int64)) - 1
     return np.concatenate([ordered[ranks], ordered[ordered.size - 1 - ranks]])
 
@@ -258,8 +301,14 @@ def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
     return np.unique(np.concatenate([_values_at_ranks(sample, RANKS) for sample in samples]))
 
 
-def _hits(ordered: Floats, thresholds: Floats, *, above: bool) -> Floats:
-    """Count the positive answers of a test on a sorted sample, for each threshold."""
+def _count_positives(ordered: Floats, thresholds: Floats, *, above: bool) -> Floats:
+    """Count the positive answers of a test on a sorted sample, for each threshold.
+
+    Args:
+        ordered: the sorted sample.
+        thresholds: the thresholds.
+        above: whether the test is positive at the threshold and above; otherwise at the threshold and below.
+    """
     if above:
         return np.asarray(ordered.size - np.searchsorted(ordered, thresholds, side="left"))
     return np.asarray(np.searchsorted(ordered, thresholds, side="right"))

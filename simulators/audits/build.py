@@ -42,7 +42,11 @@ LARGEST_COUNTED = 500.0
 
 
 def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
-    """Return the statistic of the attack: the privacy loss if likelihoods are known, and otherwise another statistic.
+    """Return the attack on a spec: by the privacy loss if likelihoods are known, and otherwise by another statistic.
+
+    Args:
+        spec: the mechanism.
+        setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
     Raises:
         InvalidInput: the spec has no neighbours in the relation that an attack can be stated for.
@@ -53,7 +57,11 @@ def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
 
 
 def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
-    """Return the spec's mechanism on the worlds that the attacker distinguishes.
+    """Return the spec's mechanism on the data sets ("worlds") that the attacker distinguishes.
+
+    Args:
+        spec: the mechanism.
+        setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
     Raises:
         InvalidInput: the spec has no neighbours in the relation that an attack can be stated for.
@@ -64,17 +72,19 @@ def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
 
 
 def _attack_repeated(spec: Repeated, setting: AttackSetting) -> AttackedMechanism:
-    """Attack a repeated mechanism as a sequence."""
+    """Return the attack on a repeated mechanism: on the sequence of all its outputs."""
     return in_sequence([(attack_spec(spec.mechanism, setting), spec.times)])
 
 
 def _attack_composed(spec: Composed, setting: AttackSetting) -> AttackedMechanism:
-    """Attack composed mechanisms as a sequence."""
+    """Return the attack on composed mechanisms: on the sequence of all their outputs."""
     return in_sequence([(attack_spec(mechanism, setting), 1) for mechanism in spec.mechanisms])
 
 
 def _attack_selection(spec: SelectBest, setting: AttackSetting) -> AttackedMechanism:
-    """Attack one run: if all outputs are equally good and ties are broken at random, the best is like any of them.
+    """Return the attack on the best of several runs: on a single run.
+
+    If all outputs are equally good and ties are broken at random, the best output is distributed like any other.
 
     Raises:
         InvalidInput: the number of runs may be 0, which this attack does not describe.
@@ -126,6 +136,7 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
     level = _level(spec, setting)
     if spec.sampling == "shuffled-epochs":
         return _attack_shuffled_epochs(spec, setting)
+    # In the mechanism on a batch of clients, a further draw is of records.
     inner = replace(setting, within_clients=True) if level == "clients" else setting
     if spec.records_of_one_client is not None and setting.unit == "client":
         return attack_client_records(spec, attack_spec(spec.mechanism, setting), setting)
@@ -149,10 +160,10 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Attack epochs of a shuffled loader with Gaussian noise, in a secret order.
+    """Return the attack on epochs of a shuffled loader with Gaussian noise, in a secret order.
 
-    For replace-one all other contributions equal the replacing one. For zero-out-one they are zero. A remainder is left
-    out with the last places of the order, and batches that are attacked have equal probability.
+    For replace-one all other contributions equal the replacing one. For zero-out-one they are zero. The victim is in
+    each batch of an epoch with equal probability.
 
     Args:
         spec: the shuffled epochs.
@@ -163,7 +174,9 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
     """
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "the cut of the order moves", allowed="replace-one, zero-out-one")
-    primitive, batch_size, population = spec.mechanism.primitive, spec.batch_size or 1, spec.population or 1
+    primitive = spec.mechanism.primitive
+    batch_size = spec.batch_size or 1
+    population = spec.population or 1
     if not isinstance(primitive, NoisySum) or primitive.distribution != "gaussian":
         raise InvalidInput.at(
             "/mechanism/kind", "an attack on shuffled epochs is on Gaussian noise", allowed="gaussian"
@@ -171,12 +184,15 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
     if population % batch_size:
         raise InvalidInput.at("/batch_size", "an attack is on batches of equal size", allowed="a divisor of population")
     shift = 1.0 / primitive.multiplier
-    shifts = (2.0 * shift, 0.0) if setting.relation == "replace-one" else (shift, 0.0, 0.0)
+    if setting.relation == "replace-one":
+        shifts: tuple[float, ...] = (2.0 * shift, 0.0)
+    else:
+        shifts = (shift, 0.0, 0.0)
     return in_sequence([(AllocatedSum(shifts, population // batch_size), spec.epochs or 1)])
 
 
 def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) -> AttackedMechanism:
-    """Attack a random allocation in which all other contributions are zero.
+    """Return the attack on a random allocation in which all other contributions are zero.
 
     If the batches of the unit are kept, the outputs of a batch in all epochs have one sum, which is attacked.
 
@@ -191,7 +207,9 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
     if not isinstance(primitive, NoisySum) or primitive.distribution != "gaussian":
         message = "an attack on a random allocation is on Gaussian noise"
         raise InvalidInput.at("/mechanism/kind", message, allowed="gaussian")
-    shift = 1.0 / primitive.multiplier * (math.sqrt(spec.epochs) if spec.kept else 1.0)
+    shift = 1.0 / primitive.multiplier
+    if spec.kept:  # the sum over the epochs has their number times the shift, and its root times the noise
+        shift *= math.sqrt(spec.epochs)
     shifts = (shift, -shift, 0.0) if setting.relation == "replace-one" else (shift, 0.0, 0.0)
     epoch = AllocatedSum(shifts, spec.steps, spec.times_chosen)
     return in_sequence([(epoch, 1 if spec.kept else spec.epochs)])
@@ -200,7 +218,16 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
 def _attack_hidden_draw(
     spec: Subsampled, setting: AttackSetting, participation: SampledParticipation
 ) -> AttackedMechanism:
-    """Attack a secret draw among zero contributions, or with a missing record."""
+    """Return the attack on a secret draw among zero contributions, or with a missing record.
+
+    Args:
+        spec: the draw of a batch, and the mechanism on the batch.
+        setting: neighbouring relation and observer that are attacked.
+        participation: the draw of the victim.
+
+    Raises:
+        InvalidInput: the attack on the mechanism does not describe an absent record.
+    """
     inner = attack_spec(spec.mechanism, setting)
     if inner.worlds < 3:
         message = "what replacing a record does says nothing of leaving it out"
@@ -209,7 +236,11 @@ def _attack_hidden_draw(
 
 
 def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Attack draws with replacement of noise on one number."""
+    """Return the attack on draws with replacement, for noise on one number.
+
+    Raises:
+        InvalidInput: the relation adds or removes a record, or the mechanism is not noise on one number.
+    """
     inner = attack_spec(spec.mechanism, setting)
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
@@ -233,20 +264,20 @@ def _level(spec: Subsampled, setting: AttackSetting) -> str:
         return spec.level
     if setting.within_clients:
         return "records"
-    return "clients" if setting.unit == "client" or _draws(spec.mechanism) else "records"
+    return "clients" if setting.unit == "client" or _contains_draw(spec.mechanism) else "records"
 
 
-def _draws(spec: object) -> bool:
-    """Return whether a batch is drawn anywhere in the spec."""
+def _contains_draw(spec: object) -> bool:
+    """Decide whether a batch is drawn anywhere in the spec."""
     if isinstance(spec, Subsampled) and spec.sampling != "full":
         return True
     if isinstance(spec, Composed):
-        return any(_draws(part) for part in spec.mechanisms)
-    return isinstance(spec, Subsampled | Repeated | ShuffledSpec) and _draws(spec.mechanism)
+        return any(_contains_draw(part) for part in spec.mechanisms)
+    return isinstance(spec, Subsampled | Repeated | ShuffledSpec) and _contains_draw(spec.mechanism)
 
 
 def _sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
-    """Return whether the observer sees if the victim participates.
+    """Decide whether the observer sees if the victim participates.
 
     A server receives the messages. All other clients together know the participants if their number is fixed.
     """
@@ -256,7 +287,12 @@ def _sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
 
 
 def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
-    """Return the draw of the victim: a coin, or the whole batch if the implemented schedule is attacked."""
+    """Return the draw of the victim: by a single random number, or of the whole batch if the program is attacked.
+
+    Args:
+        spec: the draw of a batch.
+        setting: the attack is `implemented` if the draw is by the program that a training runs.
+    """
     rate = spec.inclusion_probability
     if spec.largest_batch is not None:
         return truncated_participation(spec, implemented=setting.attack == "implemented")
@@ -267,7 +303,11 @@ def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipa
 
 
 def _reject_nested(spec: ProjectedSgd, setting: AttackSetting) -> AttackedMechanism:
-    """Reject projected SGD inside another mechanism."""
+    """Reject projected SGD inside another mechanism.
+
+    Raises:
+        InvalidInput: always.
+    """
     del spec, setting
     raise InvalidInput.at("/kind", "a run of projected SGD is audited by itself, not inside another mechanism")
 

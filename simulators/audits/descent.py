@@ -46,16 +46,18 @@ class Descent:
             world: FIRST or SECOND.
         """
         spec = self.spec
-        steps, m = spec.steps, spec.participants
-        sizes, noises = spec.step_schedule.at(1, steps), spec.noise_schedule.at(1, steps)
+        steps = spec.steps
+        m = spec.participants
+        sizes = spec.step_schedule.at(1, steps)
+        noises = spec.noise_schedule.at(1, steps)
         stops = generator.integers(spec.first_stop, steps + 1, size=count)
-        places = self._batch_of_victim(generator, count)
+        batch_of_victim = self._batch_of_victim(generator, count)
         pull = self._pull(world)
         model = np.zeros(count)
         released = np.zeros(count)
         for step in range(1, steps + 1):
-            used = self._takes_part(generator, step, places)
-            gradient = spec.strong_convexity * model - np.where(used, pull / m, 0.0)
+            takes_part = self._takes_part(generator, step, batch_of_victim)
+            gradient = spec.strong_convexity * model - np.where(takes_part, pull / m, 0.0)
             noise = noises[step - 1] / math.sqrt(m) * generator.standard_normal(count)
             model = np.clip(model - sizes[step - 1] * (gradient + noise), -spec.radius, spec.radius)
             released = np.where(stops == step, model, released)
@@ -72,21 +74,35 @@ class Descent:
         return -strength if self.setting.relation == "replace-one" else 0.0
 
     def _batch_of_victim(self, generator: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
-        """Draw the victim's batch in the partition: 0, …, ⌊(n − 1)/m⌋. An incomplete last batch never participates.
+        """Draw the victim's batch in a partition of n clients into batches of m, in several runs.
 
-        For a partition that is known in advance, the worst case is the batch of the last step.
+        An incomplete last batch never participates. For a partition that is known in advance, nothing is drawn: the
+        worst case is the batch of the last step.
+
+        Args:
+            generator: source of randomness.
+            count: number of runs.
+
+        Returns:
+            Indices of the batches, (count,), from 0 to ⌊(n − 1)/m⌋.
         """
         spec = self.spec
         if spec.batches == "cyclic":
             return np.full(count, (spec.steps - 1) % spec.period)
         return generator.integers(spec.clients, size=count) // spec.participants
 
-    def _takes_part(self, generator: np.random.Generator, step: int, places: npt.NDArray[np.int64]) -> Bools:
-        """Return whether the victim is in the batch of this step."""
+    def _takes_part(self, generator: np.random.Generator, step: int, batch_of_victim: npt.NDArray[np.int64]) -> Bools:
+        """Return, for each run, whether the victim is in the batch of a step.
+
+        Args:
+            generator: source of randomness, for batches that are drawn afresh in each step.
+            step: number of the step, from 1 on.
+            batch_of_victim: index of the victim's batch in each run, for batches of a partition.
+        """
         spec = self.spec
         if spec.batches == "without-replacement":
-            return np.asarray(generator.random(places.size) < spec.participants / spec.clients)
-        return np.asarray(places == (step - 1) % spec.period)
+            return np.asarray(generator.random(batch_of_victim.size) < spec.participants / spec.clients)
+        return np.asarray(batch_of_victim == (step - 1) % spec.period)
 
 
 def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:

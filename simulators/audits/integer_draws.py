@@ -15,16 +15,17 @@ MOST_LEVELS = 2**52
 
 
 def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int | None, count: int) -> Floats:
-    """Draw from P(y) ∝ e^(−α|y|), |y| ≤ levels, in floating point.
+    """Draw integers y with |y| ≤ levels and probability proportional to e^(−α|y|), in floating point.
 
-    Magnitudes are drawn by inversion and get a random sign; −0 is rejected.
+    Magnitudes are drawn by inversion and get a random sign; −0 is rejected, so that 0 is not counted twice.
 
     Args:
         generator: source of randomness.
-        decay_rate: α > 0.
+        decay_rate: decay rate α > 0.
         levels: bound on |y|, at most 2^52; None for no bound.
         count: number of draws.
     """
+    # Probability that a geometric magnitude without a bound is at most `levels`.
     reach = 1.0 if levels is None else -math.expm1(-decay_rate * (levels + 1))
     draws = np.empty(count)
     missing = np.arange(count)
@@ -39,11 +40,11 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
 
 
 def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, count: int) -> Integers:
-    """Draw from the same distribution by the exact sampler of the simulations, without rounded probabilities.
+    """Draw from the distribution of `integer_draws` by the exact sampler of the simulations.
 
     Args:
         generator: source of randomness.
-        decay_rate: α > 0.
+        decay_rate: decay rate α > 0.
         levels: bound on |y|, at most 2^40.
         count: number of draws.
     """

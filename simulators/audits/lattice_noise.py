@@ -27,7 +27,7 @@ class DiscreteGaussianNoise:
         return np.asarray(discrete_gaussian(self.scale, (count,), seeded(generator)), dtype=np.float64)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return −y²/2σ² for each value y."""
+        """Return the logarithm −y²/(2σ²) of each value's probability, up to a constant."""
         return np.asarray(-0.5 * np.square(values / self.scale))
 
 
@@ -47,6 +47,9 @@ class SkellamNoise:
         return np.asarray(first - second, dtype=np.float64)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return log I_|y|(μ) − μ for each value y; −∞ where it is below every double."""
+        """Return the logarithm of each value's probability, with the modified Bessel function I: log I_|y|(μ) − μ.
+
+        It is −∞ where the probability is below every double.
+        """
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(ive(np.abs(values), self.variance)))

@@ -51,9 +51,9 @@ class QuantizedMessage:
             if not 1 <= len(values) <= MOST_COORDINATES:
                 message = "has too few or too many coordinates"
                 raise InvalidInput.at(f"/{name}", message, allowed=f"1 to {MOST_COORDINATES}")
-            for place, value in enumerate(values):
+            for index, value in enumerate(values):
                 if isinstance(value, bool) or not isinstance(value, int | float) or not -1.0 <= value <= 1.0:
-                    raise InvalidInput.at(f"/{name}/{place}", "is out of range", allowed="≥ -1 and ≤ 1")
+                    raise InvalidInput.at(f"/{name}/{index}", "is out of range", allowed="≥ -1 and ≤ 1")
             if math.hypot(*getattr(self, name)) > 1.0 + ROUNDING:
                 raise InvalidInput.at(f"/{name}", "has norm above 1", allowed="≤ 1")
         for name in ("quantization_levels", "noise_levels"):
@@ -64,7 +64,10 @@ class QuantizedMessage:
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """⌈s |u_j − u′_j|⌉, exact: the largest difference of the integers if one uniform variable rounds both."""
+        """Largest difference of the two integers in each coordinate, if one uniform variable rounds both updates.
+
+        It is ⌈s|u_j − u′_j|⌉, computed exactly, for coordinates u_j and u′_j of the updates and s grid steps per unit.
+        """
         pairs = zip(self.first, self.second, strict=True)
         return tuple(math.ceil(self.quantization_levels * abs(Fraction(a) - Fraction(b))) for a, b in pairs)
 
@@ -96,15 +99,26 @@ class Message:
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = self._draw_messages(generator, count, update) if self.attack == "implemented" else None
-        first, second = np.zeros(count), np.zeros(count)
-        for place, value in enumerate(update):
-            coordinates = self._coordinate(generator, count, value) if messages is None else messages[:, place]
-            first += self._log_probability(coordinates, self.spec.first[place])
-            second += self._log_probability(coordinates, self.spec.second[place])
-        return np.asarray(np.round(first - second, SIGNIFICANT))
+        log_first = np.zeros(count)
+        log_second = np.zeros(count)
+        for index, value in enumerate(update):
+            # One coordinate at a time is drawn from the formula, which limits the memory.
+            coordinates = self._draw_coordinate(generator, count, value) if messages is None else messages[:, index]
+            log_first += self._log_probability(coordinates, self.spec.first[index])
+            log_second += self._log_probability(coordinates, self.spec.second[index])
+        return np.asarray(np.round(log_first - log_second, SIGNIFICANT))
 
     def _draw_messages(self, generator: np.random.Generator, count: int, update: tuple[float, ...]) -> Floats:
-        """Draw messages with the quantiser and the exact sampler of the clients: (count, d)."""
+        """Draw messages with the quantiser and the exact sampler that clients run.
+
+        Args:
+            generator: source of randomness.
+            count: number of messages.
+            update: the client's update, with d coordinates.
+
+        Returns:
+            The messages in grid steps, (count, d).
+        """
         messages = quantized_messages(
             np.tile(np.asarray(update, dtype=np.float64), count),
             levels=self.spec.quantization_levels,
@@ -114,21 +128,32 @@ class Message:
         )
         return messages.reshape(count, len(update)).astype(np.float64)
 
-    def _coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
-        """Draw one coordinate of the message in floating point, by rounding and noise."""
-        floor, share = self._rounding(value)
+    def _draw_coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
+        """Draw one coordinate of messages in floating point, by rounding and noise.
+
+        Args:
+            generator: source of randomness.
+            count: number of messages.
+            value: the coordinate of the update.
+        """
+        floor, share = self._round_down(value)
         noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
         return floor + (generator.random(count) < share) + noise
 
-    def _rounding(self, value: float) -> tuple[int, float]:
-        """Return the grid point below, and the probability of rounding up."""
+    def _round_down(self, value: float) -> tuple[int, float]:
+        """Return the grid point below a coordinate of an update, and the probability of rounding up."""
         scaled = Fraction(value) * self.spec.quantization_levels
         floor = math.floor(scaled)
         return floor, float(scaled - floor)
 
     def _log_probability(self, coordinates: Floats, value: float) -> Floats:
-        """Return the log probability of a coordinate of the message, for a coordinate `value` of the update."""
-        floor, share = self._rounding(value)
+        """Return the log probabilities of a coordinate of messages, up to a constant.
+
+        Args:
+            coordinates: the coordinate in each message, in grid steps.
+            value: the coordinate of the update.
+        """
+        floor, share = self._round_down(value)
         noise = IntegerNoise(self.spec.decay_rate, self.spec.noise_levels)
         below = noise.log_density(coordinates - floor)
         if share == 0.0:

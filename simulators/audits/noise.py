@@ -32,7 +32,7 @@ class NormalNoise:
         return seeded(generator).normal((count,))
 
     def log_density(self, values: Floats) -> Floats:
-        """Return −y²/2 for each value y, in the shape of `values`."""
+        """Return the log density −y²/2 of each value y, up to a constant."""
         return np.asarray(-0.5 * values * values)
 
 
@@ -41,11 +41,11 @@ class LaplaceNoise:
     """Laplace distribution of scale 1, with density ∝ e^(−|y|)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw Laplace values."""
+        """Draw independent values, (count,)."""
         return generator.laplace(size=count)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return −|y|."""
+        """Return the log density −|y| of each value y, up to a constant."""
         return np.asarray(-np.abs(values))
 
 
@@ -62,13 +62,13 @@ class IntegerNoise:
     exact: bool = False
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw integer noise, by the exact sampler if `exact` is set."""
+        """Draw independent integers, (count,), by the exact sampler if `exact` is set and the noise is truncated."""
         if self.exact and self.noise_levels is not None:
             return exact_draws(generator, self.decay_rate, self.noise_levels, count).astype(np.float64)
         return integer_draws(generator, self.decay_rate, self.noise_levels, count)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return −α|y|, and −inf beyond m."""
+        """Return the log probability −α|y| of each value y, up to a constant; −∞ beyond the truncation."""
         sizes = np.abs(values)
         inside = np.asarray(-self.decay_rate * sizes)
         if self.noise_levels is None:
@@ -80,30 +80,38 @@ class IntegerNoise:
 class NoisyValue:
     """A number that differs between the attacker's hypotheses (worlds), released with noise.
 
-    The number in a world is `places[world]`, in units of the noise scale. The worlds are FIRST and SECOND, the two data
-    sets, and possibly ABSENT, in which the victim does not participate. `work` is the cost of one output, in units of
-    Gaussian noise on one number.
+    The number in a world is `value_in_world[world]`, in units of the noise scale. The worlds are FIRST and SECOND, the
+    two data sets, and possibly ABSENT, in which the victim does not participate. `work` is the cost of one output, in
+    units of Gaussian noise on one number.
     """
 
     noise: NoiseDistribution
-    places: tuple[float, ...]
+    value_in_world: tuple[float, ...]
     work: float = 1.0
 
     @property
     def worlds(self) -> int:
         """Number of worlds."""
-        return len(self.places)
+        return len(self.value_in_world)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of value plus noise in every world."""
-        places = np.asarray(self.places)
-        released = places[world] + self.noise.draw(generator, world.size)
-        return np.stack([self.noise.log_density(released - place) for place in self.places])
+        """Return the log densities of value plus noise in every world.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its output is drawn.
+
+        Returns:
+            The log densities, (worlds, runs).
+        """
+        values = np.asarray(self.value_in_world)
+        released = values[world] + self.noise.draw(generator, world.size)
+        return np.stack([self.noise.log_density(released - value) for value in self.value_in_world])
 
     @property
     def step(self) -> float:
         """Difference of the value between FIRST and SECOND for one occurrence of the victim's record."""
-        return self.places[FIRST] - self.places[SECOND]
+        return self.value_in_world[FIRST] - self.value_in_world[SECOND]
 
 
 def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyValue:
@@ -114,7 +122,8 @@ def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyVal
         relation: replace-one has opposite contributions in the worlds; the other relations have one and none.
         shift: norm of a contribution in units of the noise.
     """
-    return NoisyValue(noise, (shift, -shift, 0.0) if relation == "replace-one" else (shift, 0.0, 0.0))
+    second = -shift if relation == "replace-one" else 0.0
+    return NoisyValue(noise, (shift, second, 0.0))
 
 
 def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyValue:
@@ -128,4 +137,6 @@ def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyVal
         relation: neighbouring relation: replace-one, zero-out-one or add-or-remove-one.
         shift: difference of the number, in units of the noise scale.
     """
-    return NoisyValue(noise, (float(shift), 0.0) if relation == "replace-one" else (float(shift), 0.0, 0.0))
+    if relation == "replace-one":
+        return NoisyValue(noise, (float(shift), 0.0))
+    return NoisyValue(noise, (float(shift), 0.0, 0.0))

@@ -27,24 +27,41 @@ class Outcomes:
         return len(self.log_probabilities)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw outcomes by inversion; an outcome of probability 0 is never drawn."""
+        """Draw outcomes by inversion, and return their log probabilities in every world.
+
+        An outcome of probability 0 is never drawn.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its outcome is drawn.
+
+        Returns:
+            The log probabilities, (worlds, runs).
+        """
         logs = np.asarray(self.log_probabilities)
         uniform = generator.random(world.size)
         outcome = np.zeros(world.size, dtype=np.int64)
-        for number, row in enumerate(np.exp(logs)):
-            rows = world == number
-            possible = np.flatnonzero(row)
-            cumulative = np.cumsum(row[possible])[:-1] / row.sum()
-            outcome[rows] = possible[np.searchsorted(cumulative, uniform[rows], side="right")]
+        for number, probabilities in enumerate(np.exp(logs)):
+            in_world = world == number
+            possible = np.flatnonzero(probabilities)
+            cumulative = np.cumsum(probabilities[possible])[:-1] / probabilities.sum()
+            outcome[in_world] = possible[np.searchsorted(cumulative, uniform[in_world], side="right")]
         return np.asarray(logs[:, outcome])
 
 
 def response(epsilon: float, categories: int) -> Outcomes:
-    """Return randomized response of category 0 or 1, with all further categories merged into one outcome."""
-    log_other = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
-    log_kept = log_other + epsilon
-    rest = log_other + math.log(categories - 2) if categories > 2 else -math.inf
-    return Outcomes(((log_kept, log_other, rest), (log_other, log_kept, rest)))
+    """Return randomized response for a record of category 0 (FIRST) or 1 (SECOND).
+
+    All further categories have equal probabilities in both worlds, and are merged into one outcome.
+
+    Args:
+        epsilon: ε of the response.
+        categories: number of categories.
+    """
+    log_false_report = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
+    log_true_report = log_false_report + epsilon
+    rest = log_false_report + math.log(categories - 2) if categories > 2 else -math.inf
+    return Outcomes(((log_true_report, log_false_report, rest), (log_false_report, log_true_report, rest)))
 
 
 def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
@@ -57,31 +74,38 @@ def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
     """
     log_delta = math.log(delta) if delta > 0 else -math.inf
     log_true = math.log1p(-delta) - math.log1p(math.exp(-epsilon))
+    # Outcomes: FIRST is revealed, a response for FIRST, a response for SECOND, and SECOND is revealed.
     first = (log_delta, log_true, log_true - epsilon, -math.inf)
     second = first[::-1]
     return Outcomes((first, second, second)[:worlds])
 
 
 def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floats:
-    """Return the log probability of each number of successes of independent trials; −∞ where it is below every double.
+    """Return the log probability of each number of successes of independent trials.
 
     Args:
         high_trials: number of trials with success probability p.
         low_trials: number of trials with success probability 1 − p.
-        probability: p, 1/2 < p < 1.
+        probability: success probability p, 1/2 < p < 1.
+
+    Returns:
+        The log probabilities of 0, 1, … successes; −∞ where a probability is below every double.
     """
     masses = np.zeros(high_trials + low_trials + 1)
-    high, low = _binomial(high_trials, probability), _binomial(low_trials, probability)[::-1]
-    listed_high, listed_low = np.flatnonzero(high), np.flatnonzero(low)
-    sums = np.convolve(high[listed_high[0] : listed_high[-1] + 1], low[listed_low[0] : listed_low[-1] + 1])
-    first = listed_high[0] + listed_low[0]
+    high = _binomial(high_trials, probability)
+    low = _binomial(low_trials, probability)[::-1]
+    # Only the numbers with positive probability are convolved, because tails underflow to 0.
+    positive_high = np.flatnonzero(high)
+    positive_low = np.flatnonzero(low)
+    sums = np.convolve(high[positive_high[0] : positive_high[-1] + 1], low[positive_low[0] : positive_low[-1] + 1])
+    first = positive_high[0] + positive_low[0]
     masses[first : first + sums.size] = sums
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(masses))
 
 
 def _binomial(trials: int, probability: float) -> Floats:
-    """Return the probabilities of 0, …, `trials` successes."""
+    """Return the probabilities of 0, …, `trials` successes of independent trials with a success probability."""
     successes = np.arange(trials + 1.0)
     failures = trials - successes
     log_choices = gammaln(trials + 1.0) - gammaln(successes + 1.0) - gammaln(failures + 1.0)

@@ -85,7 +85,7 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
-    """Return randomized response on the reports of one client whose category differs between the data sets.
+    """Return randomized response on the report of one client, with categories that differ between the data sets.
 
     Under zero-out-one, a client whose record is zeroed out reports as one of the second category.
 
@@ -114,14 +114,16 @@ def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechan
     """
     if setting.relation != "replace-one":
         raise InvalidInput.at("/relation", "changes the number of trials", allowed="replace-one")
-    worlds = [
-        sum_of_trials(raised, sums.clients * sums.trials - raised, 0.5 + sums.theta) for raised in (sums.trials, 0)
-    ]
-    return in_sequence([(Outcomes(tuple(tuple(world.tolist()) for world in worlds)), sums.dimension)])
+    all_trials = sums.clients * sums.trials
+    probability = 0.5 + sums.theta
+    largest = sum_of_trials(sums.trials, all_trials - sums.trials, probability)
+    smallest = sum_of_trials(0, all_trials, probability)
+    one_coordinate = Outcomes((tuple(largest.tolist()), tuple(smallest.tolist())))
+    return in_sequence([(one_coordinate, sums.dimension)])
 
 
 def _largest_coordinate(shift: IntegerShift) -> int:
-    """Return the largest difference of one coordinate within the bounds on the norms."""
+    """Return the largest difference of neighbours in one coordinate within the bounds on the norms."""
     square = shift.l1**2 if shift.l2 is None else Fraction(shift.l2) ** 2
     return min(math.floor(shift.l1), math.floor(shift.linf), math.isqrt(math.floor(square)))
 
@@ -138,12 +140,15 @@ def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> Atta
     """
     outputs = crossings(answers.noise)
     first, second = outputs[0] if outputs else ThresholdOutput(0.5, 0.5)
-    worlds = [(math.log(p), math.log1p(-p)) for p in (first, second, second)]
-    return Outcomes(tuple(worlds[: 2 if setting.relation == "replace-one" else 3]))
+    log_first = (math.log(first), math.log1p(-first))
+    log_second = (math.log(second), math.log1p(-second))
+    if setting.relation == "replace-one":
+        return Outcomes((log_first, log_second))
+    return Outcomes((log_first, log_second, log_second))
 
 
 def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMechanism:
-    """Return the choice between two candidates that change places by score between the data sets.
+    """Return the choice between two candidates with scores that are exchanged between the data sets.
 
     Without the victim's record the scores are those of the second data set, except under replace-one, for which they
     are unknown.
@@ -191,11 +196,13 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
     Args:
         bounds: bounds on the norms of the difference, and the number of coordinates.
     """
-    l1, linf = math.floor(bounds.l1), math.floor(bounds.linf)
+    l1 = math.floor(bounds.l1)
+    linf = math.floor(bounds.linf)
     # Any integer vector with ‖x‖₁ ≤ Δ₁ has ‖x‖₂² ≤ Δ₁², and at most Δ₁ coordinates that are not 0.
     squared_l2 = l1**2 if bounds.l2 is None else math.floor(Fraction(bounds.l2) ** 2)
     dimension = l1 if bounds.dimension is None else bounds.dimension
-    best, best_norm = (0, 0, 0), 0
+    best_parts: tuple[tuple[int, int], ...] = ()
+    best_norm = 0
     largest = min(l1, linf, math.isqrt(squared_l2))
     for size in range(largest, max(0, largest - MOST_CANDIDATES), -1):
         count = min(dimension, l1 // size, squared_l2 // size**2)
@@ -203,6 +210,6 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
         if count < dimension:
             smaller = min(size, l1 - count * size, math.isqrt(squared_l2 - count * size**2))
         if count * size + smaller > best_norm:
-            best, best_norm = (size, count, smaller), count * size + smaller
-    size, count, smaller = best
-    return tuple((step, times) for step, times in ((size, count), (smaller, 1)) if step and times)
+            best_norm = count * size + smaller
+            best_parts = ((size, count), (smaller, 1)) if smaller else ((size, count),)
+    return best_parts

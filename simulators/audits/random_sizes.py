@@ -39,14 +39,22 @@ class RandomlySizedValue:
         return 1.0 + 0.5 * len(self.sizes)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of the sized value plus noise in every world."""
+        """Return the log densities of the value of random size plus noise in every world.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its output is drawn.
+
+        Returns:
+            The log densities, (worlds, runs).
+        """
         weights = np.asarray(self.probabilities)
-        drawn = generator.choice(np.asarray(self.sizes), size=world.size, p=weights / weights.sum())
-        released = drawn * np.asarray(self.signs)[world] + self.noise.draw(generator, world.size)
+        sizes = generator.choice(np.asarray(self.sizes), size=world.size, p=weights / weights.sum())
+        released = sizes * np.asarray(self.signs)[world] + self.noise.draw(generator, world.size)
         return np.stack([self._log_density(released, sign) for sign in self.signs])
 
     def _log_density(self, released: Floats, sign: float) -> Floats:
-        """Return the log density of outputs in the world with this sign."""
+        """Return the log density of outputs in the world with a sign, as a mixture over the sizes."""
         if sign == 0.0:
             return self.noise.log_density(released)
         total = np.full(released.size, -math.inf)
@@ -68,4 +76,4 @@ def randomly_sized(
         sizes: norms of the contribution, in units of the noise.
         probabilities: probability of each size.
     """
-    return RandomlySizedValue(noise, sizes, probabilities, noisy_sum(noise, relation, 1.0).places)
+    return RandomlySizedValue(noise, sizes, probabilities, noisy_sum(noise, relation, 1.0).value_in_world)

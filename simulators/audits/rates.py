@@ -10,7 +10,9 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 
 def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """Return the probability p for which `successes` or more have probability `error`; 0 for no successes.
+    """Return the success probability at which `successes` or more have the probability `error`.
+
+    It is 0 for no successes.
 
     Args:
         successes: observed counts.
@@ -26,7 +28,9 @@ def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
 
 def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """Return the probability p for which `successes` or fewer have probability `error`; 1 if all trials succeeded.
+    """Return the success probability at which `successes` or fewer have the probability `error`.
+
+    It is 1 if all trials succeeded.
 
     Args:
         successes: observed counts.
@@ -42,5 +46,12 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
 
 def joint_confidence(audits: int, confidence: float) -> float:
-    """Return the confidence of each audit for which all together hold with `confidence` (Bonferroni)."""
+    """Return the confidence of each of several audits at which all together have a joint confidence.
+
+    By the bound of Bonferroni, the probabilities of failure add up.
+
+    Args:
+        audits: number of audits.
+        confidence: confidence with which all of them hold.
+    """
     return 1.0 - (1.0 - confidence) / audits

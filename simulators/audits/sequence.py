@@ -36,7 +36,7 @@ class InSequence:
 
 
 def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMechanism:
-    """Return the sequence of the parts; a single run of one part is the part itself."""
+    """Return the sequence of mechanisms, each with its number of runs; a single run of one mechanism is itself."""
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     return InSequence(tuple(parts))

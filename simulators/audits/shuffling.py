@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilond.simulators.audits.draws.sampling import mean_log
+from epsilond.simulators.audits.draws.sampling import log_mean_exp
 from epsilond.simulators.audits.worlds import FIRST, SECOND, AttackedMechanism, Floats, Integers
 
 CELLS = 500_000
@@ -41,14 +41,17 @@ class ShuffledReports:
         return np.concatenate(chunks, axis=1) if chunks else np.zeros((2, 0))
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of some outputs; −inf in SECOND if a report is impossible there."""
+        """Return the log densities of some outputs in FIRST and SECOND, relative to SECOND.
+
+        An output with a report that is impossible in SECOND has the log density −∞ there, and 0 in FIRST.
+        """
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
         logs = self.report.draw(generator, worlds.ravel()).reshape(-1, world.size, self.clients)
         ratio = logs[FIRST] - logs[SECOND]
-        revealed = np.isposinf(ratio).any(axis=1)
-        first = mean_log(np.where(np.isposinf(ratio), 0.0, ratio))
-        return np.stack([np.where(revealed, 0.0, first), np.where(revealed, -math.inf, 0.0)])
+        is_revealed = np.isposinf(ratio).any(axis=1)
+        first = log_mean_exp(np.where(np.isposinf(ratio), 0.0, ratio))
+        return np.stack([np.where(is_revealed, 0.0, first), np.where(is_revealed, -math.inf, 0.0)])
 
 
 @dataclass(frozen=True)
@@ -75,17 +78,25 @@ class ShuffledResponses:
         The victim reports category r with probability v_r, and any other client with probability g_r. If h_r clients
         report r, the density is proportional to Σ_r v_r h_r/g_r. Categories with equal probabilities are one group.
         """
+        # Numbers of categories in each group: 0, 1 and, if there are more than two categories, 2 and all further ones.
         sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
-        of_others = self._probabilities(2 if self.categories > 2 else 1, sizes)
-        of_victim = np.stack([self._probabilities(FIRST, sizes), self._probabilities(SECOND, sizes)])
-        counts = generator.multinomial(self.clients - 1, of_others * sizes, size=world.size).astype(np.float64)
-        cumulative = np.cumsum(of_victim * sizes, axis=1)[:, :-1]
-        place = (generator.random(world.size)[:, None] >= cumulative[world]).sum(axis=1)
-        counts[np.arange(world.size), place] += 1.0
-        return np.asarray(np.log((of_victim / of_others) @ counts.T))
+        probability_of_others = self._probabilities(2 if self.categories > 2 else 1, sizes)
+        probability_of_victim = np.stack([self._probabilities(FIRST, sizes), self._probabilities(SECOND, sizes)])
+        reports = generator.multinomial(self.clients - 1, probability_of_others * sizes, size=world.size)
+        counts = reports.astype(np.float64)
+        cumulative = np.cumsum(probability_of_victim * sizes, axis=1)[:, :-1]
+        # The victim's report is drawn by inversion, as the index of a group of categories.
+        victim_report = (generator.random(world.size)[:, None] >= cumulative[world]).sum(axis=1)
+        counts[np.arange(world.size), victim_report] += 1.0
+        return np.asarray(np.log((probability_of_victim / probability_of_others) @ counts.T))
 
     def _probabilities(self, category: int, sizes: Floats) -> Floats:
-        """Return the probability of one report of each group, for a record of `category`."""
+        """Return the probability of a report of a single category in each group, for a record of `category`.
+
+        Args:
+            category: category of the record, 0, 1 or 2.
+            sizes: numbers of categories in the groups.
+        """
         false_report = math.exp(-self.epsilon - math.log1p((self.categories - 1) * math.exp(-self.epsilon)))
         probabilities = np.full(sizes.size, false_report)
         probabilities[category] = false_report * math.exp(self.epsilon)

@@ -115,10 +115,10 @@ class LogLikelihoodRatio:
 
 
 def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
-    """Return log(q e^included + (1 − q) e^otherwise).
+    """Return the log density of a mixture: log(q e^included + (1 − q) e^otherwise).
 
     Args:
-        weight: probability q of inclusion.
+        weight: probability q > 0 with which the victim is included.
         included: log densities if the victim is included.
         otherwise: log densities if it is not.
     """

@@ -30,10 +30,10 @@ class Compression:
         self._streams = [own_stream(generator, ROUNDING_STREAM) for generator in generators]
 
     def round_messages(self, messages: Floats) -> Floats:
-        """Round the coordinates of messages to s = `levels` levels, without bias.
+        """Round the coordinates of messages at random to s levels between 0 and the message's norm, without bias.
 
-        Coordinate m_i of a message m becomes ‖m‖ sign(m_i) l/s, with the Euclidean norm ‖m‖. Here l is the integer
-        below or above s|m_i|/‖m‖, drawn at random so that its mean is s|m_i|/‖m‖.
+        A coordinate c of a message m becomes ‖m‖ sign(c) l/s, with the Euclidean norm ‖m‖. Here l is the integer below
+        or above s|c|/‖m‖, drawn at random so that its mean is s|c|/‖m‖.
 
         Args:
             messages: messages of M clients in S repetitions, (S, M, d).

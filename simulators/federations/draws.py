@@ -1,4 +1,4 @@
-"""Batches of clients with different numbers of records: places in a common width, with a mask of valid places."""
+"""Batches of clients with different numbers of records: indices in arrays of one width, with a mask of valid ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABSENT = 2.0
 """Sort key of a missing record; larger than the keys of all records."""
 
 
-def draw_places(
+def draw_records(
     generator: np.random.Generator, data: Indices, clients: Indices, client_arrays: ClientArrays, sampling: Sampling
 ) -> tuple[Indices, Bools]:
     """Draw fresh batches of clients with different numbers of records, for T rounds.
@@ -30,19 +30,20 @@ def draw_places(
         Indices into the clients' populations, and a mask that is True for the records of a batch. Both have the shape
         (T, M, n) for full and Poisson batches, and (T, M, K) otherwise, for the largest batch size K.
     """
-    sizes, batches = client_arrays.sizes[clients][..., None], client_arrays.batches[clients][..., None]
+    sizes = client_arrays.sizes[clients][..., None]
+    batches = client_arrays.batches[clients][..., None]
     width = data.shape[1]
-    every = np.arange(width)
+    exists = np.arange(width) < sizes
     if sampling == "full":
-        return data[clients], np.broadcast_to(every < sizes, (*clients.shape, width))
+        return data[clients], np.broadcast_to(exists, (*clients.shape, width))
     if sampling == "poisson":
-        is_included = generator.random((*clients.shape, width)) * sizes < batches
-        return data[clients], is_included & (every < sizes)
+        is_included = generator.random((*clients.shape, width)) * sizes < batches  # with probability K/n
+        return data[clients], is_included & exists
     counted = np.arange(client_arrays.largest_batch) < batches
     if sampling == "with-replacement":
         chosen = generator.integers(sizes, size=counted.shape)
     else:
-        chosen = _order(generator, sizes, (*clients.shape, width))[..., : client_arrays.largest_batch]
+        chosen = _random_order(generator, sizes, (*clients.shape, width))[..., : client_arrays.largest_batch]
     return data[clients[..., None], chosen], counted
 
 
@@ -51,20 +52,20 @@ def shuffle_records(generator: np.random.Generator, data: Indices, sizes: Indice
 
     Args:
         generator: source of randomness.
-        data: places in the clients' populations, (N, n).
+        data: records of each client, as indices into its population, (N, n).
         sizes: number of records of each client, (N,).
     """
-    return np.take_along_axis(data, _order(generator, sizes[:, None], data.shape), axis=1)
+    return np.take_along_axis(data, _random_order(generator, sizes[:, None], data.shape), axis=1)
 
 
-def deal_places(data: Indices, clients: Indices, client_arrays: ClientArrays, wanted: range) -> tuple[Indices, Bools]:
+def deal_records(data: Indices, clients: Indices, client_arrays: ClientArrays, numbers: range) -> tuple[Indices, Bools]:
     """Return the disjoint batches of some rounds: in round t a client uses the t-th block of its shuffled records.
 
     Args:
         data: shuffled records of each client, as indices into its population, (N, n).
         clients: participants of T rounds, (T, M).
         client_arrays: number of records and batch size of each client.
-        wanted: numbers of the T rounds, from 0.
+        numbers: numbers of the T rounds, from 0.
 
     Returns:
         Indices into the clients' populations, (T, M, K) for the largest batch size K; and a mask of the same shape that
@@ -72,12 +73,18 @@ def deal_places(data: Indices, clients: Indices, client_arrays: ClientArrays, wa
     """
     batches = client_arrays.batches[clients][..., None]
     counted = np.arange(client_arrays.largest_batch) < batches
-    place = np.asarray(wanted)[:, None, None] * batches + np.arange(client_arrays.largest_batch)
-    return data[clients[..., None], np.where(counted, place, 0)], counted
+    index = np.asarray(numbers)[:, None, None] * batches + np.arange(client_arrays.largest_batch)
+    return data[clients[..., None], np.where(counted, index, 0)], counted
 
 
-def _order(generator: np.random.Generator, sizes: Indices, shape: tuple[int, ...]) -> Indices:
-    """Return a random order of each client's records, with missing records last."""
+def _random_order(generator: np.random.Generator, sizes: Indices, shape: tuple[int, ...]) -> Indices:
+    """Return a random order of each client's records, with missing records last.
+
+    Args:
+        generator: source of randomness.
+        sizes: number of records of each client, with a last axis of length 1.
+        shape: shape of the result; its last axis has the largest number of records.
+    """
     keys = generator.random(shape)
     keys[np.broadcast_to(np.arange(shape[-1]) >= sizes, shape)] = ABSENT
     return np.argsort(keys, axis=-1)

@@ -82,8 +82,8 @@ def read_groups(run: AnyRun) -> None:
     object.__setattr__(run, "client_groups", groups)
     if not 1 <= len(groups) <= MOST_GROUPS:
         raise InvalidInput.at("/client_groups", "has too few or too many groups", allowed=f"1 to {MOST_GROUPS}")
-    for place, group in enumerate(groups):
-        at = f"/client_groups/{place}"
+    for index, group in enumerate(groups):
+        at = f"/client_groups/{index}"
         if run.noise_std is None and group.noise_std is not None:
             raise InvalidInput.at(f"{at}/noise_std", "needs noise_std of the run, which is that of the others")
         if run.noise_std is not None and group.targets:
@@ -91,7 +91,12 @@ def read_groups(run: AnyRun) -> None:
 
 
 def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Groups:
-    """Return the groups with the given noise and without targets."""
+    """Return the groups with the given noise in place of their targets.
+
+    Args:
+        groups: groups of clients.
+        noise_stds: standard deviation σ of each group's noise; None for the run's value.
+    """
     return tuple(
         replace(group, noise_std=noise_std, epsilon=None, delta=None, log10_delta=None)
         for group, noise_std in zip(groups, noise_stds, strict=True)
@@ -99,7 +104,7 @@ def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Group
 
 
 def without_noise(run: AnyRun) -> AnyRun:
-    """Return the run with no noise for any client."""
+    """Return the run without noise, for all of its client groups."""
     groups: Groups | None = run.client_groups
     if groups is None:
         return replace(run, noise_std=0.0)
@@ -107,7 +112,10 @@ def without_noise(run: AnyRun) -> AnyRun:
 
 
 def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
-    """Return p_i N of each group: its weight over the mean weight of a client; exactly 1 if all weights are equal."""
+    """Return the factor of each group's loss: its weight over the mean weight of a client.
+
+    The factors are exactly 1 if all weights are equal.
+    """
     if len({group.weight for group in groups}) == 1:
         return (1.0,) * len(groups)
     clients = sum(group.clients for group in groups)
@@ -133,17 +141,20 @@ class ClientArrays:
 
     @property
     def most_records(self) -> int:
-        """Largest number of records of a client, n."""
+        """Largest number n of records of a client."""
         return int(np.max(self.sizes))
 
     @property
     def largest_batch(self) -> int:
-        """Largest batch size of a client, K."""
+        """Largest batch size K of a client."""
         return int(np.max(self.batches))
 
 
 def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampling: Sampling) -> int:
-    """Return the batch size K of a client of the group, by default the run's share of the records, rounded.
+    """Return the batch size K of a client of a group.
+
+    It is all records for full batches, and otherwise the group's own batch size if given. By default the run's batch
+    size is scaled in proportion to the client's records, rounded to nearest, and at least 1.
 
     Args:
         group: the client's group.
@@ -180,12 +191,13 @@ def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling)
         for group in groups
     ]
     faults = []
-    for place, (group, batch) in enumerate(zip(groups, batches, strict=True)):
+    for index, (group, batch) in enumerate(zip(groups, batches, strict=True)):
         n = group.samples_per_client
+        pointer = f"/client_groups/{index}/batch_size"
         if sampling == "full" and group.batch_size not in (None, n):
-            faults.append(Fault(f"/client_groups/{place}/batch_size", "is all records of a full batch", f"{n}"))
+            faults.append(Fault(pointer, "is all records of a full batch", f"{n}"))
         elif batch > n:
-            faults.append(Fault(f"/client_groups/{place}/batch_size", "cannot exceed samples_per_client", f"≤ {n}"))
+            faults.append(Fault(pointer, "cannot exceed samples_per_client", f"≤ {n}"))
     if faults:
         raise InvalidInput(*faults)
     counts = [group.clients for group in groups]

@@ -34,7 +34,7 @@ def build_for(spec: Any, run: AnyRun) -> AnyRun:
 
 @functools.lru_cache(maxsize=16)
 def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales: tuple[float, ...]) -> object:
-    """Build a problem whose clients are in groups with their own numbers of records and weights.
+    """Build a problem with clients in groups that have their own numbers of records and weights.
 
     Args:
         spec: request of a problem.
@@ -52,11 +52,10 @@ def _build_weighted(spec: Any, group_sizes: tuple[tuple[int, int], ...], scales:
     if sum(count * n for count, n in group_sizes) > LARGEST_DATA:
         faults.append(Fault("/client_groups", "have too many records in all", f"≤ {LARGEST_DATA}"))
     if problem.objective == "empirical":
-        faults += [
-            Fault(f"/client_groups/{place}/samples_per_client", "exceeds the client's records", f"≤ {size}")
-            for place, (_, n) in enumerate(group_sizes)
-            if n > size
-        ]
+        for index, (_, n) in enumerate(group_sizes):
+            if n > size:
+                pointer = f"/client_groups/{index}/samples_per_client"
+                faults.append(Fault(pointer, "exceeds the client's records", f"≤ {size}"))
     if faults:
         raise InvalidInput(*faults)
     counts = [count for count, _ in group_sizes]

@@ -105,34 +105,54 @@ def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
 
 
 def _check_names(names: Sequence[str], group: h5py.Group, file: str) -> None:
-    """Raise `InvalidInput` if a writer is missing from a file."""
+    """Check that every writer has images in a file.
+
+    Args:
+        names: names of the writers.
+        group: the group `examples` of the file.
+        file: name of the file, for an error.
+
+    Raises:
+        InvalidInput: a writer is missing.
+    """
     for name in names:
         if name not in group:
             raise _fault(f"{file} has no writer examples/{name}")
 
 
 def _read_images(examples: h5py.Group, name: str, file: str, classes: int) -> WrittenImages:
-    """Return the images of a writer.
+    """Return the images of a writer, after checking their type, shape and values.
+
+    Args:
+        examples: the group `examples` of the file.
+        name: name of the writer.
+        file: name of the file, for an error.
+        classes: number of classes.
 
     Raises:
         InvalidInput: a field is missing, cannot be read, or has another shape or other values.
     """
     pixels = _read_field(examples, f"{name}/pixels", file)
     labels = _read_field(examples, f"{name}/label", file)
-    place = f"{file} has examples/{name}"
+    prefix = f"{file} has examples/{name}"
     if pixels.shape[1:] != (SIDE, SIDE) or pixels.dtype.kind != "f" or not len(pixels):
-        raise _fault(f"{place}/pixels of type {pixels.dtype} and shape {pixels.shape}, not images of 28 × 28 numbers")
+        raise _fault(f"{prefix}/pixels of type {pixels.dtype} and shape {pixels.shape}, not images of 28 × 28 numbers")
     if labels.shape not in ((len(pixels),), (len(pixels), 1)) or labels.dtype.kind not in "iu":
-        raise _fault(f"{place}/label of type {labels.dtype} and shape {labels.shape}, for {len(pixels)} images")
+        raise _fault(f"{prefix}/label of type {labels.dtype} and shape {labels.shape}, for {len(pixels)} images")
     if not (pixels.min() >= 0.0 and pixels.max() <= 1.0):
-        raise _fault(f"{place}/pixels from {pixels.min()} to {pixels.max()}, not from 0 to 1")
+        raise _fault(f"{prefix}/pixels from {pixels.min()} to {pixels.max()}, not from 0 to 1")
     if labels.min() < 0 or labels.max() >= classes:
-        raise _fault(f"{place}/label from {labels.min()} to {labels.max()}, not from 0 to {classes - 1}")
+        raise _fault(f"{prefix}/label from {labels.min()} to {labels.max()}, not from 0 to {classes - 1}")
     return WrittenImages(pixels.astype(np.float32), labels.reshape(-1).astype(np.int64))
 
 
 def _read_field(examples: h5py.Group, path: str, file: str) -> npt.NDArray[Any]:
-    """Return the values of a data set.
+    """Return the values of a data set of an HDF5 file.
+
+    Args:
+        examples: the group `examples` of the file.
+        path: path of the data set in the group.
+        file: name of the file, for an error.
 
     Raises:
         InvalidInput: it is missing, or cannot be read.
@@ -147,5 +167,5 @@ def _read_field(examples: h5py.Group, path: str, file: str) -> npt.NDArray[Any]:
 
 
 def _fault(message: str) -> InvalidInput:
-    """Return the error of a file."""
+    """Return the error that a file has another structure, with a message that names the file."""
     return InvalidInput.at(f"/data/{DATA}", message)

@@ -54,7 +54,7 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
 
 
 def find_folder(name: DataName) -> Path:
-    """Return the folder of a data set: the given one, or else the subfolder of `EPSILOND_DATA`.
+    """Return the folder of a data set: the one that the caller gave, or the subfolder of `EPSILOND_DATA`.
 
     Raises:
         InvalidInput: no folder is given or configured, or the configured one does not exist.

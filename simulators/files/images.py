@@ -79,12 +79,19 @@ def read_images(data: DataName, folder: Path) -> LabelledImages:
 
 
 def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -> tuple[Images, tuple[DataFile, ...]]:
-    """Return the images of a pair of IDX files, which must have as many labels as images, and the files."""
+    """Return the images of a pair of IDX files, with the files.
+
+    Args:
+        folder: folder of the data set.
+        pair: the files with the images and with their labels.
+        data: name of the data set, for the pointer of an error.
+
+    Raises:
+        InvalidInput: a file is missing or malformed, or the numbers of images and labels differ.
+    """
     sources = [read_known(folder, file, data=data) for file in pair]
-    images, labels = (
-        parse_idx(source.content, axes=axes, name=file.names[0], data=data)
-        for source, file, axes in zip(sources, pair, (3, 1), strict=True)
-    )
+    images = parse_idx(sources[0].content, axes=3, name=pair[0].names[0], data=data)
+    labels = parse_idx(sources[1].content, axes=1, name=pair[1].names[0], data=data)
     if len(images) != len(labels):
         message = f"{pair[0].names[0]} has {len(images)} images, and {pair[1].names[0]} has {len(labels)} labels"
         raise InvalidInput.at(f"/data/{data}", message)
@@ -93,7 +100,13 @@ def _read_idx_pair(folder: Path, pair: tuple[KnownFile, KnownFile], data: str) -
 
 
 def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tuple[DataFile, ...]]:
-    """Return the images of CIFAR-10's binary batches, rows of one label byte and 3,072 pixel bytes, and the files."""
+    """Return the images of CIFAR-10's binary batches, with the files.
+
+    Each row of a file has one byte for the label and 3,072 bytes for the pixels.
+
+    Raises:
+        InvalidInput: a file is missing or truncated, or a label is no class.
+    """
     sources = [read_known(folder, file, data="cifar-10") for file in files]
     batches = []
     for file, source in zip(files, sources, strict=True):
@@ -108,6 +121,15 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
 
 
 def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
-    """Raise `InvalidInput` if a label is no class."""
+    """Check that every label is a class.
+
+    Args:
+        labels: the labels.
+        name: name of their file, for an error.
+        data: name of the data set, for the pointer of an error.
+
+    Raises:
+        InvalidInput: a label is no class.
+    """
     if labels.size and int(labels.max()) >= CLASSES:
         raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

@@ -79,7 +79,7 @@ def read_known(folder: Path, file: KnownFile, *, data: str) -> FileContent:
 
 
 def identify(folder: Path, file: KnownFile, *, data: str) -> DataFile:
-    """Return the checksum of a file that may be too large to be held in memory.
+    """Return the name and the checksum of a file that may be too large to be held in memory.
 
     Args:
         folder: folder of the data set.

@@ -42,7 +42,7 @@ class MedicalCosts:
 
 @functools.cache
 def read_medical_costs(folder: Path) -> MedicalCosts:
-    """Return the medical costs.
+    """Return the features and the charges of all insured persons.
 
     Args:
         folder: folder with `insurance.csv`.

@@ -129,8 +129,8 @@ def _read_split(
         try:
             tokens, title, tags = parse_texts(content, FIELDS)
         except MalformedExample as error:
-            place = f"document {len(documents[name]) + 1} of user {name} in the split {split}"
-            raise _fault(f"{DATABASE.names[0]}: {place} {error}") from None
+            document = f"document {len(documents[name]) + 1} of user {name} in the split {split}"
+            raise _fault(f"{DATABASE.names[0]}: {document} {error}") from None
         documents[name].append(TaggedText((*tokens.split(), *title.split()), tuple(tags.split("|"))))
     for name in names:
         if name not in documents:
@@ -139,7 +139,7 @@ def _read_split(
 
 
 def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
-    """Return the most frequent words, which are the first ones of their file.
+    """Return the most frequent words, which are the first ones in the file of word counts.
 
     Args:
         folder: folder with `stackoverflow.word_count`.
@@ -184,5 +184,5 @@ def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
 
 
 def _fault(message: str) -> InvalidInput:
-    """Return the error of a file."""
+    """Return the error that a file has another structure, with a message that names the file."""
     return InvalidInput.at(f"/data/{DATA}", message)

@@ -29,7 +29,7 @@ class MalformedExample(ValueError):
 
 @functools.cache
 def example_type() -> type[Message]:
-    """Return the class of the message `tf.train.Example`."""
+    """Return the class of the message `tf.train.Example`, made from its definition at first use."""
     file = descriptor_pb2.FileDescriptorProto(name="example.proto", package=PACKAGE, syntax="proto3")
     for name, element in LISTS.values():
         _add_field(file.message_type.add(name=name), "value", 1, element, repeated=True)
@@ -37,6 +37,7 @@ def example_type() -> type[Message]:
     feature.oneof_decl.add(name="kind")
     for number, (field, (name, _)) in enumerate(LISTS.items(), start=1):
         _add_field(feature, field, number, FieldProto.TYPE_MESSAGE, type_name=name).oneof_index = 0
+    # The message Features has a map from names to values of the type Feature, encoded as repeated entries.
     features = file.message_type.add(name="Features")
     entry = features.nested_type.add(name="FeatureEntry")
     entry.options.map_entry = True

@@ -1,8 +1,9 @@
 """Likelihood-ratio attacks (LiRA; Carlini et al. 2022): a canary's confidence compared with that of reference models.
 
-The attacker can train as the trainer does. For each canary, the references show how well models fit it with and without
-training on it. Online attack: the log ratio of two normal densities. Offline attack: the deviation from models that
-were not trained on the canary.
+A canary is a record or a client that may be in the training data. The attacker can train reference models as the
+trainer does. For each canary, they show how well models fit it with and without training on it. The online attack
+scores by the log ratio of two normal densities, and the offline attack by the deviation from models that were not
+trained on the canary.
 """
 
 from __future__ import annotations
@@ -17,16 +18,14 @@ LEAST_VARIANCE = 1e-12
 """Floor of pooled variances, so that nothing is divided by 0."""
 
 
-def online(confidence: Floats, references: Floats, members: Bools) -> Floats:
-    """Score the membership of each canary by the online likelihood-ratio attack of Carlini et al. (LiRA).
+def score_online(confidence: Floats, references: Floats, members: Bools) -> Floats:
+    """Return scores of the membership of each canary by the online likelihood-ratio attack of Carlini et al. (LiRA).
 
-    A canary is a record, or a client, that may be in the training data. A model's confidence says how well the model
-    fits it, for example the log odds of its label. Reference models are trained by the attacker, each with a known
-    subset of the canaries. The score is the log ratio of two normal densities of the target model's confidence: those
-    of reference models with and without the canary.
+    A model's confidence says how well it fits a canary, for example the log odds of its label. The attacker trains
+    reference models, each with a known subset of the canaries. The score is the log ratio of two normal densities of
+    the target model's confidence: one fitted to references with the canary, and one to references without it.
 
     The means are specific to each canary; both variances are pooled over the canaries, as is usual for few references.
-    A canary that is in every reference, or in none, scores 0.
 
     Args:
         confidence: confidence of S target models in m canaries, (S, m).
@@ -34,7 +33,7 @@ def online(confidence: Floats, references: Floats, members: Bools) -> Floats:
         members: which canaries are in which reference, (K, m).
 
     Returns:
-        Scores, (S, m).
+        Scores, (S, m); 0 for a canary that is in every reference, or in none.
     """
     mean_with = _means(references, members)
     mean_without = _means(references, ~members)
@@ -44,8 +43,8 @@ def online(confidence: Floats, references: Floats, members: Bools) -> Floats:
     return np.asarray(np.where(np.isfinite(scores), scores, 0.0))
 
 
-def offline(confidence: Floats, references: Floats, members: Bools) -> Floats:
-    """Score the membership of each canary by the offline likelihood-ratio attack of Carlini et al. (LiRA).
+def score_offline(confidence: Floats, references: Floats, members: Bools) -> Floats:
+    """Return scores of the membership of each canary by the offline likelihood-ratio attack of Carlini et al. (LiRA).
 
     A model's confidence says how well it fits a canary, for example the log odds of its label. The score is the target
     model's confidence minus the mean over reference models trained without the canary, in standard deviations.
@@ -56,7 +55,7 @@ def offline(confidence: Floats, references: Floats, members: Bools) -> Floats:
         members: which canaries are in which reference, (K, m).
 
     Returns:
-        Scores, (S, m).
+        Scores, (S, m); 0 for a canary that is in every reference.
     """
     mean_without = _means(references, ~members)
     scores = (confidence - mean_without) / np.sqrt(_pooled_variance(references, ~members, mean_without))
@@ -71,12 +70,18 @@ def _means(references: Floats, chosen: Bools) -> Floats:
 
 
 def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
-    """Return the variance about the canaries' own means, pooled over the canaries."""
+    """Return the variance of confidences about the canaries' own means, pooled over the canaries.
+
+    Args:
+        references: confidence of K reference models, (K, m).
+        chosen: which references count for each canary, (K, m).
+        means: mean of the references that count, (m,); NaN if there is none.
+    """
     deviations = np.where(chosen, references - np.where(np.isnan(means), 0.0, means), 0.0)
     degrees_of_freedom = chosen.sum() - np.isfinite(means).sum()
     return float(max(np.sum(np.square(deviations)) / max(degrees_of_freedom, 1), LEAST_VARIANCE))
 
 
 def _log_density(values: Floats, means: Floats, variance: float) -> Floats:
-    """Return the log density of a normal distribution, up to a constant."""
+    """Return the log density of a normal distribution at some values, up to a constant."""
     return np.asarray(-0.5 * np.square(values - means) / variance - 0.5 * np.log(variance))

@@ -1,10 +1,10 @@
 """Auditing in one run: a lower bound on ε from guesses about many canaries (Steinke, Nasr and Jagielski 2023).
 
 Each of m canaries is in the data with probability ½, independently. The attacker sees the output of the training and
-guesses for r canaries whether they are in. Let W be binomial with r trials and probability e^ε/(1 + e^ε). Under (ε,
-δ)-differential privacy of adding or removing one canary,
+guesses for r canaries whether they are in. Let W be binomial with r trials and probability e^ε/(1 + e^ε). Assume (ε, δ)
+differential privacy under adding or removing one canary. Then, for every number v (Theorem 5.2),
 
-    P(v or more are right) ≤ P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i        (Theorem 5.2).
+    P(v or more guesses are right) ≤ P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i.
 
 Several independent runs are one run of a mechanism with the canaries of all runs: each canary is in one of them.
 """
@@ -36,12 +36,12 @@ LARGEST = 64.0
 
 
 def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
-    """Bound the logarithm of P(`right` or more of `guesses` are right) under (ε, δ)-differential privacy.
+    """Return a bound on the logarithm of the probability of many right guesses, under (ε, δ)-differential privacy.
 
     Each of m canaries is in the data with probability ½, and an attacker guesses r of them. By Theorem 5.2 of Steinke,
-    Nasr and Jagielski, the bound is P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i. Here W is binomial with r trials and
-    probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after rounding, and `LEAST_ERROR` avoids
-    log 0.
+    Nasr and Jagielski, v or more guesses are right with probability at most P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i.
+    Here W is binomial with r trials and probability e^ε/(1 + e^ε). The factor `ROUNDING` keeps the bound valid after
+    rounding, and `LEAST_ERROR` avoids log 0.
 
     Args:
         canaries: number m of canaries.
@@ -55,16 +55,22 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
     """
     if right == 0:
         return 0.0
-    least = np.arange(right, -1, -1)
-    tails = _tails(least, guesses, float(expit(epsilon)))
-    steps = np.arange(1, right + 1)
-    steepest = float(np.max((tails[1:] * ROUNDING - tails[0] / ROUNDING) / steps))
-    probability = (tails[0] + 2.0 * canaries * delta * steepest) * ROUNDING
+    thresholds = np.arange(right, -1, -1)  # v, v − 1, …, 0
+    tails = _tails(thresholds, guesses, float(expit(epsilon)))
+    steps = np.arange(1, right + 1)  # i = 1, …, v, with P(v > W ≥ v − i) = tails[i] − tails[0]
+    largest_slope = float(np.max((tails[1:] * ROUNDING - tails[0] / ROUNDING) / steps))
+    probability = (tails[0] + 2.0 * canaries * delta * largest_slope) * ROUNDING
     return math.log(min(max(probability, LEAST_ERROR), 1.0))
 
 
 def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
-    """Return P(W ≥ k) of a binomial W, for each k."""
+    """Return the probabilities P(W ≥ k) of a binomial variable W.
+
+    Args:
+        least: the values of k.
+        trials: number of trials of W.
+        rate: success probability of W.
+    """
     inner = betainc(np.maximum(least, 1), trials - np.maximum(least, 1) + 1, rate)
     return np.asarray(np.where(least == 0, 1.0, inner))
 
@@ -88,6 +94,7 @@ def epsilon_lower(*, canaries: int, guesses: int, right: int, delta: float, erro
     threshold = math.log(error)
 
     def is_refuted(epsilon: float) -> bool:
+        """Decide whether as many right guesses have probability at most `error` at an ε."""
         error_bound = log_error(canaries=canaries, guesses=guesses, right=right, epsilon=epsilon, delta=delta)
         return error_bound <= threshold
 
@@ -107,15 +114,16 @@ class GuessingBound:
 
 
 def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> GuessingBound:
-    """Guess that the highest scores are members and as many of the lowest are not, and return the best bound.
+    """Return the best lower bound on ε from guesses that canaries with high scores are members.
 
-    The numbers of guesses are fixed in advance by `SHARES`. Each bound fails with probability `error` over their
-    number, so that the best one holds with probability 1 − error.
+    As many canaries with the lowest scores are guessed not to be members. The numbers of guesses are fixed in advance
+    by `SHARES`. Each bound fails with probability `error` over the count of these numbers. The best one therefore
+    holds with probability 1 − error.
 
     Args:
         scores: larger if the attacker believes in membership, (m,).
         members: whether each canary is in the data, (m,).
-        delta: δ of the claim.
+        delta: δ at which ε is bounded.
         error: probability that the bound fails.
     """
     order = np.argsort(scores, kind="stable")

@@ -122,14 +122,19 @@ class Members:
 
     @classmethod
     def of(cls, spec: CanaryTraining) -> Members:
-        """Build the data and the canaries of a training."""
+        """Build the data and the canaries of a training, from the seed of its problem.
+
+        Gradient canaries contribute along a coordinate of their own. Other canaries are members that are taken from
+        the data; with `flipped-labels` their targets are changed.
+        """
         problem = spec.problem.build()
-        seed, d = spec.problem.seed, problem.dimension
+        seed = spec.problem.seed
         members = _members(problem.data(population_generator(seed, DATA)), spec.unit)
         if spec.canary == "gradient":
-            return cls(problem, members, None, np.eye(spec.canaries, d))
+            return cls(problem, members, None, np.eye(spec.canaries, problem.dimension))
         order = population_generator(seed, EXTRA).permutation(len(members.targets))
-        chosen, ordinary = order[: spec.canaries], np.sort(order[spec.canaries :])
+        chosen = order[: spec.canaries]
+        ordinary = np.sort(order[spec.canaries :])
         targets = members.targets[chosen]
         if spec.canary == "flipped-labels":
             targets = (targets + 1.0) % problem.classes if isinstance(problem, SoftmaxProblem) else -targets
@@ -160,7 +165,15 @@ class Members:
         return np.asarray(updates * np.minimum(1.0, spec.clipping_norm / np.maximum(norms, 1e-300)))
 
     def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
-        """Return the canaries' contributions at models (S, d), as if all were present: (S, m, d)."""
+        """Return the canaries' contributions, as if all of them were present.
+
+        Args:
+            spec: parameters of the training.
+            models: models of S runs, (S, d).
+
+        Returns:
+            Contributions, (S, m, d).
+        """
         if self.directions is not None:
             contributions: Floats = spec.clipping_norm * self.directions
             return np.broadcast_to(contributions, (len(models), *contributions.shape))
@@ -168,10 +181,16 @@ class Members:
         return self.contributions(spec, models, self.canaries)
 
     def confidence(self, models: Floats) -> Floats:
-        """Return how well each model (S, d) fits each canary, (S, m); larger values mean a better fit.
+        """Return the confidence of models in the canaries: how well each model fits each canary.
 
         For labels ±1 it is the log odds of the label, otherwise minus the loss. A gradient canary's loss is linear in
         the model.
+
+        Args:
+            models: models of S runs, (S, d).
+
+        Returns:
+            The confidence, (S, m); larger values mean a better fit.
         """
         if self.directions is not None:
             return np.asarray(-models @ self.directions.T)
@@ -207,8 +226,9 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
 
     In each round the server releases the noisy sum of the participants' clipped contributions, and steps by it. The
     attacker of the score `alignment` knows all ordinary members and every model, but neither the participants nor the
-    noise. It subtracts the expected sum of contributions from each round's sum and compares the rest with each canary's
-    contribution, as if the rest was normal. The attack is valid in any case; a wrong model only weakens it.
+    noise. The attacker subtracts the expected sum of contributions from each round's sum, and compares the rest with
+    each canary's contribution, as if the rest was normal. The attack is valid in any case; if the rest is not normal,
+    the attack is only weaker.
 
     Args:
         spec: parameters of the training.
@@ -216,7 +236,8 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
         members: which of the m canaries are in the data of each run, (S, m).
     """
     population = Members.of(spec)
-    d, q = population.problem.dimension, spec.sampling_rate
+    d = population.problem.dimension
+    q = spec.sampling_rate
     ordinary_count = population.ordinary.targets.shape[0]
     models = np.zeros((len(generators), d))
     scores = np.zeros(members.shape)
@@ -227,16 +248,16 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
         updates = population.contributions(spec, models, population.ordinary)
         canaries = population.canary_contributions(spec, models)
         total = np.einsum("sb,sbd->sd", ordinary_in, updates) + np.einsum("sm,smd->sd", canaries_in, canaries)
-        total = total + noise_std * normal
-        scores += _round_scores(population, total, updates, canaries, rate=q, noise_std=noise_std)
-        models = models - (spec.step_size / (q * ordinary_count)) * total
+        released = total + noise_std * normal
+        scores += _round_scores(population, released, updates, canaries, rate=q, noise_std=noise_std)
+        models = models - (spec.step_size / (q * ordinary_count)) * released
     return TrainedRuns(members, models, scores, population.confidence(models))
 
 
 def _round_scores(
     population: Members, total: Floats, updates: Floats, canaries: Floats, *, rate: float, noise_std: float
 ) -> Floats:
-    """Return the log likelihood ratio of each canary in a round's sum, as if the sum was normal: (S, m).
+    """Return the log likelihood ratios of one round's noisy sum with and without each canary, as if the sum was normal.
 
     A member takes part with probability q. A canary is in the data with probability ½, so that it takes part with
     probability q/2.
@@ -248,12 +269,17 @@ def _round_scores(
         canaries: contributions of the canaries, as if all were present, (S, m, d).
         rate: sampling rate q.
         noise_std: standard deviation of the noise per coordinate.
+
+    Returns:
+        The log likelihood ratios, (S, m).
     """
     canary_rate = 0.5 * rate
     expected = rate * updates.sum(axis=1) + canary_rate * canaries.sum(axis=1)
-    variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
-    variance = variance + canary_rate * (1.0 - canary_rate) * _canary_variance(population, canaries)
-    return _log_ratio(total - expected, canaries, rate, np.square(noise_std) + variance)
+    # Variances per coordinate, as means over the coordinates.
+    ordinary_variance = rate * (1.0 - rate) * np.sum(np.square(updates), axis=(1, 2)) / total.shape[1]
+    canary_variance = canary_rate * (1.0 - canary_rate) * _canary_variance(population, canaries)
+    variance = np.square(noise_std) + ordinary_variance + canary_variance
+    return _log_ratio(total - expected, canaries, rate, variance)
 
 
 def _canary_variance(population: Members, canaries: Floats) -> Floats:
@@ -267,7 +293,19 @@ def _canary_variance(population: Members, canaries: Floats) -> Floats:
 
 
 def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) -> Floats:
-    """Return the log likelihood ratio of the round's sum with and without each canary: (S, m)."""
+    """Return the log likelihood ratios of one round's sum with and without each canary, for normal sums.
+
+    A canary that is in the data takes part with probability q, so the density with it is a mixture.
+
+    Args:
+        rest: the noisy sums minus their expectations, (S, d).
+        canaries: contributions of the canaries, as if all were present, (S, m, d).
+        rate: sampling rate q.
+        variance: variance of the sums per coordinate, (S,).
+
+    Returns:
+        The log likelihood ratios, (S, m).
+    """
     squares = np.sum(np.square(canaries), axis=-1)
     # The expected sum contains half of every canary; the half of the canary in question is added back.
     product = np.einsum("sd,smd->sm", rest, canaries) + 0.5 * rate * squares
@@ -280,7 +318,17 @@ def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) ->
 def _draw_participants(
     generators: list[np.random.Generator], rate: float, ordinary: int, members: Bools
 ) -> tuple[Floats, Floats]:
-    """Draw the participants of a round as 0 and 1: ordinary members (S, B) and canaries (S, m)."""
+    """Draw the participants of a round.
+
+    Args:
+        generators: one per run; S in all.
+        rate: probability with which each member participates.
+        ordinary: number B of ordinary members.
+        members: which of the m canaries are in the data of each run, (S, m).
+
+    Returns:
+        1 for a participant and 0 for all others, of the ordinary members, (S, B), and of the canaries, (S, m).
+    """
     canaries = members.shape[1]
     if rate >= 1.0:
         return np.ones((len(generators), ordinary)), members.astype(np.float64)
@@ -289,7 +337,15 @@ def _draw_participants(
 
 
 def _members(records: Records, unit: Unit) -> Records:
-    """Return the members of data (N, n, d): clients with n records, or single records."""
+    """Return the members of a data set: its clients, or its single records.
+
+    Args:
+        records: records of N clients, (N, n, d).
+        unit: the kind of member.
+
+    Returns:
+        Records of each member, (N, n, d) for clients and (N n, 1, d) for records.
+    """
     if unit == "client":
         return records
     features, targets = records.features, records.targets
@@ -297,7 +353,16 @@ def _members(records: Records, unit: Unit) -> Records:
 
 
 def _log_odds(problem: SoftmaxProblem, models: Floats, records: Records) -> Floats:
-    """Return the mean log odds of the labels over a member's records: (S, m)."""
+    """Return the mean log odds of the labels over each canary's records, for a softmax model.
+
+    Args:
+        problem: the problem, with the number of classes.
+        models: models of S runs, (S, d).
+        records: records of the m canaries.
+
+    Returns:
+        The mean log odds, (S, m).
+    """
     weights = models.reshape(len(models), problem.classes, -1)
     outputs = np.einsum("mkd,scd->smkc", records.features, weights)
     own = np.broadcast_to(records.targets.astype(np.int64)[None, ..., None], (*outputs.shape[:-1], 1))

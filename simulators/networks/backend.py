@@ -20,7 +20,7 @@ DEVICES: Final = ("cpu", "cuda", "mps")
 
 
 def load_torch() -> Any:
-    """Import torch.
+    """Import torch and return it as a module.
 
     Raises:
         InvalidInput: torch is not installed.

@@ -96,7 +96,7 @@ class _Records:
 
     @classmethod
     def of(cls, images: ImageVectors, device: Any) -> _Records:
-        """Copy images to a device."""
+        """Copy images and labels to a device."""
         torch = load_torch()
         return cls(torch.as_tensor(images.features, device=device), torch.as_tensor(images.labels, device=device))
 
@@ -120,30 +120,29 @@ def train_federated(
     """
     device = choose_device()
     torch = load_torch()
-    clients, batches, noise = (
-        np.random.default_rng(stream) for stream in np.random.SeedSequence(seed, spawn_key=(1,)).spawn(3)
-    )
+    streams = np.random.SeedSequence(seed, spawn_key=(1,)).spawn(3)
+    clients, batches, noise = (np.random.default_rng(stream) for stream in streams)
     widths = (federation.training.features.shape[1], *training.hidden, classes)
     with seeded_torch(seed):
         model = fully_connected(widths).to(device)
         weights = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
-        records, test = _Records.of(federation.training, device), _Records.of(federation.test, device)
+        records = _Records.of(federation.training, device)
+        test = _Records.of(federation.test, device)
         results = []
-        for index, (local_step, server_step) in enumerate(
-            zip(training.local_step_sizes, training.server_step_sizes, strict=True)
-        ):
+        step_sizes = zip(training.local_step_sizes, training.server_step_sizes, strict=True)
+        for number, (local_step, server_step) in enumerate(step_sizes, start=1):
             drawn = clients.choice(len(federation.clients), size=training.participants, replace=False)
             own_records = [federation.clients[client] for client in drawn]
-            updates = _updates(model, weights, records, own_records, training, local_step, batches)
+            updates = _train_clients(model, weights, records, own_records, training, local_step, batches)
             message = training.rule.mean_message(updates, noise)
             weights = weights - server_step * torch.tensor(message, dtype=weights.dtype, device=device)
-            if index + 1 in training.measured:
+            if number in training.measured:
                 torch.nn.utils.vector_to_parameters(weights, model.parameters())
-                results.append(_measure(index + 1, model, records, test))
+                results.append(_measure(number, model, records, test))
     return tuple(results)
 
 
-def _updates(
+def _train_clients(
     model: Any,
     weights: torch.Tensor,
     records: _Records,
@@ -152,16 +151,19 @@ def _updates(
     step_size: float,
     generator: np.random.Generator,
 ) -> Iterator[Floats]:
-    """Yield the update w_k − w_{k,E} of each client, of shape (d).
+    """Yield the update of each client: the server's weights minus the client's weights after its local steps.
 
     Args:
         model: the network; its weights are overwritten.
-        weights: weights w_k of the server.
+        weights: weights of the server, (d).
         records: all training images.
-        clients: records of each client.
+        clients: records of each client, as indices into the training images.
         training: settings of the run.
-        step_size: η_k.
+        step_size: local step size of the round.
         generator: source of the batches.
+
+    Yields:
+        An update, (d).
     """
     torch = load_torch()
     parameters = list(model.parameters())
@@ -177,12 +179,12 @@ def _updates(
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        end = torch.nn.utils.parameters_to_vector(parameters).detach()
-        yield (weights - end).cpu().numpy().astype(np.float64)
+        final_weights = torch.nn.utils.parameters_to_vector(parameters).detach()
+        yield (weights - final_weights).cpu().numpy().astype(np.float64)
 
 
 def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> ModelQuality:
-    """Return the quality of a model.
+    """Return the training loss and the test error of a model.
 
     Args:
         rounds: number of rounds that have trained it.
@@ -195,9 +197,9 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
         float(functional.cross_entropy(outputs, labels, reduction="sum"))
         for outputs, labels in _predict(model, training)
     ]
-    wrong = [int((outputs.argmax(dim=1) != labels).sum()) for outputs, labels in _predict(model, test)]
+    errors = [int((outputs.argmax(dim=1) != labels).sum()) for outputs, labels in _predict(model, test)]
     loss = sum(losses) / len(training.labels)
-    return ModelQuality(rounds, loss if math.isfinite(loss) else math.inf, sum(wrong) / len(test.labels))
+    return ModelQuality(rounds, loss if math.isfinite(loss) else math.inf, sum(errors) / len(test.labels))
 
 
 def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:

@@ -96,10 +96,9 @@ def train_personal(
     device = choose_device()
     torch = load_torch()
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
-    shared_steps, personal_steps = (
-        torch.tensor(steps, device=device)
-        for steps in split_steps(np.asarray(step_sizes, dtype=np.float32), training.personalization)
-    )
+    shared_sizes, personal_sizes = split_steps(np.asarray(step_sizes, dtype=np.float32), training.personalization)
+    shared_steps = torch.tensor(shared_sizes, device=device)
+    personal_steps = torch.tensor(personal_sizes, device=device)
     with seeded_torch(seed):
         start = {**draw_representation(), OUTPUT: draw_output_layer(training.classes)}
         runs = len(step_sizes)
@@ -111,18 +110,18 @@ def train_personal(
             images, labels = _draw_batches([users.training[user] for user in drawn], training, generator, device)
             chosen = torch.as_tensor(drawn, device=device)
             gradients, personal_gradients = _gradients(shared, personal[:, chosen], images, labels)
-            personal[:, chosen] -= _by_run(personal_steps, personal_gradients) * personal_gradients
+            personal[:, chosen] -= _broadcast_steps(personal_steps, personal_gradients) * personal_gradients
             noise = _draw_noise(start, training, device)
             for name, gradient in _clip(gradients, training.clipping_norm).items():
                 mean = gradient.mean(dim=1) + noise[name]
-                shared[name] = shared[name] - _by_run(shared_steps, mean) * mean
+                shared[name] = shared[name] - _broadcast_steps(shared_steps, mean) * mean
             if index in training.measured:
                 accuracies.append(_measure_accuracies(shared, personal, users.test, device))
     return np.asarray(accuracies)
 
 
-def _by_run(steps: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Return the step size of each run, in a shape that multiplies values with one leading axis for the runs."""
+def _broadcast_steps(steps: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Return the step size of each run in a shape that multiplies values, of which the first axis is the runs."""
     return steps.reshape(-1, *(1,) * (values.dim() - 1))
 
 
@@ -131,8 +130,15 @@ def _draw_batches(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Draw a batch of each user, without replacement unless a user has too few images.
 
+    Args:
+        users: training images of the users of a round.
+        training: settings of the run.
+        generator: source of the batches.
+        device: torch device of the result.
+
     Returns:
-        Images of shape (users, batch, 1, 28, 28), and targets of shape (users, batch, classes).
+        Images of shape (users, batch, 1, 28, 28), and targets of shape (users, batch, classes): 0.9 for the class and
+        −0.1 for the others.
     """
     torch = load_torch()
     images, labels = [], []
@@ -179,7 +185,12 @@ def _gradients(
 
 
 def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
-    """Return gradients scaled to a norm of at most `bound` over all weights together, for each run and user."""
+    """Return gradients scaled to a norm of at most a bound, over all weights together, for each run and user.
+
+    Args:
+        gradients: gradients by the name of the weights, (runs, users, …).
+        bound: largest norm.
+    """
     flat = load_torch().cat([gradient.flatten(2) for gradient in gradients.values()], dim=2)
     factors = bound / flat.norm(dim=2).clamp(min=bound)
     clipped = {}
@@ -190,7 +201,15 @@ def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
 
 
 def _draw_noise(shapes: Mapping[str, torch.Tensor], training: PersonalOutputs, device: object) -> Weights:
-    """Draw Gaussian noise of standard deviation σC/Q for the mean of the clipped gradients, on the CPU."""
+    """Draw Gaussian noise for the mean of the clipped gradients, on the CPU.
+
+    Its standard deviation is the noise multiplier times the clipping norm, divided by the number of users of a round.
+
+    Args:
+        shapes: weights by name, which have the shapes of the noise.
+        training: settings of the run.
+        device: torch device of the result.
+    """
     std = training.noise_multiplier * training.clipping_norm / training.participants
     torch = load_torch()
     return {name: (std * torch.randn(value.shape)).to(device) for name, value in shapes.items()}
@@ -199,16 +218,24 @@ def _draw_noise(shapes: Mapping[str, torch.Tensor], training: PersonalOutputs, d
 def _measure_accuracies(
     shared: Weights, personal: torch.Tensor, users: Sequence[UserImages], device: object
 ) -> npt.NDArray[np.float64]:
-    """Return the share of all users' test images with the right class, for each run."""
+    """Return the share of all users' test images with the right class, for each run.
+
+    Args:
+        shared: shared weights by name, (runs, …).
+        personal: output layers of the users, (runs, users, features, classes).
+        users: test images of all users.
+        device: torch device.
+    """
     torch = load_torch()
-    right, total = np.zeros(len(personal)), 0
+    right = np.zeros(len(personal))
+    total = 0
     features_of_run = torch.func.vmap(represent, in_dims=(0, None))
     with torch.no_grad():
         for start in range(0, len(users), USERS_AT_ONCE):
-            some = users[start : start + USERS_AT_ONCE]
-            images = torch.tensor(np.concatenate([user.images for user in some])[:, None], device=device)
-            labels = torch.tensor(np.concatenate([user.labels for user in some]), device=device)
-            owner = np.repeat(np.arange(start, start + len(some)), [len(user.labels) for user in some])
+            chunk = users[start : start + USERS_AT_ONCE]
+            images = torch.tensor(np.concatenate([user.images for user in chunk])[:, None], device=device)
+            labels = torch.tensor(np.concatenate([user.labels for user in chunk]), device=device)
+            owner = np.repeat(np.arange(start, start + len(chunk)), [len(user.labels) for user in chunk])
             layers = shared[OUTPUT][:, None] + personal[:, torch.as_tensor(owner, device=device)]
             outputs = torch.einsum("rif,rifc->ric", features_of_run(shared, images), layers)
             right += (outputs.argmax(dim=2) == labels).sum(dim=1).cpu().numpy()

@@ -34,7 +34,7 @@ class LaplaceLevels:
     """α > 0, for each grid step."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector, in grid steps."""
+        """Draw the noise of a vector with a number of coordinates, in grid steps."""
         return truncated_discrete_laplace(self.decay_rate, self.noise_levels, (dimension,), seeded(generator))
 
 
@@ -46,7 +46,7 @@ class BinomialTrials:
     """N ≥ 2."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector, in grid steps."""
+        """Draw the noise of a vector with a number of coordinates, in grid steps."""
         return np.asarray(generator.binomial(self.trials, 0.5, size=dimension) - self.trials // 2)
 
 
@@ -94,9 +94,11 @@ class UpdateRule:
             updates: the update of each client, of shape (d).
             generator: source of rounding and noise.
         """
-        total, count = np.zeros(()), 0
+        total = np.zeros(())
+        count = 0
         for update in updates:
-            total, count = total + self._message(update, generator), count + 1
+            total = total + self._message(update, generator)
+            count += 1
         if self.noise is not None and self.noise_at == "server":
             total = total + self.noise.draw(len(total), generator)
         return np.asarray(total * (self.unit / (count * (self.quantization_levels or 1))))

@@ -94,7 +94,8 @@ class DataSetProblem:
         Raises:
             InvalidInput: the objective is empirical and the number is another one, or it is too large.
         """
-        training, samples = self.dealt - self.tested, self.samples_per_client
+        training = self.dealt - self.tested
+        samples = self.samples_per_client
         if self.objective == "empirical" and samples not in (None, training):
             raise InvalidInput.at(
                 "/samples_per_client",
@@ -149,20 +150,20 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     """Split the data set over the clients, hold out the test records, and build the learning problem.
 
     Logistic regression predicts whether a label is odd, as ±1. Held-out records are scored by the sign of the output
-    for the logistic loss, and by the largest output for softmax. The squared loss is scored by the error relative to
-    that of the training mean.
+    for the logistic loss, and by the largest output for softmax. For the squared loss, the score is the error relative
+    to the error of predicting the mean training target.
 
     Args:
         spec: data set, loss, number of clients, split and held-out share.
     """
     features, labels = read_features(spec.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
-    places = _split_records(spec, labels, generator)
+    records = _split_records(spec, labels, generator)
     loss = spec.loss or _FACTS[spec.data_set].losses[0]
     targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
     if spec.tested:
-        places = generator.permuted(places, axis=1)
-    training, test = places[:, spec.tested :], places[:, : spec.tested].reshape(-1)
+        records = generator.permuted(records, axis=1)
+    training, test = records[:, spec.tested :], records[:, : spec.tested].reshape(-1)
     size = training.shape[1]
     population = Population(features[training], targets[training], size)
     classes = _FACTS[spec.data_set].classes
@@ -205,13 +206,16 @@ def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Ge
 
 
 def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArray[np.int64]:
-    """Assign one odd and one even digit to each of 25 clients: the indices of its records, (25, 2 `PAIR_RECORDS`).
+    """Assign one odd and one even digit to each of 25 clients.
 
     The records of a digit are divided into five parts, one for each client with this digit.
 
     Args:
         order: indices of all records in random order.
         labels: digit of each record.
+
+    Returns:
+        Indices of the records of each client, (25, 2 `PAIR_RECORDS`).
     """
     parts_of_digit = []
     for digit in range(10):
@@ -227,13 +231,24 @@ def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArr
 
 @functools.cache
 def read_features(name: DataSet) -> tuple[Floats, Floats]:
-    """Return standardised features of norm at most 1, with the class of each record or its target in [−1, 1]."""
+    """Return the features and the labels of a data set of scikit-learn.
+
+    Args:
+        name: name of the data set.
+
+    Returns:
+        Features, standardised, divided by the root of their number, and clipped to norm 1; and the class of each
+        record or, for a regression, its target, centred and scaled to [−1, 1].
+
+    Raises:
+        MissingExtra: scikit-learn is not installed.
+    """
     with extra("simulate", "a data set"):
         from sklearn import datasets as sets  # noqa: PLC0415  a second of imports that few need
 
-    load = {"breast-cancer": sets.load_breast_cancer, "digits": sets.load_digits, "diabetes": sets.load_diabetes}[name]
-    features, labels = load(return_X_y=True)
-    labels = np.asarray(labels, dtype=np.float64)
+    loaders = {"breast-cancer": sets.load_breast_cancer, "digits": sets.load_digits, "diabetes": sets.load_diabetes}
+    features, raw_labels = loaders[name](return_X_y=True)
+    labels = np.asarray(raw_labels, dtype=np.float64)
     if _FACTS[name].classes == 0:
         centred = labels - np.mean(labels)
         labels = centred / np.max(np.abs(centred))

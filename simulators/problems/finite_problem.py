@@ -24,7 +24,7 @@ class Mean(Protocol):
     """Objective F."""
 
     def values(self, models: Floats) -> Floats:
-        """Return F at models (…, d): (…)."""
+        """Return the objective at each model of an array: (…, d) → (…)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,43 +85,53 @@ class FiniteProblem(ABC):
         return int(self.population.features.shape[-1])
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """Draw a data set as places in the clients' populations: (N, n)."""
+        """Draw a data set, as indices of records in the clients' populations, (N, n).
+
+        An empirical objective has the whole population as its data, and nothing is drawn.
+        """
         clients, size = self.population.targets.shape
         if self.objective == "empirical":
+            # Clients that differ keep their last records, so that these come first in a row.
             order = np.arange(size) if self.sizes is None else np.arange(size)[::-1]
             return np.broadcast_to(order, (clients, size))
         most = self.samples_per_client if self.sizes is None else int(np.max(self.sizes))
         return generator.integers(size, size=(clients, most))
 
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
-        """Draw one fresh record per client as places in the populations: (*shape, N)."""
+        """Draw one fresh record per client, as indices of records in the populations, (*shape, N)."""
         clients, size = self.population.targets.shape
         return generator.integers(size, size=(*shape, clients))
 
-    def records(self, clients: Indices, places: Indices) -> Records:
-        """Return records by client and place in the client's population."""
+    def records(self, clients: Indices, indices: Indices) -> Records:
+        """Return records by their clients and their indices in the clients' populations.
+
+        Args:
+            clients: clients of the records.
+            indices: indices in the populations, of a shape that broadcasts with `clients`.
+        """
         features, targets = self.population.rows()
-        rows = places + clients * (self.population.targets.shape[1] if self.population.own else 0)
+        rows_per_client = self.population.targets.shape[1] if self.population.own else 0  # 0 if all share one
+        rows = indices + clients * rows_per_client
         return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 
     def data(self, generator: np.random.Generator) -> Records:
-        """Draw one data set: features (N, n, d) and targets (N, n)."""
+        """Draw one data set and return its records: features (N, n, d) and targets (N, n)."""
         return self.records(np.arange(self.clients)[:, None], self.draw(generator))
 
     def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
-        """Draw fresh records: features (*shape, N, d) and targets (*shape, N)."""
+        """Draw fresh records of all clients and return them: features (*shape, N, d) and targets (*shape, N)."""
         return self.records(np.arange(self.clients), self.draw_fresh(generator, shape))
 
     def project(self, models: Floats) -> Floats:
-        """Project models onto the ball."""
+        """Project models onto the domain, a ball around 0."""
         return on_ball(models, self.radius)
 
     def excess(self, models: Floats) -> Floats:
-        """Return F minus `optimum_value`, a lower bound on its minimum; never negative."""
+        """Return the objective at models, minus a lower bound on its minimum; never negative."""
         return np.maximum(self.mean.values(models) - self.constants.optimum_value, 0.0)
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Score models on the held-out records."""
+        """Return scores of models on the held-out records, by name; empty if no records are held out."""
         return {} if self.held_out is None else self.held_out.scores(models)
 
     def facts(self) -> Mapping[str, float | int | str]:

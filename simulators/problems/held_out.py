@@ -27,13 +27,23 @@ class HeldOut:
     """Numbers that a model predicts for one record."""
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Return each score of each model: (…, D) → (…). No score depends on the other models."""
+        """Return the scores of each model by name; no score depends on the other models.
+
+        Args:
+            models: models, (…, D).
+
+        Returns:
+            Scores, (…).
+        """
         rows = models.reshape(-1, models.shape[-1])
         step = max(1, AT_ONCE // (len(self.targets) * self.outputs))
         parts = [
             self.measure(rows[start : start + step], self.features, self.targets) for start in range(0, len(rows), step)
         ]
-        return {name: np.concatenate([part[name] for part in parts]).reshape(models.shape[:-1]) for name in parts[0]}
+        scores = {}
+        for name in parts[0]:
+            scores[name] = np.concatenate([part[name] for part in parts]).reshape(models.shape[:-1])
+        return scores
 
 
 def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
@@ -45,7 +55,7 @@ def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, F
         targets: (T), each −1 or 1.
     """
     signs = np.sign(np.matmul(features, models[..., None])[..., 0] * targets)
-    return _shares(0.5 * (1.0 + signs))
+    return _error_and_accuracy(0.5 * (1.0 + signs))
 
 
 def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
@@ -58,23 +68,31 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
     """
     weights = models.reshape(len(models), -1, features.shape[1])
     predicted = np.argmax(np.matmul(features, weights.swapaxes(-1, -2)), axis=-1)
-    return _shares(np.where(predicted == targets, 1.0, 0.0))
+    return _error_and_accuracy(np.where(predicted == targets, 1.0, 0.0))
 
 
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
     """Return a measure of the root relative mean square error (RRMSE) of linear predictions.
 
-    The squared errors are divided by those of the constant prediction `training_mean`, the mean training target.
+    Args:
+        training_mean: mean training target. Squared errors are divided by the errors of this constant prediction.
     """
 
     def measure(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
+        """Return the RRMSE of each model on some records.
+
+        Args:
+            models: weights of s models, (s, d).
+            features: features of the records, (T, d).
+            targets: targets of the records, (T).
+        """
         squared_errors = np.sum(np.square(np.matmul(features, models[..., None])[..., 0] - targets), axis=-1)
         return {"test_rrmse": np.sqrt(squared_errors / np.sum(np.square(targets - training_mean)))}
 
     return measure
 
 
-def _shares(credit: Floats) -> Mapping[str, Floats]:
+def _error_and_accuracy(credit: Floats) -> Mapping[str, Floats]:
     """Return the error and the accuracy of each model from the credit of each prediction: 1 if right, ½ or 0."""
     accuracy = np.mean(credit, axis=-1)
     return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}

@@ -1,16 +1,12 @@
 """Problems with linear predictions: F(w) = mean over clients and records of ℓ(⟨x, w⟩, y) + (μ/2)‖w‖², w in a ball.
 
 All constants follow from the finite population, or from the class of records: norm of x at most 1, |y| at most the
-loss's largest target. Let r be the radius and s(r) the largest slope of such a record.
+loss's largest target. Let r be the radius of the ball and s(r) the largest slope of such a record.
 
-- L = s(r) + μr bounds ‖ℓ'x + μw‖; β = c + μ, c the curvature of ℓ, bounds the Lipschitz constant of that gradient.
-- φ: within a client μw cancels, and a variance is at most a second moment: φ² ≤ max over clients of
-  mean_j(s_j(r‖x_j‖)²‖x_j‖²). If the slope is constant, φ² is the variance of the x_j itself.
-- v: the records that all clients share cancel in ∇F_i − ∇F. The rest is h_i = (1/P) Σ over the client's own j of
-  ℓ'x_j. A mean of squares about the mean is at most that about 0: v² ≤ mean_i(Σ_j s_j(r‖x_j‖)‖x_j‖)²/P². A second
-  bound starts at w = 0: the norm of ∇F_i − ∇F grows by at most a_i r, a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖),
-  Σ_i = (1/P) Σ_j x_j x_jᵀ, since both Hessians lie between 0 and that bound. Hence
-  v ≤ (mean_i(‖∇F_i(0) − ∇F(0)‖ + a_i r)²)^½. The code takes the smaller bound.
+- The Lipschitz constant L = s(r) + μr bounds ‖ℓ'x + μw‖. The smoothness β = c + μ, for the curvature c of ℓ, bounds the
+  Lipschitz constant of that gradient.
+- The standard deviation φ of gradients within a client is bounded by `_gradient_std`.
+- The heterogeneity v of the clients is bounded by `_heterogeneity`.
 """
 
 from __future__ import annotations
@@ -110,14 +106,14 @@ class LinearModelProblem(FiniteProblem):
         )
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Return mean gradients: models (…, d), records (…, K, d) → (…, d)."""
+        """Return the mean gradient over K records of each model: models (…, d), records (…, K, d) → (…, d)."""
         slopes = self.loss.slope(np.matmul(records.features, models[..., None])[..., 0], records.targets)
         sums = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
         mean: Floats = sums / records.targets.shape[-1] + self.strong_convexity * models
         return mean
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Return gradients of single records: models (…, d), records (…, d) → (…, d)."""
+        """Return the gradient of one record for each model: models (…, d), records (…, d) → (…, d)."""
         slopes = self.loss.slope(np.sum(records.features * models, axis=-1), records.targets)
         return slopes[..., None] * records.features + self.strong_convexity * models
 
@@ -140,7 +136,10 @@ class MeanLoss:
     """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return F at models (…, d), as (…). Other models in the array do not change a value, not even by rounding."""
+        """Return the objective at each model of an array: (…, d) → (…).
+
+        Other models in the array do not change a value, not even by rounding.
+        """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
         step = max(1, AT_ONCE // len(self.targets))
@@ -153,11 +152,11 @@ class MeanLoss:
         return means.reshape(models.shape[:-1]) + ridge
 
     def value(self, model: Floats) -> float:
-        """Return F at one model."""
+        """Return the objective at one model."""
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
-        """Return ∇F at one model."""
+        """Return the gradient of the objective at one model."""
         slopes: Floats = self.weights * self.loss.slope(self.features @ model, self.targets)
         return slopes @ self.features + self.strong_convexity * model
 
@@ -173,7 +172,7 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
         radius: radius of the ball.
     """
     loss = mean.loss
-    steepest = loss.steepest(_array(radius), _array(loss.largest_target))
+    largest_slope = loss.steepest(_array(radius), _array(loss.largest_target))
     sizes = np.abs(loss.value(_array([-radius, 0.0, radius]), _array(loss.largest_target)))
     largest_eigenvalue = _float(_largest_eigenvalue(np.sqrt(mean.weights)[:, None] * mean.features))
     return least_on_ball(
@@ -182,17 +181,17 @@ def _minimum(mean: MeanLoss, radius: float) -> Minimum:
         dimension=mean.features.shape[1],
         radius=radius,
         smoothness=loss.curvature * largest_eigenvalue * SAFE + mean.strong_convexity,
-        scale=float(np.max(sizes)) + _float(steepest) * radius + mean.strong_convexity * radius * radius,
+        scale=float(np.max(sizes)) + _float(largest_slope) * radius + mean.strong_convexity * radius * radius,
         iterations=math.ceil(ITERATIONS / mean.features.size),
     )
 
 
 def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
-    """Bound φ, the largest standard deviation of a record's gradient within a client.
+    """Return a bound on the largest standard deviation φ of a record's gradient within a client.
 
-    A variance is at most the second moment: φ² ≤ max over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here s_j(t) is the
-    largest slope of the loss of record j at predictions up to t. If the slope is constant, φ² is the variance of the
-    features.
+    The ridge term cancels within a client, and a variance is at most the second moment. So φ² is at most the maximum
+    over clients of mean_j (s_j(r‖x_j‖) ‖x_j‖)². Here s_j(t) is the largest slope of the loss of record j at predictions
+    up to t. If the slope is constant, φ² is the variance of the features x_j.
 
     Args:
         loss: loss of a linear prediction.
@@ -210,16 +209,17 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
-    """Bound the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
+    """Return a bound on the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
 
     F_i is the mean loss of a client's P records, and F the mean of all F_i. Records that all clients share cancel in
     ∇F_i − ∇F. The sums are therefore over the records j = (x_j, y_j) that only client i has. The result is the smaller
     of two bounds, times the factor `SAFE` for rounding:
 
-    1. A mean of squares about the mean is at most that about 0: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here s_j(t)
-       is the largest slope of the loss of record j at predictions up to t.
+    1. A mean of squares about the mean is at most the mean of squares: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here
+       s_j(t) is the largest slope of the loss of record j at predictions up to t.
     2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
-       a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ.
+       a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ, because both
+       Hessians lie between 0 and this bound.
 
     Args:
         loss: loss of a linear prediction.
@@ -229,7 +229,8 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
     size = population.features.shape[1]
-    features, targets = population.features[:, population.shared :], population.targets[:, population.shared :]
+    features = population.features[:, population.shared :]
+    targets = population.targets[:, population.shared :]
     norms = np.linalg.norm(features, axis=-1)
     largest_gradients = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
     slopes = loss.slope(np.zeros_like(targets), targets)
@@ -246,14 +247,16 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _largest_eigenvalue(features: Floats) -> Floats:
-    """Return the largest eigenvalue of Σ_j x_j x_jᵀ: (…, P, d) → (…)."""
+    """Return the largest eigenvalue of the sum of x_j x_jᵀ over P records x_j: (…, P, d) → (…)."""
     largest: Floats = np.square(np.linalg.svd(features, compute_uv=False)[..., 0])
     return largest
 
 
 def _array(values: float | list[float]) -> Floats:
+    """Return numbers as an array of doubles, which the functions of a loss take."""
     return np.asarray(values, dtype=np.float64)
 
 
 def _float(value: npt.NDArray[np.float64]) -> float:
+    """Return an array of one number as a float."""
     return float(value)

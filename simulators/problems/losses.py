@@ -1,7 +1,7 @@
-"""Losses of a linear prediction z = ⟨x, w⟩ against a target y, with bounds on their slopes.
+"""Losses of a linear prediction z = ⟨x, w⟩ of a target y, with bounds on their derivatives by z (slopes).
 
-Records have features of norm at most 1 and targets of size at most `largest_target`. Constants over all such records
-therefore follow from the slope at the largest |z|.
+Records have features x of norm at most 1 and targets of size at most `largest_target`. Hence |z| is at most the radius
+of the domain of w, and constants that hold for all such records follow from the slope at the largest |z|.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from epsilond.simulators.problems.problem import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """ℓ(z, y), convex and twice differentiable almost everywhere in z; arrays broadcast."""
+    """A loss ℓ(z, y) that is convex and twice differentiable almost everywhere in z; arrays broadcast."""
 
     name: str
     value: Callable[[Floats, Floats], Floats]
     slope: Callable[[Floats, Floats], Floats]
     """∂ℓ/∂z."""
     steepest: Callable[[Floats, Floats], Floats]
-    """Largest |∂ℓ/∂z| if |z| is at most the first and |y| is the second argument."""
+    """Function (reach, y) → largest |∂ℓ/∂z| over predictions with |z| ≤ reach and targets ±y."""
     curvature: float
     """Lipschitz constant of the slope."""
     largest_target: float
@@ -32,38 +32,47 @@ class Loss:
 
 
 def _linear_value(z: Floats, y: Floats) -> Floats:
+    """Return y − z."""
     return y - z
 
 
 def _linear_slope(z: Floats, y: Floats) -> Floats:
+    """Return the slope −1 for each pair of a prediction z and a target y."""
     return -np.ones(np.broadcast_shapes(z.shape, y.shape))
 
 
 def _linear_steepest(reach: Floats, y: Floats) -> Floats:
+    """Return the size 1 of every slope."""
     return np.ones(np.broadcast_shapes(reach.shape, y.shape))
 
 
 def _squared_value(z: Floats, y: Floats) -> Floats:
+    """Return ½(z − y)²."""
     return np.asarray(0.5 * np.square(z - y))
 
 
 def _squared_slope(z: Floats, y: Floats) -> Floats:
+    """Return the slope z − y."""
     return z - y
 
 
 def _squared_steepest(reach: Floats, y: Floats) -> Floats:
+    """Return the largest |z − y| over predictions with |z| ≤ `reach`."""
     return reach + np.abs(y)
 
 
 def _logistic_value(z: Floats, y: Floats) -> Floats:
+    """Return ln(1 + e^(−yz))."""
     return np.asarray(np.logaddexp(0.0, -y * z))
 
 
 def _logistic_slope(z: Floats, y: Floats) -> Floats:
+    """Return the slope −y/(1 + e^(yz))."""
     return np.asarray(-y * expit(-y * z))
 
 
 def _logistic_steepest(reach: Floats, y: Floats) -> Floats:
+    """Return the largest |y|/(1 + e^(yz)) over predictions with |z| ≤ `reach`; it is attained where yz is least."""
     return np.asarray(np.abs(y) * expit(np.abs(y) * reach))
 
 
@@ -99,18 +108,24 @@ LOGISTIC = Loss(
 
 
 def huber(threshold: float) -> Loss:
-    """Return the Huber loss of the residual r = |z − y|: ½r² for r ≤ κ, and κ(r − ½κ) beyond the threshold κ."""
+    """Return the Huber loss of the residual r = |z − y|, for a prediction z and a target y.
+
+    Args:
+        threshold: residual κ up to which the loss is ½r². Beyond it the loss is linear, κ(r − ½κ).
+    """
 
     def value(z: Floats, y: Floats) -> Floats:
+        """Return the loss for each pair of a prediction and a target."""
         residual = np.abs(z - y)
         clipped = np.minimum(residual, threshold)
         return clipped * (residual - 0.5 * clipped)
 
-    return Loss(
-        name="huber",
-        value=value,
-        slope=lambda z, y: np.clip(z - y, -threshold, threshold),
-        steepest=lambda reach, y: np.minimum(reach + np.abs(y), threshold),
-        curvature=1.0,
-        largest_target=1.0,
-    )
+    def slope(z: Floats, y: Floats) -> Floats:
+        """Return z − y, clipped to [−κ, κ]."""
+        return np.clip(z - y, -threshold, threshold)
+
+    def steepest(reach: Floats, y: Floats) -> Floats:
+        """Return the largest size of a slope over predictions with |z| ≤ `reach`."""
+        return np.minimum(reach + np.abs(y), threshold)
+
+    return Loss(name="huber", value=value, slope=slope, steepest=steepest, curvature=1.0, largest_target=1.0)

@@ -89,13 +89,17 @@ class Digits:
 
     spec: PersonalizedDigits
     features: Floats
-    """(N, n, 64): training records."""
+    """Pixels of n training images of each of N clients, (N, n, 64)."""
     labels: Floats
+    """Digits on the training images, (N, n)."""
     test_features: Floats
+    """Pixels of T held-out images of each client, (N, T, 64)."""
     test_labels: Floats
+    """Digits on the held-out images, (N, T)."""
     optima: Floats
-    """(N, d): fits whose loss bounds the least loss."""
+    """A fitted model of each client, (N, d); its loss is an upper bound on the least loss."""
     optimum_gap: float
+    """Mean loss of the fitted models. The least loss is between 0 and this number."""
 
     @property
     def clients(self) -> int:
@@ -141,8 +145,8 @@ class Digits:
         Returns:
             Features (rows, m, 64), the pixels of an image, and labels (rows, m).
         """
-        places = generator.integers(self.labels.shape[1], size=(*clients.shape, batch_size))
-        return Records(self.features[clients[..., None], places], self.labels[clients[..., None], places])
+        indices = generator.integers(self.labels.shape[1], size=(*clients.shape, batch_size))
+        return Records(self.features[clients[..., None], indices], self.labels[clients[..., None], indices])
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
         """Return the weighted sum of the cross-entropy's gradients over the records of each participating client.
@@ -161,7 +165,17 @@ class Digits:
         return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return Σ_i share_i times the mean loss of client i on its training records; the least value is at least 0."""
+        """Return the mean training losses of the clients, weighted and added up.
+
+        The least value of the sum is unknown, but at least 0. The result is therefore an upper bound on the excess.
+
+        Args:
+            models: models of the N clients, (…, N, d).
+            shares: weight of each client, (N).
+
+        Returns:
+            Weighted sums, (…).
+        """
         return np.asarray(np.einsum("...n,n->...", _losses(self.features, self.labels, models), shares))
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
@@ -195,28 +209,47 @@ def _build_problem(spec: PersonalizedDigits) -> Digits:
     order = np.arange(len(labels))
     if spec.split == "by-label":
         order = np.argsort(labels, kind="stable")
-    places = order[: spec.clients * spec.dealt].reshape(spec.clients, spec.dealt)
-    places = np.random.default_rng(np.random.SeedSequence(spec.seed)).permuted(places, axis=1)
-    training, test = places[:, spec.tested :], places[:, : spec.tested]
-    fits = np.stack([_fit(features[client], labels[client]) for client in training])
+    records_of_clients = order[: spec.clients * spec.dealt].reshape(spec.clients, spec.dealt)
+    shuffled = np.random.default_rng(np.random.SeedSequence(spec.seed)).permuted(records_of_clients, axis=1)
+    training = shuffled[:, spec.tested :]
+    test = shuffled[:, : spec.tested]
+    fits = np.stack([_fit(features[records], labels[records]) for records in training])
     gap = float(np.mean(_losses(features[training], labels[training], fits)))
     return Digits(spec, features[training], labels[training], features[test], labels[test], fits, gap)
 
 
 def _fit(features: Floats, labels: Floats) -> Floats:
-    """Fit the indicators of the classes by least squares, times `FIT`: (d,)."""
+    """Return a model whose softmax loss is small: a least-squares fit of the class indicators, times `FIT`.
+
+    Args:
+        features: training images of one client, (n, 64).
+        labels: their digits, (n).
+
+    Returns:
+        Weights of the classes one after another, (d).
+    """
     indicators = (labels[:, None] == np.arange(CLASSES)).astype(np.float64)
     weights: Floats = np.linalg.lstsq(features, indicators, rcond=None)[0]
     return FIT * weights.T.reshape(-1)
 
 
 def _losses(features: Floats, labels: Floats, models: Floats) -> Floats:
-    """Return the mean cross-entropy of each client at its model: (…, N, d) → (…, N)."""
+    """Return the mean cross-entropy of each client's model on the client's records.
+
+    Args:
+        features: images of N clients, (N, n, 64).
+        labels: their digits, (N, n).
+        models: a model of each client, (…, N, d).
+
+    Returns:
+        Losses, (…, N).
+    """
     outputs = np.matmul(features, _rows(models).swapaxes(-1, -2))
-    places = np.broadcast_to(labels.astype(np.int64)[..., None], (*outputs.shape[:-1], 1))
-    own = np.take_along_axis(outputs, places, axis=-1)[..., 0]
-    return np.asarray(np.mean(logsumexp(outputs, axis=-1) - own, axis=-1))
+    classes = np.broadcast_to(labels.astype(np.int64)[..., None], (*outputs.shape[:-1], 1))
+    output_of_class = np.take_along_axis(outputs, classes, axis=-1)[..., 0]
+    return np.asarray(np.mean(logsumexp(outputs, axis=-1) - output_of_class, axis=-1))
 
 
 def _rows(models: Floats) -> Floats:
+    """Return models (…, d) as matrices with one row of weights for each class, (…, classes, features)."""
     return models.reshape(*models.shape[:-1], CLASSES, -1)

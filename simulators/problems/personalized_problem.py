@@ -23,13 +23,13 @@ class PersonalizedConstants:
     """
 
     lipschitz: float
-    """Bound on the norm of one record's gradient in w, which equals that in θ_i."""
+    """Bound on the norm of one record's gradient in w, which equals its gradient in θ_i."""
     smoothness: float
     """Joint smoothness of one record's loss in (w, θ_i): twice its smoothness in w + θ_i."""
     shared_gradient_std: float
-    """(E‖∇_w f − E ∇_w f‖²)^½ of one record at the optimum, the same for every client."""
+    """(E‖∇_w f − E ∇_w f‖²)^½ over the records of a client at the optimum, the same for every client."""
     local_gradient_std: float
-    """(E‖∇_θ f‖²)^½ of one record at the optimum."""
+    """(E‖∇_θ f‖²)^½ over the records of a client at the optimum, with the gradient in θ_i."""
     shared_gradient_norm: float
     """Norm of a client's expected gradient in w at the optimum: 0, because every own part is at its optimum."""
     optimum_norm: float
@@ -43,7 +43,8 @@ class PersonalizedConstants:
 class PersonalizedProblem(Protocol):
     """N clients; client i draws fresh records from its own distribution and has a loss of w + θ_i ∈ R^d.
 
-    A *row* is one client in one round: models (rows, d), records (rows, m, d) and (rows, m).
+    A *row* is one client in one round. Several rows have models (rows, d), features of m records (rows, m, d), and
+    targets (rows, m).
     """
 
     @property
@@ -64,31 +65,42 @@ class PersonalizedProblem(Protocol):
 
     @property
     def optima(self) -> Floats:
-        """(N, d): the minimiser v_i of each client's expected loss."""
+        """The minimiser v_i of each client's expected loss, (N, d)."""
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
         """Draw fresh records for each row.
 
         Args:
             generator: source of randomness.
-            clients: client of each row.
-            batch_size: records of each row.
+            clients: index of the client of each row, (rows).
+            batch_size: number m of records of each row.
+
+        Returns:
+            Features (rows, m, d) and targets (rows, m).
         """
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
-        """Return Σ over a row's records of weight times gradient.
+        """Return the weighted sum of the gradients of each row's records.
 
         Args:
-            models: (rows, d).
+            models: model of each row, (rows, d).
             records: features (rows, m, d) and targets (rows, m).
-            weights: (rows, m).
+            weights: weight of each record, (rows, m).
 
         Returns:
             The sums, (rows, d).
         """
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return Σ_i share_i · (expected loss of client i at its model − its least value): (…, N, d), (N,) → (…)."""
+        """Return Σ_i share_i · (expected loss of client i at its model − its least value).
+
+        Args:
+            models: models of the N clients, (…, N, d).
+            shares: weight of each client, (N).
+
+        Returns:
+            Weighted sums, (…).
+        """
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
         """Score the clients' models (…, N, d) on held-out records, by name, (…); empty if there are none."""

@@ -1,7 +1,8 @@
 """Problems for personalised learning: linear models with records of known distributions, hence exact constants.
 
-Client i has an optimum v_i. A record is (x, y) with y = ⟨x, v_i⟩ + noise, and the loss is a function of ⟨x, w + θ_i⟩ −
-y. Coordinate k of x has variance k^−decay. The distributions of x and of the noise are the same for all clients.
+Client i has an optimum v_i. A record is (x, y) with y = ⟨x, v_i⟩ + noise, and the loss is a function of the residual
+⟨x, w + θ_i⟩ − y. Here w is the shared part of the model, and θ_i the client's own part. Coordinate k of x has variance
+k^−decay. The distributions of x and of the noise are the same for all clients.
 """
 
 from __future__ import annotations
@@ -77,11 +78,17 @@ class _Linear:
 
     @property
     def variances(self) -> Floats:
-        """(d,): variances of the features' coordinates."""
+        """Variance k^−a of coordinate k of the features, for k = 1, …, d and a = `feature_decay`; (d)."""
         return np.arange(1.0, self.dimension + 1.0) ** -self.feature_decay
 
     def draw_optima(self) -> Floats:
-        """Draw the optima (N, d) with exactly the requested mean norm and deviation, in random directions."""
+        """Draw the clients' optimal models in random directions, with exactly the requested norm and spread.
+
+        The mean of the optima has norm `optimum_norm`, and their root mean square distance from it is `optimum_spread`.
+
+        Returns:
+            An optimum for each of N clients, (N, d).
+        """
         generator = population_generator(self.seed, 0)
         mean = generator.standard_normal(self.dimension)
         mean *= self.optimum_norm / np.linalg.norm(mean)
@@ -170,11 +177,14 @@ class _LinearProblem:
 
     @functools.cached_property
     def squared_norm(self) -> float:
-        """E‖x‖²; for sign features every ‖x‖²."""
+        """Expected squared norm E‖x‖² of the features; if they are signs, ‖x‖² of every record."""
         return math.fsum(self.spec.variances)
 
     def _constants(self, *, lipschitz: float, smoothness: float, slope: float) -> PersonalizedConstants:
         """Return the constants that risk bounds depend on.
+
+        A record's gradient is the slope of the loss times the features x. At the optimum, slope and features are
+        independent. The standard deviation of the gradient is therefore the root mean square slope times (E‖x‖²)^½.
 
         Args:
             lipschitz: bound on the norm of one record's gradient.
@@ -193,21 +203,33 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
-        """Return the clients' optimal predictions plus noise, which is scaled to the requested deviation."""
+        """Return targets: predictions of the clients' optimal models, plus noise times `target_noise_std`.
+
+        Args:
+            features: features of m records in each row, (rows, m, d).
+            clients: index of the client of each row, (rows).
+            noise: noise of variance 1, (rows, m).
+
+        Returns:
+            Targets, (rows, m).
+        """
         predicted: Floats = np.einsum("kmd,kd->km", features, self.optima[clients])
         return predicted + self.spec.target_noise_std * noise
 
     def slopes(self, residuals: Floats) -> Floats:
-        """Return the slope of the loss at each residual; unless a subclass overrides it, the loss is r²/2."""
+        """Return the derivative of the loss at each residual r; unless a subclass overrides it, the loss is r²/2."""
         return residuals
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
-        """Return weighted sums of gradients.
+        """Return the weighted sum of the gradients of each row's records.
 
         Args:
-            models: (rows, d).
+            models: model of each row, (rows, d).
             records: features (rows, m, d) and targets (rows, m).
             weights: weight of each record, (rows, m).
+
+        Returns:
+            The sums, (rows, d).
         """
         slopes = self.slopes(np.einsum("kmd,kd->km", records.features, models) - records.targets)
         return np.asarray(np.einsum("kmd,km->kd", records.features, slopes * weights))
@@ -229,12 +251,15 @@ class _LeastSquares(_LinearProblem):
         )
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
-        """Draw fresh records.
+        """Draw fresh records with Gaussian target noise.
 
         Args:
             generator: source of randomness.
-            clients: client of each row.
-            batch_size: records of each row.
+            clients: index of the client of each row, (rows).
+            batch_size: number m of records of each row.
+
+        Returns:
+            Features (rows, m, d) and targets (rows, m).
         """
         shape = (len(clients), batch_size, self.dimension)
         features = _signs(generator, shape) if self.spec.features == "sign" else generator.standard_normal(shape)
@@ -242,7 +267,18 @@ class _LeastSquares(_LinearProblem):
         return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return the exact excess risk of the clients' models (…, N, d), weighted by `shares` (N,), as (…)."""
+        """Return the exact excess risks of the clients, weighted and added up.
+
+        The excess risk of a client is half the expected squared difference between the predictions of its model and of
+        its optimum.
+
+        Args:
+            models: models of the N clients, (…, N, d).
+            shares: weight of each client, (N).
+
+        Returns:
+            Weighted sums, (…).
+        """
         distances = models - self.optima
         squared = (distances * distances) @ self.spec.variances
         return np.asarray(0.5 * np.einsum("...n,n->...", squared, shares))
@@ -265,17 +301,20 @@ class _Huber(_LinearProblem):
 
     @functools.cached_property
     def vectors(self) -> Floats:
-        """(feature_vectors, d): support of the features."""
+        """Feature vectors, each as likely as any other, (`feature_vectors`, d)."""
         generator = population_generator(self.spec.seed, 1)
         return _signs(generator, (self.spec.feature_vectors, self.dimension)) * np.sqrt(self.spec.variances)
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
-        """Draw fresh records.
+        """Draw fresh records with target noise +τ or −τ, where τ is `target_noise_std`.
 
         Args:
             generator: source of randomness.
-            clients: client of each row.
-            batch_size: records of each row.
+            clients: index of the client of each row, (rows).
+            batch_size: number m of records of each row.
+
+        Returns:
+            Features (rows, m, d) and targets (rows, m).
         """
         shape = (len(clients), batch_size)
         features = self.vectors[generator.integers(self.spec.feature_vectors, size=shape)]
@@ -291,13 +330,26 @@ class _Huber(_LinearProblem):
         return np.asarray(inside * (np.abs(residuals) - 0.5 * inside))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return the exact mean over all feature vectors and both values of the noise."""
-        predicted = (models - self.optima) @ self.vectors.T
+        """Return the exact excess risks of the clients, weighted and added up.
+
+        The excess risk of a client is the mean over all feature vectors and over both values of the noise, ±τ. At the
+        optimum the residual is the noise, so that the loss of every record is the Huber loss of τ.
+
+        Args:
+            models: models of the N clients, (…, N, d).
+            shares: weight of each client, (N).
+
+        Returns:
+            Weighted sums, (…); negative results of rounding are set to 0.
+        """
+        errors = (models - self.optima) @ self.vectors.T  # (…, N, feature vectors): prediction minus optimal prediction
         noise = self.spec.target_noise_std
-        losses = 0.5 * (self.losses(predicted + noise) + self.losses(predicted - noise)) - self.losses(np.array(noise))
-        means: Floats = np.einsum("...n,n->...", losses.mean(axis=-1), shares)
-        return np.maximum(means, 0.0)
+        mean_losses = 0.5 * (self.losses(errors + noise) + self.losses(errors - noise))
+        excesses = mean_losses - self.losses(np.array(noise))
+        weighted: Floats = np.einsum("...n,n->...", excesses.mean(axis=-1), shares)
+        return np.maximum(weighted, 0.0)
 
 
 def _signs(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Draw independent random signs ±1."""
     return np.asarray(generator.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0, dtype=np.float64)

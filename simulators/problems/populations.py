@@ -1,7 +1,7 @@
 """Finite populations of records, one per client, drawn once from a seed and known exactly.
 
-Each client's population has `size` records of equal probability. The first records are the same for all clients; the
-last `own` belong to this client only. Without own records, clients are identically distributed.
+Each client's population has the same number of records, of equal probability. The first of them are the same for all
+clients; the last `own` belong to one client only. Without own records, clients are identically distributed.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from epsilond.simulators.problems.problem import Floats
 from epsilond.simulators.seeds import population_generator
 
 Draw = Callable[[np.random.Generator, int, Floats], tuple[Floats, Floats]]
-"""Function (generator, number of records, model to follow) → features (records, d) and targets (records)."""
+"""Function (generator, number K of records, model that targets follow) → features (K, d) and targets (K)."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """Features (N, P, d) of norm at most 1, targets (N, P), and the number of last records that are a client's own."""
+    """The records of N clients, P for each: first those that all clients share, then those that only one client has."""
 
     features: Floats
+    """Features of norm at most 1, (N, P, d)."""
     targets: Floats
+    """(N, P)."""
     own: int
+    """Number of last records of each client that no other client has."""
     shares: Floats | None = None
-    """(N, P): weight of each record in its client's loss, times the client's weight p_i N; None for 1/P."""
+    """Weights of the records in the objective, times the number N of clients, (N, P); None for 1/P.
+
+    If client i has weight p_i, a record's entry is its weight in the loss of client i, times p_i N."""
 
     @property
     def shared(self) -> int:
@@ -40,7 +45,13 @@ class Population:
         return self.features.reshape(-1, self.features.shape[-1]), self.targets.reshape(-1)
 
     def distinct(self) -> tuple[Floats, Floats, Floats]:
-        """Return every record once: features (Q, d), targets (Q), and its weight in the objective (Q)."""
+        """Return every record once, with its weight in the objective.
+
+        A record that all clients share has the sum of its weights with each client.
+
+        Returns:
+            Features (Q, d), targets (Q) and weights (Q) of the Q distinct records.
+        """
         clients, size, dimension = self.features.shape
         features = [self.features[0, : self.shared], self.features[:, self.shared :].reshape(-1, dimension)]
         targets = [self.targets[0, : self.shared], self.targets[:, self.shared :].reshape(-1)]
@@ -53,7 +64,7 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw a population: common records that follow one model, and own records that follow a model per client.
+    """Draw a population of clients: shared records that follow one model, and own records that follow a client's model.
 
     Models are random directions times `model_norm`. A client's records do not depend on the number of clients.
 
@@ -61,23 +72,25 @@ def make_population(
         draw: draws records that follow a model.
         clients: number of clients N.
         size: records P of each client.
-        own: records of each client that follow its own model.
+        own: number of a client's records that follow its own model; 0 to P.
         dimension: dimension d.
         model_norm: norm of the models.
         seed: seed of the population.
     """
     common = population_generator(seed, 0)
-    shared = draw(common, size - own, _direction(common, dimension) * model_norm)
-    if own == 0:
-        features = np.broadcast_to(shared[0], (clients, size, dimension))
-        return Population(features, np.broadcast_to(shared[1], (clients, size)), 0)
+    shared = size - own
+    shared_features, shared_targets = draw(common, shared, _direction(common, dimension) * model_norm)
+    if own == 0:  # every client has the same array, which is stored once
+        features = np.broadcast_to(shared_features, (clients, size, dimension))
+        return Population(features, np.broadcast_to(shared_targets, (clients, size)), 0)
     features = np.empty((clients, size, dimension))
     targets = np.empty((clients, size))
-    features[:, : size - own], targets[:, : size - own] = shared
+    features[:, :shared] = shared_features
+    targets[:, :shared] = shared_targets
     for client in range(clients):
         generator = population_generator(seed, 1, client)
         model = _direction(generator, dimension) * model_norm
-        features[client, size - own :], targets[client, size - own :] = draw(generator, own, model)
+        features[client, shared:], targets[client, shared:] = draw(generator, own, model)
     return Population(features, targets, own)
 
 
@@ -100,9 +113,20 @@ def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[F
 
 
 def regression(noise: float) -> Draw:
-    """Return a draw of targets ⟨x, model⟩ plus Gaussian noise, clipped to [−1, 1]."""
+    """Return a function that draws regression records: targets ⟨x, model⟩ plus Gaussian noise, clipped to [−1, 1].
+
+    Args:
+        noise: standard deviation of the noise.
+    """
 
     def draw(generator: np.random.Generator, count: int, model: Floats) -> tuple[Floats, Floats]:
+        """Draw records with targets near the predictions of a model.
+
+        Args:
+            generator: source of randomness.
+            count: number of records.
+            model: model that the targets follow, (d).
+        """
         features = _features(generator, count, len(model))
         return features, np.clip(features @ model + noise * generator.standard_normal(count), -1.0, 1.0)
 
@@ -110,9 +134,20 @@ def regression(noise: float) -> Draw:
 
 
 def classification(sharpness: float) -> Draw:
-    """Return a draw of targets ±1 that are 1 with probability 1/(1 + e^(−sharpness ⟨x, model⟩))."""
+    """Return a function that draws labels ±1, which are 1 with probability 1/(1 + e^(−sharpness ⟨x, model⟩)).
+
+    Args:
+        sharpness: factor on the model's prediction; for 0 the labels are independent of the features.
+    """
 
     def draw(generator: np.random.Generator, count: int, model: Floats) -> tuple[Floats, Floats]:
+        """Draw records with labels that tend to be the signs of the predictions of a model.
+
+        Args:
+            generator: source of randomness.
+            count: number of records.
+            model: model that the labels follow, (d).
+        """
         features = _features(generator, count, len(model))
         probability = 1.0 / (1.0 + np.exp(-sharpness * (features @ model)))
         return features, np.where(generator.random(count) < probability, 1.0, -1.0)
@@ -121,18 +156,18 @@ def classification(sharpness: float) -> Draw:
 
 
 def within_ball(features: Floats) -> Floats:
-    """Scale rows longer than 1 down to norm 1; no result is longer than 1, even after rounding."""
+    """Return rows scaled down to norm 1 where they are longer; no result is longer than 1, even after rounding."""
     norms = np.linalg.norm(features, axis=-1, keepdims=True)
     inside: Floats = features * np.minimum(1.0, (1.0 - 2.0**-50) / np.maximum(norms, 1e-300))
     return inside
 
 
 def _features(generator: np.random.Generator, count: int, dimension: int) -> Floats:
-    """Draw Gaussian features of norm about 1, scaled down to at most 1."""
+    """Return Gaussian features (count, d) of norm about 1, scaled down where the norm is above 1."""
     return within_ball(generator.standard_normal((count, dimension)) / np.sqrt(dimension))
 
 
 def _direction(generator: np.random.Generator, dimension: int) -> Floats:
-    """Draw a uniform unit vector."""
+    """Return a uniformly drawn vector of norm 1."""
     normal = generator.standard_normal(dimension)
     return normal / np.linalg.norm(normal)

@@ -80,8 +80,8 @@ class SimulatedProblem(Protocol):
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
         """Draw `shape` fresh records of every client: indices in the clients' populations, (*shape, N)."""
 
-    def records(self, clients: Indices, places: Indices) -> Records:
-        """Return records of clients by their indices `places` in the clients' populations.
+    def records(self, clients: Indices, indices: Indices) -> Records:
+        """Return records of clients by their `indices` in the clients' populations.
 
         Both arrays broadcast to the leading axes of the result.
         """

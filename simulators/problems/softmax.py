@@ -1,11 +1,13 @@
 """Multinomial logistic regression: one row of weights for each class, and cross-entropy of their softmax.
 
-Models are the C rows one after another, d = C · (features). With p the softmax of z = Wx and e_y the class's indicator,
+A model W has C rows, one for each class, which are stored one after another: d = C · (number of features). The outputs
+for a record x are z = Wx. Let p be their softmax, y the record's class, e_y its indicator, and μ the weight of the
+ridge term ½‖W‖². Features have norm at most 1, and the domain is a ball of radius r. Then
 
-- the gradient is (p − e_y)xᵀ + μW. ‖p − e_y‖² ≤ 2(1 − p_y)², and z_j − z_y ≤ √2‖W‖‖x‖ for every j, so that
-  ‖p − e_y‖ ≤ s(r‖x‖), s(t) = √2/(1 + e^(−√2 t)/(C − 1)): with ‖x‖ ≤ 1, L = s(r) + μr.
-- the Hessian is (diag p − ppᵀ) ⊗ xxᵀ + μ, and diag p − ppᵀ ≤ ½: β = ½ + μ.
-- φ and v are bounded as in `linear_model`, with s for the largest slope and ½ for the curvature.
+- the gradient is (p − e_y)xᵀ + μW, of norm at most L = `steepest(r)` + μr;
+- the Hessian is (diag p − ppᵀ) ⊗ xxᵀ + μI, and diag p − ppᵀ is at most ½, so that the smoothness is ½ + μ;
+- the standard deviation of the gradient and the heterogeneity are bounded as in `linear_model`, with `steepest` for the
+  largest slope and ½ for the curvature.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from epsilond.simulators.problems.problem import Constants, Floats, Objective, R
 
 CURVATURE = 0.5
 """Bound on the curvature of the loss in z."""
-ITERATIONS = 6e8
-"""Products that the search for the minimiser may take."""
+PRODUCTS = 6e8
+"""Number of products that the search for the minimiser may compute; they bound its iterations."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SoftmaxProblem(FiniteProblem):
-    """A problem with `classes` classes; targets are 0, …, classes − 1. Runs start at the centre of the ball."""
+    """A problem with `classes` classes, numbered from 0 in the targets. Runs start at the centre of the ball."""
 
     classes: int
 
@@ -71,7 +73,7 @@ class SoftmaxProblem(FiniteProblem):
             radius=radius,
             smoothness=CURVATURE * largest_eigenvalue * SAFE + strong_convexity,
             scale=math.log(classes) + 2.0 * math.sqrt(2.0) * radius + strong_convexity * radius * radius,
-            iterations=math.ceil(ITERATIONS / (features.size * classes)),
+            iterations=math.ceil(PRODUCTS / (features.size * classes)),
         )
         centre = mean.value(np.zeros(classes * features.shape[1]))
         norms = np.linalg.norm(population.features, axis=-1)
@@ -121,7 +123,15 @@ class SoftmaxProblem(FiniteProblem):
         return self.classes * int(self.population.features.shape[-1])
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Return mean gradients: models (…, d), records (…, K, features) → (…, d)."""
+        """Return the mean gradient of K records at each model.
+
+        Args:
+            models: models, (…, d).
+            records: features (…, K, features) and targets (…, K).
+
+        Returns:
+            Gradients, (…, d).
+        """
         weights = _rows(models, self.classes)
         errors = errors_of(np.matmul(records.features, weights.swapaxes(-1, -2)), records.targets)
         sums = np.matmul(errors.swapaxes(-1, -2), records.features)
@@ -129,7 +139,15 @@ class SoftmaxProblem(FiniteProblem):
         return mean + self.strong_convexity * models
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Return gradients of single records: models (…, d), records (…, features) → (…, d)."""
+        """Return the gradient of one record at each model.
+
+        Args:
+            models: models, (…, d).
+            records: features (…, features) and targets (…).
+
+        Returns:
+            Gradients, (…, d).
+        """
         weights = _rows(models, self.classes)
         errors = errors_of(np.sum(weights * records.features[..., None, :], axis=-1), records.targets)
         products = errors[..., :, None] * records.features[..., None, :]
@@ -154,15 +172,23 @@ class MeanSoftmax:
     """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return F at models (…, d), as (…). Other models in the array do not change a value, not even by rounding."""
+        """Return the objective at each model; a value does not depend on the other models, not even by rounding.
+
+        Args:
+            models: models, (…, d).
+
+        Returns:
+            Values, (…).
+        """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
         step = max(1, AT_ONCE // (len(self.targets) * self.classes))
-        own = self.targets.astype(np.int64)[None, :, None]
+        classes = self.targets.astype(np.int64)[None, :, None]
         for start in range(0, len(rows), step):
-            chunk = _rows(rows[start : start + step], self.classes)
-            outputs = np.matmul(self.features, chunk.swapaxes(-1, -2))
-            losses = logsumexp(outputs, axis=-1) - np.take_along_axis(outputs, own, axis=-1)[..., 0]
+            matrices = _rows(rows[start : start + step], self.classes)
+            outputs = np.matmul(self.features, matrices.swapaxes(-1, -2))
+            output_of_class = np.take_along_axis(outputs, classes, axis=-1)[..., 0]
+            losses = logsumexp(outputs, axis=-1) - output_of_class
             means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
@@ -178,34 +204,52 @@ class MeanSoftmax:
 
 
 def steepest(reach: Floats, classes: int) -> Floats:
-    """Bound ‖p − e_y‖ if ‖W‖‖x‖ is at most `reach`."""
+    """Return a bound on ‖p − e_y‖, the norm of the loss's gradient in the outputs Wx.
+
+    Here p is the softmax of the outputs, and e_y the indicator of the record's class y. By ‖p − e_y‖² ≤ 2(1 − p_y)² it
+    suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t, so that
+    ‖p − e_y‖ ≤ √2/(1 + e^(−√2t)/(C − 1)) for C classes.
+
+    Args:
+        reach: bound t on ‖W‖‖x‖, the norms of a model and of the features.
+        classes: number of classes C.
+    """
     bound: Floats = math.sqrt(2.0) / (1.0 + np.exp(-math.sqrt(2.0) * reach) / (classes - 1.0))
     return bound
 
 
 def _rows(models: Floats, classes: int) -> Floats:
+    """Return models (…, d) as matrices with one row of weights for each class, (…, classes, features)."""
     return models.reshape(*models.shape[:-1], classes, -1)
 
 
 def errors_of(outputs: Floats, targets: Floats) -> Floats:
-    """Return p − e_y: outputs (…, C) and targets (…) → (…, C)."""
+    """Return p − e_y for each record: the softmax p of its outputs minus the indicator e_y of its class.
+
+    Args:
+        outputs: an output for each of C classes, (…, C).
+        targets: classes y, (…).
+
+    Returns:
+        Differences, (…, C).
+    """
     exponentials = np.exp(outputs - np.max(outputs, axis=-1, keepdims=True))
-    shares = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
-    errors: Floats = shares - (targets[..., None] == np.arange(outputs.shape[-1]))
+    probabilities = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
+    errors: Floats = probabilities - (targets[..., None] == np.arange(outputs.shape[-1]))
     return errors
 
 
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
-    """Bound the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
+    """Return a bound on the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
 
     F_i is the mean loss of a client's P records, and F the mean of all F_i. The result is the smaller of two bounds,
     times the factor `SAFE` for rounding:
 
-    1. A mean of squares about the mean is at most that about 0: v² ≤ mean_i (Σ_j g_ij)²/P². The sum is over the
-       records j that only client i has, because shared records cancel. g_ij bounds the norm of the gradient of j.
+    1. A variance is at most the second moment: v² ≤ mean_i (Σ_j g_ij)²/P². The sum is over the records j that only
+       client i has, because shared records cancel. g_ij bounds the norm of the gradient of record j of client i.
     2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
-       a_i = ½ max(‖Σ_i‖, ‖mean of all Σ_i‖) for Σ_i = (1/P) Σ_j x_j x_jᵀ over all records of the client. The factor ½
-       (`CURVATURE`) bounds the second derivative of the loss by the outputs.
+       a_i = ½ max(‖S_i‖, ‖mean of all S_i‖) for S_i = (1/P) Σ_j x_j x_jᵀ, with the features x_j of all records of the
+       client. The factor ½ (`CURVATURE`) bounds the second derivative of the loss by the outputs.
 
     Args:
         population: records of all clients.
@@ -217,14 +261,14 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
         return 0.0
     clients, size, _ = population.features.shape
     largest_gradients = np.sum(slopes[:, population.shared :], axis=1) / size
+    first_bound = float(np.mean(np.square(largest_gradients)))
     errors = errors_of(np.zeros((clients, size, classes)), population.targets)
     gradients_at_zero = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
-    eigenvalue_of_all = (
-        np.linalg.svd(population.features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
-    )
+    deviations_at_zero = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
+    # The squared largest singular value of the features is P‖S_i‖.
     eigenvalues = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
-    deviations = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
-    deviations = deviations + CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_all) / size
-    first_bound = float(np.mean(np.square(largest_gradients)))
-    second_bound = float(np.mean(np.square(deviations)))
+    all_features = population.features.reshape(clients * size, -1)
+    eigenvalue_of_all = np.linalg.svd(all_features, compute_uv=False)[0] ** 2 / clients
+    growth = CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_all) / size
+    second_bound = float(np.mean(np.square(deviations_at_zero + growth)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE

@@ -78,7 +78,7 @@ class Synthetic(ABC):
 
     @abstractmethod
     def recipe(self) -> Recipe:
-        """Return the loss, the draw of records and the strong convexity."""
+        """Return the loss, the function that draws records, and the weight μ of the ridge term ½‖w‖²."""
 
     @property
     def size(self) -> int:
@@ -126,7 +126,7 @@ class Synthetic(ABC):
 
 @functools.lru_cache(maxsize=BUILT_KEPT)
 def _build_problem(spec: Synthetic) -> LinearModelProblem:
-    """Draw the population and build the problem."""
+    """Draw the population of a spec and build the problem; the last `BUILT_KEPT` results are kept."""
     recipe = spec.recipe()
     population = make_population(
         recipe.draw,

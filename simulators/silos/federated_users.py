@@ -1,9 +1,10 @@
 """Users of federated EMNIST and of Stack Overflow, as Bietti et al. use them (Section 6).
 
-The text names the users, the words and the tags by number only. As in the authors' program, the users are the first by
-identifier; of Stack Overflow the first in the test split, with at most 500 training documents. A document has the
-relative frequencies of the most frequent words in its text and its title, where other words count in the denominator.
-An image has its pixels as the file has them, 1 for paper. There is no constant feature.
+The paper gives only the numbers of users, words and tags, and not which of them. As in the authors' program, the users
+are the first by identifier; of Stack Overflow the first in the test split, with at most 500 training documents. The
+features of a document are the relative frequencies of the most frequent words in its text and title; other words count
+in the denominator. The features of an image are its pixels as the file has them, 1 for paper. There is no constant
+feature.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def read_digit_writers(folder: Path, count: int) -> ClassifiedUsers:
 
 
 def _join_images(parts: Sequence[WrittenImages]) -> ClassifiedRecords:
-    """Return the images of all writers as records."""
+    """Return the images of all writers as records, the images of one writer after those of another."""
     images = np.concatenate([part.images for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     return ClassifiedRecords(
@@ -78,47 +79,54 @@ def read_tagging_users(folder: Path, count: int, words: int, tags: int) -> Class
         InvalidInput: a file is missing or malformed, or has fewer users, words or tags.
         MissingExtra: protobuf is not installed.
     """
-    word_places = {word: place for place, word in enumerate(read_frequent_words(folder, words))}
-    tag_places = {tag: place for place, tag in enumerate(read_frequent_tags(folder, tags))}
+    word_columns = {word: column for column, word in enumerate(read_frequent_words(folder, words))}
+    tag_columns = {tag: column for column, tag in enumerate(read_frequent_tags(folder, tags))}
     authors = read_authors(folder, count, MOST_DOCUMENTS)
     if len(authors) < count:
         message = f"{DATABASE.names[0]} has {len(authors)} users of both splits, and {count} are needed"
         raise InvalidInput.at("/data/stack-overflow", message)
     return ClassifiedUsers(
-        training=_join_texts([author.training for author in authors], word_places, tag_places),
-        test=_join_texts([author.test for author in authors], word_places, tag_places),
+        training=_join_texts([author.training for author in authors], word_columns, tag_columns),
+        test=_join_texts([author.test for author in authors], word_columns, tag_columns),
     )
 
 
 def _join_texts(
-    parts: Sequence[Sequence[TaggedText]], word_places: Mapping[str, int], tag_places: Mapping[str, int]
+    parts: Sequence[Sequence[TaggedText]], word_columns: Mapping[str, int], tag_columns: Mapping[str, int]
 ) -> ClassifiedRecords:
-    """Return the documents of all users as records.
+    """Return the documents of all users as records, the documents of one user after those of another.
+
+    Words and tags without a column are left out of the features and of the targets.
 
     Args:
         parts: documents of each user.
-        word_places: column of each word.
-        tag_places: column of each tag.
+        word_columns: column of the features for each word.
+        tag_columns: column of the targets for each tag.
     """
     documents = [document for part in parts for document in part]
-    targets = np.zeros((len(documents), len(tag_places)), dtype=np.float32)
+    targets = np.zeros((len(documents), len(tag_columns)), dtype=np.float32)
     columns: list[int] = []
     values: list[float] = []
-    ends = [0]
+    row_starts = [0]  # start of each row in `columns` and `values`, as compressed sparse rows need it; and the end
     for row, document in enumerate(documents):
         for tag in document.tags:
-            if tag in tag_places:
-                targets[row, tag_places[tag]] = 1.0
+            if tag in tag_columns:
+                targets[row, tag_columns[tag]] = 1.0
         for word, times in Counter(document.words).items():
-            if word in word_places:
-                columns.append(word_places[word])
+            if word in word_columns:
+                columns.append(word_columns[word])
                 values.append(times / len(document.words))
-        ends.append(len(columns))
-    shape = (len(documents), len(word_places))
-    features = sparse.csr_array((np.array(values, dtype=np.float32), np.array(columns), np.array(ends)), shape=shape)
+        row_starts.append(len(columns))
+    shape = (len(documents), len(word_columns))
+    entries = (np.array(values, dtype=np.float32), np.array(columns), np.array(row_starts))
+    features = sparse.csr_array(entries, shape=shape)
     return ClassifiedRecords(features=features, targets=targets, bounds=_bounds([len(part) for part in parts]))
 
 
 def _bounds(sizes: Sequence[int]) -> Indices:
-    """Return the index of the first record of each user, and the number of all records."""
+    """Return the index of each user's first record, followed by the number of all records.
+
+    Args:
+        sizes: number of records of each user.
+    """
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -10,9 +10,12 @@ from epsilond.simulators.silos.single_pass import Floats, LabelledRecords, Singl
 def balanced_schedule(machines: int, participants: int, rounds: int, generator: np.random.Generator) -> list[list[int]]:
     """Return the machines of each round, so that their numbers of reports differ by at most one.
 
+    Machines take part in a random order, which is drawn anew after every machine has had its turn. If a turn ends
+    within a round, machines that are not yet in this round fill it, and the next order goes on without them.
+
     Args:
         machines: number M of machines.
-        participants: number m of machines in a round.
+        participants: number m of machines in a round, at most M.
         rounds: number of rounds.
         generator: source of the order.
     """
@@ -22,9 +25,10 @@ def balanced_schedule(machines: int, participants: int, rounds: int, generator: 
         chosen = [queue.pop(0) for _ in range(min(participants, len(queue)))]
         missing = participants - len(chosen)
         if missing:
-            order = [machine for machine in generator.permutation(machines).tolist() if machine not in chosen]
-            chosen += order[:missing]
-            queue = [machine for machine in generator.permutation(machines).tolist() if machine not in order[:missing]]
+            unchosen = [machine for machine in generator.permutation(machines).tolist() if machine not in chosen]
+            added = unchosen[:missing]
+            chosen += added
+            queue = [machine for machine in generator.permutation(machines).tolist() if machine not in added]
         schedule.append(chosen)
     return schedule
 
@@ -38,27 +42,31 @@ def noisy_full_batches(
     noise_std: float,
     generator: np.random.Generator,
 ) -> Floats:
-    """Run Algorithm 1 of Lowy and Razaviyayn with full batches, and return the mean iterate.
+    """Run Algorithm 1 of Lowy and Razaviyayn with full batches for S step sizes, and return the mean iterates.
+
+    In each round some machines report the mean gradient of all their records, with Gaussian noise. The server makes one
+    step along the mean of the reports, and projects the model onto the ball. Runs differ only in the step size; they
+    see the same machines and the same noise.
 
     Args:
         records: records of all machines, one machine after another.
         settings: machines, participants and ball.
         rounds: number of rounds.
-        step_sizes: (S).
+        step_sizes: step size of each run, (S).
         noise_std: standard deviation of each coordinate of a report's noise.
         generator: source of participation and noise.
 
     Returns:
-        (S, d, classes).
+        The mean of the models after each round, for each run, (S, d, classes).
     """
     shape = (records.features.shape[1], settings.classes)
     size = len(records.labels) // settings.machines
     model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
     total = np.zeros_like(model)
-    mean_std = np.float32(noise_std / np.sqrt(settings.participants))
+    mean_std = np.float32(noise_std / np.sqrt(settings.participants))  # of the noise in the mean of the reports
     for chosen in balanced_schedule(settings.machines, settings.participants, rounds, generator):
-        gradient = mean_std * generator.standard_normal(shape, dtype=np.float32)
-        gradient = np.repeat(gradient[None], len(step_sizes), axis=0)
+        noise = mean_std * generator.standard_normal(shape, dtype=np.float32)
+        gradient = np.repeat(noise[None], len(step_sizes), axis=0)
         for machine in chosen:
             rows = slice(machine * size, (machine + 1) * size)
             gradient += mean_gradients(model, records.features[rows], records.labels[rows]) / np.float32(len(chosen))

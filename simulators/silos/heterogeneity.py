@@ -1,7 +1,8 @@
 """The heterogeneity v*² of silos at the minimiser of the logistic loss (Lowy and Razaviyayn, Appendices E.1 and H.1).
 
-v*² is the mean over silos of |∇F̂_i(w*)|², the squared gradient of the silo's own loss, where w* minimises the mean of
-their losses. Appendix H.1 finds w* by Newton's method, and states v*² of about 0.17 for silos of two digits each.
+v*² is the mean over silos i of |∇F̂_i(w*)|². Here F̂_i is the mean loss of the silo's records, and w* minimises the
+mean of these losses over the silos. Appendix H.1 finds w* by Newton's method, and states v*² of about 0.17 for silos of
+two digits each.
 """
 
 from __future__ import annotations
@@ -41,7 +42,15 @@ def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
 
 
 def silo_gradients(silos: SiloRecords, model: Floats) -> Floats:
-    """Return the gradient of each silo's mean logistic loss ln(1 + e^(−y⟨w, x⟩)) at a model w, one row a silo."""
+    """Return the gradient of each silo's mean logistic loss ln(1 + e^(−y⟨w, x⟩)) at a model w.
+
+    Args:
+        silos: training records with features x and targets y = ±1.
+        model: model w, (d).
+
+    Returns:
+        Gradients of the N silos, (N, d).
+    """
     rows = [
         features.T @ (-targets * expit(-targets * (features @ model))) / len(targets)
         for features, targets in zip(silos.features, silos.targets, strict=True)
@@ -50,7 +59,10 @@ def silo_gradients(silos: SiloRecords, model: Floats) -> Floats:
 
 
 def _mean_hessian(silos: SiloRecords, model: Floats) -> Floats:
-    """Return the mean over silos of the Hessian of their mean logistic losses."""
+    """Return the mean over silos of the Hessian of their mean logistic losses, (d, d).
+
+    With p = 1/(1 + e^(−⟨w, x⟩)), the Hessian for one record is p(1 − p)xxᵀ, whatever the target.
+    """
     parts = []
     for features in silos.features:
         predictions = features @ model

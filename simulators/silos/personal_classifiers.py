@@ -1,11 +1,12 @@
 """PPSGD of Bietti et al. on records of real users, for many step sizes at once.
 
-User i scores class k by ⟨w_k + θ_{i,k}, x⟩, with a shared model w and a personal model θ_i. The loss is the squared
-one of each class against all others. In each round some users take part, each with its next batch. The shared step uses
-clipped gradients with Gaussian noise; the personal step is private, because it never leaves the user.
+User i scores class k by ⟨w_k + θ_{i,k}, x⟩, with a shared model w and a personal model θ_i. The loss is half the
+squared distance of the scores from the targets: 1 for the record's classes and 0 for all others, less an offset. In
+each round some users take part, each with its next batch. The shared step uses clipped gradients with Gaussian noise.
+The personal step needs no noise, because the personal model never leaves its user.
 
-A personal model is a sum of outer products of its user's training records and residuals. So the sums of residuals of
-each record are kept in its place, and products of the user's records give its scores.
+A personal model is a sum of outer products of its user's training records with residuals. Instead of the model, the
+program keeps the sum of residuals of each record. The scores follow from the inner products of the user's records.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class ClassifiedRecords:
     """(users + 1): user i has the records from `bounds[i]` up to `bounds[i + 1]`."""
 
     def user(self, index: int) -> slice:
-        """Return the place of a user's records.
+        """Return the slice of all records that holds the records of one user.
 
         Args:
-            index: number of the user.
+            index: number of the user, from 0.
         """
         return slice(int(self.bounds[index]), int(self.bounds[index + 1]))
 
@@ -60,7 +61,7 @@ class ClassifiedUsers:
         return len(self.training.bounds) - 1
 
     def batches(self, batch_size: int) -> Indices:
-        """Return the number of whole batches of each user.
+        """Return the number of whole batches of each user; surplus records are left out.
 
         Args:
             batch_size: records of a batch.
@@ -69,12 +70,12 @@ class ClassifiedUsers:
 
     @functools.cached_property
     def products(self) -> tuple[tuple[Floats, Floats], ...]:
-        """Inner products of each user's training records, and of its test records with its training records."""
+        """Inner products of each user's n training records, (n, n), and of its T test records with these, (T, n)."""
         pairs = []
         for index in range(self.count):
-            own = self.training.features[self.training.user(index)]
-            tests = self.test.features[self.test.user(index)]
-            pairs.append((_dense(own @ own.T), _dense(tests @ own.T)))
+            training = self.training.features[self.training.user(index)]
+            test = self.test.features[self.test.user(index)]
+            pairs.append((_dense(training @ training.T), _dense(test @ training.T)))
         return tuple(pairs)
 
 
@@ -122,8 +123,8 @@ def draw_rounds(
         generator: generator of all draws.
     """
     orders = [np.concatenate([generator.permutation(count) for _ in range(passes)]) for count in batches]
-    used = np.zeros(len(orders), dtype=np.int64)
     lengths = np.array([len(order) for order in orders])
+    used = np.zeros(len(orders), dtype=np.int64)  # batches that each user has already trained on
     rounds = []
     while len(waiting := np.flatnonzero(used < lengths)):
         users = generator.choice(waiting, size=min(participants, len(waiting)), replace=False)
@@ -137,8 +138,7 @@ def train_classifiers(
 ) -> npt.NDArray[np.float64]:
     """Train shared and personal models, and return the accuracy on test records for each step size.
 
-    It is the share of the records of which the class of the best score is one of their own.
-
+    The accuracy is the share of the records for which the class of the largest score is one of the record's classes.
     All step sizes see the same batches and the same noise. A run that diverges has the accuracy 0.
 
     Args:
@@ -148,7 +148,7 @@ def train_classifiers(
         seed: seed of rounds and noise.
 
     Returns:
-        Array of shape (measured shares, step sizes).
+        Accuracies at each of the `measured` shares of the rounds, (measured shares, step sizes).
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     rounds = draw_rounds(
@@ -169,9 +169,11 @@ def train_classifiers(
 
 
 class _ClassifierRuns:
-    """Shared and personal models of one run for each step size.
+    """Shared and personal models of one run for each of S step sizes.
 
-    Arrays with an axis of step sizes and classes have the classes of the first step size first.
+    An axis of length S · classes has the classes of the first step size first. The noise of the shared models is the
+    same for all step sizes but for its scale. Its sum is therefore kept once, besides a model without noise for each
+    step size.
 
     Args:
         users: the users and their records.
@@ -180,7 +182,8 @@ class _ClassifierRuns:
     """
 
     def __init__(self, users: ClassifiedUsers, training: ClassifierTraining, step_sizes: Sequence[float]) -> None:
-        self._users, self._training = users, training
+        self._users = users
+        self._training = training
         records, self._classes = users.training.targets.shape
         self._steps = len(step_sizes)
         shared, personal = split_steps(np.asarray(step_sizes, dtype=np.float32), training.personalization)
@@ -190,18 +193,23 @@ class _ClassifierRuns:
         dimension = users.training.features.shape[1]
         self._learned = np.zeros((dimension, width), dtype=np.float32)
         self._noise = np.zeros((dimension, self._classes), dtype=np.float32)
-        self._has_shared, self._has_personal = bool(shared.any()), bool(personal.any())
+        self._has_shared = bool(shared.any())
+        self._has_personal = bool(personal.any())
         self._residuals = np.zeros((records if self._has_personal else 0, width), dtype=np.float32)
 
     def step(self, participation: UserRound, generator: np.random.Generator) -> None:
-        """Train for one round.
+        """Train all runs for one round.
+
+        The mean gradient of a user's batch is XᵀR/b, with the features X and residuals R of its b records. Its norm
+        follows from R and the inner products XXᵀ, without the gradient itself.
 
         Args:
             participation: users and batches of the round.
             generator: generator of the noise.
         """
-        size, bounds = self._training.batch_size, self._users.training.bounds
-        offsets = size * participation.batches
+        size = self._training.batch_size
+        bounds = self._users.training.bounds
+        offsets = size * participation.batches  # first record of each user's batch among its records
         rows = (bounds[participation.users] + offsets)[:, None] + np.arange(size)
         features = self._users.training.features[rows.ravel()]
         targets = self._users.training.targets[rows.ravel()] - np.float32(self._training.target_offset)
@@ -209,11 +217,12 @@ class _ClassifierRuns:
         norms = np.empty((len(rows), self._steps), dtype=np.float32)
         by_user = residuals.reshape(len(rows), size, -1)
         for own, norm, user, offset in zip(by_user, norms, participation.users, offsets, strict=True):
-            products = self._users.products[user][0][offset : offset + size]
+            batch = slice(offset, offset + size)
+            products = self._users.products[user][0][batch]
             if self._has_personal:
-                np.subtract(own, self._personal_scores(user, products), out=own)
+                np.subtract(own, self._personal_scores(user, products), out=own)  # changes `residuals` in place
                 self._residuals[bounds[user] + offset : bounds[user] + offset + size] += own
-            squares = np.sum((products[:, offset : offset + size] @ own) * own, axis=0)
+            squares = np.sum((products[:, batch] @ own) * own, axis=0)
             norm[:] = np.sqrt(np.maximum(squares.reshape(self._steps, -1).sum(axis=1), 0.0)) / size
         if self._has_shared:
             self._step_shared(features, by_user, norms, generator)
@@ -223,50 +232,56 @@ class _ClassifierRuns:
     ) -> None:
         """Move the shared models by the mean of the clipped gradients of the users, with noise.
 
+        The residuals are multiplied in place by the users' clipping factors.
+
         Args:
-            features: features of all batches.
-            residuals: (users, batch size, step sizes and classes).
-            norms: norm of each user's gradient, (users, step sizes).
+            features: features of all batches, (users · batch size, d).
+            residuals: scores minus targets, (users, batch size, S · classes).
+            norms: norm of each user's gradient, (users, S).
             generator: generator of the noise.
         """
-        training, (users, size, width) = self._training, residuals.shape
+        training = self._training
+        users, size, width = residuals.shape
         scales = 1.0 / (np.maximum(1.0, norms / np.float32(training.clipping_norm)) * np.float32(size * users))
         residuals *= np.repeat(scales, self._classes, axis=1)[:, None, :]
-        flat, steps = residuals.reshape(-1, width), self._shared_steps
+        flat = residuals.reshape(-1, width)
         if isinstance(features, np.ndarray):
-            self._learned -= (features.T @ flat) * steps
+            self._learned -= (features.T @ flat) * self._shared_steps
         else:  # only the models' rows of the words that occur change
             words = np.unique(features.indices)
             columns: Any = features
-            self._learned[words] -= (columns[:, words].T @ flat) * steps
+            self._learned[words] -= (columns[:, words].T @ flat) * self._shared_steps
         noise = generator.standard_normal(self._noise.shape, dtype=np.float32)
         self._noise += noise * np.float32(training.noise_multiplier * training.clipping_norm / users)
 
     def _shared_scores(self, features: Features) -> Floats:
-        """Return the scores of records by the shared models.
+        """Return the scores of records by the shared models, (records, S · classes).
 
-        The noise is the same for all step sizes. So its sum is kept once, and each model has it times its step size.
+        The sum of the noise is kept once for all step sizes. The noise of a model is this sum times its step size.
 
         Args:
-            features: features of the records.
+            features: features of the records, (records, d).
         """
         scores: Floats = features @ self._learned
         scores -= np.tile(features @ self._noise, self._steps) * self._shared_steps
         return scores
 
     def _personal_scores(self, user: int, products: Floats) -> Floats:
-        """Return the scores by a user's own model, with the opposite sign.
+        """Return minus the scores of records by a user's own models, (records, S · classes).
 
         Args:
-            user: number of the user.
-            products: inner products of some records with the user's training records.
+            user: number of the user, from 0.
+            products: inner products of the records with the user's n training records, (records, n).
         """
         residuals = self._residuals[self._users.training.user(user)]
         scores: Floats = (products @ residuals) * (self._personal_steps / np.float32(self._training.batch_size))
         return scores
 
     def measure(self) -> npt.NDArray[np.float64]:
-        """Return the test accuracy of each step size."""
+        """Return the accuracy on the test records of all users for each step size, (S).
+
+        A record with a score that is not finite counts as an error.
+        """
         test = self._users.test
         hits = np.zeros(self._steps)
         for user in range(self._users.count):
@@ -282,6 +297,6 @@ class _ClassifierRuns:
 
 
 def _dense(products: Any) -> Floats:
-    """Return a product of dense or sparse matrices as an array."""
+    """Return a product of two matrices as a dense array, if it is dense or sparse."""
     dense: Floats = products if isinstance(products, np.ndarray) else products.toarray()
     return dense

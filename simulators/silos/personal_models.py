@@ -36,11 +36,11 @@ class SyntheticUsers:
     """Standard deviation of the noise of the targets."""
 
     def variances(self) -> Floats:
-        """Return the variance of each feature, (d)."""
+        """Return the variance 1/k of each feature k = 1, …, d, (d)."""
         return (1.0 / np.arange(1, self.dimension + 1)).astype(np.float32)
 
     def draw_optima(self, generator: np.random.Generator) -> Floats:
-        """Draw the optimum of each user, (N, d)."""
+        """Draw the optimal model of each of N users, (N, d)."""
         optima = np.tile(self.optimum_std * generator.standard_normal(self.dimension), (self.users, 1))
         optima[:, -self.own :] += self.own_std * generator.standard_normal((self.users, self.own))
         return optima.astype(np.float32)
@@ -76,11 +76,11 @@ def excess_risks(
 ) -> npt.NDArray[np.float64]:
     """Return the excess risk of personalised least squares for each run, after the measured rounds.
 
-    The risk is (1/N) Σ_i (w + θ_i − θ_i*)ᵀ Σ (w + θ_i − θ_i*) over N users. Here w is the shared model and θ_i the
-    personal model of user i. θ_i* is the optimum of the user and Σ the covariance of the features.
+    The risk is (1/N) Σ_i (w + θ_i − θ_i*)ᵀ Σ (w + θ_i − θ_i*) over N users i. Here w is the shared model, θ_i the
+    personal model of user i, θ_i* the user's optimum, and Σ the covariance of the features.
 
-    All runs see the same records, and the same noise up to its standard deviation. A run that diverges has the excess
-    inf.
+    All runs see the same records, and the same noise up to its standard deviation. The excess of a run that diverges is
+    infinite.
 
     Args:
         users: the users and their data.
@@ -89,28 +89,32 @@ def excess_risks(
         seed: seed of data and noise.
 
     Returns:
-        Array of shape (measured rounds, runs).
+        Excess risks, (measured rounds, runs).
     """
     generator = np.random.default_rng(np.random.SeedSequence(seed))
-    optima, variances = users.draw_optima(generator), users.variances()
+    optima = users.draw_optima(generator)
+    variances = users.variances()
     models = _Models(users, training, runs)
     risks = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for index in range(1, max(training.measured) + 1):
+        for rounds in range(1, max(training.measured) + 1):
             shape = (users.users, training.batch_size, users.dimension)
             features = generator.standard_normal(shape, dtype=np.float32) * np.sqrt(variances)
             targets = np.matmul(features, optima[:, :, None])
             targets += np.float32(users.target_std) * generator.standard_normal(targets.shape, dtype=np.float32)
             noise = generator.standard_normal((users.dimension, 1), dtype=np.float32)
             models.step(features, targets, noise)
-            if index in training.measured:
+            if rounds in training.measured:
                 risks.append(models.excess(optima, variances))
     excess = np.asarray(risks, dtype=np.float64)
     return np.where(np.isfinite(excess), excess, math.inf)
 
 
 class _Models:
-    """The shared models of S runs, (d, S), and the personal models of N users in each run, (N, d, S)."""
+    """The shared models of S runs, (d, S), and the personal models of N users in each run, (N, d, S).
+
+    Users are stepped in chunks of about `CHUNK` numbers, which stay in the cache of a core.
+    """
 
     def __init__(self, users: SyntheticUsers, training: PersonalTraining, runs: Sequence[PersonalRun]) -> None:
         """Set all models to 0.
@@ -132,7 +136,7 @@ class _Models:
         self._chunks = [slice(start, start + size) for start in range(0, users.users, size)]
 
     def step(self, features: Floats, targets: Floats, noise: Floats) -> None:
-        """Take one step of all models.
+        """Take one step of all models, shared and personal.
 
         With b records X of a user and residuals r, the gradient is Xᵀr/b, and its norm is √(rᵀXXᵀr)/b. So the norms and
         the sum of the clipped gradients follow without the gradient of each user.
@@ -149,7 +153,7 @@ class _Models:
             rows = records.reshape(-1, dimension)
             residuals = np.matmul(records, personal)
             residuals += (rows @ self._shared).reshape(residuals.shape) - targets[chunk]
-            residuals /= np.float32(batch_size)
+            residuals /= np.float32(batch_size)  # now r/b, so that products with X are gradients
             transposed = records.swapaxes(1, 2)
             products = np.matmul(np.matmul(records, transposed), residuals)
             norms = np.sqrt(np.sum(residuals * products, axis=1, keepdims=True).clip(0.0))
@@ -159,11 +163,14 @@ class _Models:
         self._shared -= self._shared_steps * (clipped_sum / np.float32(users) + self._noise_std * noise)
 
     def excess(self, optima: Floats, variances: Floats) -> npt.NDArray[np.float64]:
-        """Return the excess risk of each run, (S).
+        """Return the mean over users of the squared distance to their optima, weighted by the features' variances.
 
         Args:
             optima: optimum of each user, (N, d).
             variances: variance of each feature, (d).
+
+        Returns:
+            Excess risk of each run, (S).
         """
         total = np.zeros(self._shared.shape[1])
         for chunk in self._chunks:
@@ -173,14 +180,14 @@ class _Models:
 
 
 def split_steps(step_sizes: Floats, personalization: float) -> tuple[Floats, Floats]:
-    """Return the steps of the shared and of the personal model; the larger of them is the step size.
+    """Split each step size into steps of the shared model and of a personal model; the larger is the step size itself.
 
     Args:
         step_sizes: step sizes of the runs.
-        personalization: the shared step divided by the personal one, from 0; inf for no personal model.
+        personalization: ratio of the shared step to the personal one, at least 0; inf for no personal model.
 
     Returns:
-        The step of the shared model and that of a personal model, for each run.
+        The step of the shared model and the step of a personal model, for each run.
     """
     if math.isinf(personalization):
         return step_sizes, np.zeros_like(step_sizes)

@@ -3,7 +3,7 @@
 In each round M of the N silos take part. In mini-batch SGD (Algorithm 1 of Lowy and Razaviyayn) each of them draws K of
 its records with replacement and sends their mean gradient with Gaussian noise. The server makes one step along the mean
 of the reports. In local SGD each silo makes K steps, each on one of its records and with noise of its own, and the
-server takes the mean of the silos' models.
+server takes the mean of the silos' models. In both, gradients of single records are clipped.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ class SiloRun:
     gradients: int
     """Number K of gradients of a silo in a round: of one batch, or of K local steps."""
     step_sizes: Floats
-    """(B)."""
+    """Step size of each run, (B)."""
     clipping_norms: Floats
-    """(B): bound on the norm of one record's gradient; inf for none."""
+    """Bound on the norm of one record's gradient in each run, (B); inf for no clipping."""
     noise_stds: Floats
-    """(B, N): standard deviation of each coordinate of the noise that silo i adds to a report or to a local step."""
+    """Standard deviation of each coordinate of the noise in a report or a local step, for each run and silo, (B, N)."""
     averaged: int = 1
     """Number of last iterates whose mean is the output."""
 
 
 def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
-    """Train all runs from the model 0, and return their outputs, (B, d).
+    """Train all runs from the model 0, and return the mean of the last `run.averaged` iterates of each run, (B, d).
 
-    A run that diverges has an output that is not finite.
+    A run that diverges has an output that is not finite. Each run draws its own participants, batches and noise.
 
     Args:
         silos: the records.
-        slope: derivative of the loss of a linear prediction.
+        slope: derivative of the loss by a linear prediction.
         run: settings of the runs.
         generator: source of all randomness.
     """
@@ -77,18 +77,21 @@ class _MiniBatches:
     def next_models(
         self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
     ) -> Floats:
-        """Return the models after one round.
+        """Return the models of B runs after one round of mini-batch SGD.
 
         A batch is represented by the number of times that it has each record, which makes its gradient a product of
         two matrices. A record's gradient is its slope (the derivative of the loss by the prediction) times its
         features. It is clipped by limiting the slope to the clipping norm divided by the norm of the features.
 
         Args:
-            models: models of B runs, (B, d).
-            chosen: (B, M), silos of the round in each run.
-            slope: derivative of the loss.
+            models: models before the round, (B, d).
+            chosen: M silos of the round in each run, (B, M).
+            slope: derivative of the loss by the prediction.
             run: settings of the runs.
             generator: source of batches and noise.
+
+        Returns:
+            Models, (B, d).
         """
         reports = np.zeros_like(models)
         for silo, (features, targets) in enumerate(zip(self._silos.features, self._silos.targets, strict=True)):
@@ -96,7 +99,7 @@ class _MiniBatches:
             if rows.size == 0:
                 continue
             slopes = slope(features @ models[rows].T, targets[:, None])
-            limits = run.clipping_norms[rows] / np.maximum(self._norms[silo], np.finfo(float).tiny)
+            limits = run.clipping_norms[rows] / np.maximum(self._norms[silo], np.finfo(float).tiny)  # (records, rows)
             counts = count_draws(generator, rows.size, run.gradients, len(targets))
             weights = np.clip(slopes, -limits, limits) * counts.T / run.gradients
             noise = generator.standard_normal((rows.size, models.shape[1])) * run.noise_stds[rows, silo, None]
@@ -105,20 +108,27 @@ class _MiniBatches:
 
 
 def count_draws(generator: np.random.Generator, runs: int, draws: int, records: int) -> Integers:
-    """Draw records with replacement, and return how often each was drawn, (runs, records).
+    """Draw batches of records with replacement, and return how often each batch has each record.
 
     Args:
         generator: source of randomness.
         runs: number of independent batches.
         draws: number of draws of each batch.
         records: number of records.
+
+    Returns:
+        Counts, (runs, records).
     """
-    places = generator.integers(records, size=(runs, draws)) + records * np.arange(runs)[:, None]
-    return np.bincount(places.ravel(), minlength=runs * records).reshape(runs, records)
+    # Record r of batch b has the number b · records + r, so that one count serves all batches.
+    numbers = generator.integers(records, size=(runs, draws)) + records * np.arange(runs)[:, None]
+    return np.bincount(numbers.ravel(), minlength=runs * records).reshape(runs, records)
 
 
 class _LocalSteps:
-    """One round of local SGD. SiloRecords are padded to one size, so that all runs and silos make a step at once."""
+    """One round of local SGD. Silos are padded to equal numbers of records, so that all runs and silos step at once.
+
+    No padding is ever drawn.
+    """
 
     def __init__(self, silos: SiloRecords, run: SiloRun) -> None:
         size = max(silos.sizes)
@@ -135,14 +145,17 @@ class _LocalSteps:
     def next_models(
         self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
     ) -> Floats:
-        """Return the mean of the silos' models after K local steps of each.
+        """Return the models of B runs after one round: the mean of the silos' models after K local steps of each silo.
 
         Args:
-            models: (B, d).
-            chosen: (B, M), silos of the round in each run.
-            slope: derivative of the loss.
+            models: models before the round, (B, d).
+            chosen: M silos of the round in each run, (B, M).
+            slope: derivative of the loss by the prediction.
             run: settings of the runs.
             generator: source of records and noise.
+
+        Returns:
+            Models, (B, d).
         """
         local = np.repeat(models[:, None, :], chosen.shape[1], axis=1)
         noise_stds = np.take_along_axis(run.noise_stds, chosen, axis=1)[..., None]

@@ -15,13 +15,13 @@ class SiloRecords:
     """Training records of N silos, and the test records of all of them together."""
 
     features: tuple[Floats, ...]
-    """(n_i, d) for silo i."""
+    """Features of the n_i training records of each silo i, (n_i, d)."""
     targets: tuple[Floats, ...]
-    """(n_i) for silo i."""
+    """Targets of the training records of each silo i, (n_i)."""
     test_features: Floats
-    """(T, d)."""
+    """Features of the T test records, (T, d)."""
     test_targets: Floats
-    """(T)."""
+    """Targets of the test records, (T)."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -34,7 +34,7 @@ class SiloRecords:
         return int(self.test_features.shape[1])
 
     def all_training(self) -> tuple[Floats, Floats]:
-        """Return features and targets of all training records."""
+        """Return the features and the targets of the training records of all silos, one silo after another."""
         return np.concatenate(self.features), np.concatenate(self.targets)
 
 
@@ -42,9 +42,9 @@ def split_silos(features: Sequence[Floats], targets: Sequence[Floats], test_shar
     """Split each silo's records at random into training and test records.
 
     Args:
-        features: (n_i, d) for each silo.
-        targets: (n_i) for each silo.
-        test_share: share of test records. Their number is rounded up.
+        features: features of the n_i records of each silo i, (n_i, d).
+        targets: targets of the records of each silo i, (n_i).
+        test_share: share of the test records of each silo. Their number is rounded up.
         seed: seed of the split.
 
     Returns:

@@ -52,26 +52,27 @@ def cancelled_noise(
 ) -> Floats:
     """Run Algorithm 1 of Reshef and Levy with weights α_t = t for S step sizes, and return the last query points.
 
-    Gradients in round t are taken at the query point x_t. A machine with the new record z reports
-    s = t ∇f(x_t; z) − (t − 1) ∇f(x_{t−1}; z) + y − Y. Here y is new noise, and Y is the noise of the machine's last
-    report. The noise of a machine's k-th report has standard deviation `base_std` √k.
+    Gradients of the loss f in round t are taken at the query point x_t and at x_{t−1}. A machine with the new record z
+    reports s = t ∇f(x_t; z) − (t − 1) ∇f(x_{t−1}; z) + y − Y. Here y is new noise, and Y is the noise of the machine's
+    last report, which the sum of the reports thus cancels. The noise of a machine's k-th report has standard deviation
+    `base_std` √k.
 
     Args:
         records: records in order of arrival; each is used at most once.
         settings: machines, participants, and the ball that models are projected onto.
         step_sizes: step size of each run, (S).
-        base_std: standard deviation of the noise of a machine's first report.
+        base_std: standard deviation of each coordinate of the noise of a machine's first report.
         generator: source of participation and noise.
 
     Returns:
         The query point x_T of the last round T in each run, (S, d, classes).
     """
     shape = (records.features.shape[1], settings.classes)
-    center = np.zeros((len(step_sizes), *shape), dtype=np.float32)
+    center = np.zeros((len(step_sizes), *shape), dtype=np.float32)  # the iterates that query points are means of
     query = previous = center.copy()
-    momentum = np.zeros_like(center)
+    momentum = np.zeros_like(center)  # sum of the mean reports of all rounds
     last_noise = np.zeros((settings.machines, *shape), dtype=np.float32)
-    reports = np.zeros(settings.machines)
+    reports = np.zeros(settings.machines)  # number of reports of each machine
     for index, (features, labels) in enumerate(_rounds(records, settings), start=1):
         chosen = generator.permutation(settings.machines)[: settings.participants]
         reports[chosen] += 1.0
@@ -96,18 +97,18 @@ def noisy_sgd(
     output: Literal["last", "mean"],
     generator: np.random.Generator,
 ) -> Floats:
-    """Run projected SGD with fresh Gaussian noise in each report, and return the last or the mean iterate.
+    """Run projected SGD with fresh Gaussian noise in each report for S step sizes, and return one model of each run.
 
     Args:
         records: records in order of arrival; each is used once.
         settings: machines, participants and ball.
-        step_sizes: (S).
+        step_sizes: step size of each run, (S).
         noise_std: standard deviation of each coordinate of a report's noise.
-        output: which iterate to return.
+        output: `last` for the model after the last round, `mean` for the mean of the models after each round.
         generator: source of the noise.
 
     Returns:
-        (S, d, classes).
+        The chosen model of each run, (S, d, classes).
     """
     shape = (records.features.shape[1], settings.classes)
     model = np.zeros((len(step_sizes), *shape), dtype=np.float32)
@@ -131,12 +132,15 @@ def _rounds(records: LabelledRecords, settings: SinglePass) -> Iterator[tuple[Fl
 
 
 def mean_gradients(models: Floats, features: Floats, labels: Integers) -> Floats:
-    """Return the mean gradient of the cross-entropy at each model, (S, d, classes).
+    """Return the mean gradient of the cross-entropy over m records at each model.
 
     Args:
-        models: (S, d, classes).
-        features: (m, d).
-        labels: (m).
+        models: weights of each class, (S, d, classes).
+        features: features of the records, (m, d).
+        labels: classes of the records, from 0, (m).
+
+    Returns:
+        Gradients, (S, d, classes).
     """
     count, dimension, classes = models.shape
     flat = models.transpose(1, 0, 2).reshape(dimension, count * classes)
@@ -154,8 +158,8 @@ def into_ball(models: Floats, radius: float) -> Floats:
     """Return each model projected onto the ball of a radius around 0.
 
     Args:
-        models: (S, d, classes).
-        radius: radius of the ball in the Euclidean norm of all weights.
+        models: weights of each class, (S, d, classes).
+        radius: radius of the ball in the Euclidean norm of all weights of a model.
     """
     norms = np.sqrt(np.sum(np.square(models), axis=(1, 2), keepdims=True))
     scaled: Floats = models * np.minimum(1.0, radius / np.maximum(norms, np.finfo(np.float32).tiny))
@@ -163,12 +167,12 @@ def into_ball(models: Floats, radius: float) -> Floats:
 
 
 def accuracies(models: Floats, features: Floats, labels: Integers) -> npt.NDArray[np.float64]:
-    """Return the share of records whose class has the largest prediction, for each model, (S).
+    """Return the share of T records for which each model's largest output is that of the record's class, (S).
 
     Args:
-        models: (S, d, classes).
-        features: (T, d).
-        labels: (T).
+        models: weights of each class, (S, d, classes).
+        features: features of the records, (T, d).
+        labels: classes of the records, from 0, (T).
     """
     predicted = np.stack([np.argmax(features @ model, axis=1) for model in models])
     return np.asarray(np.mean(predicted == labels, axis=1), dtype=np.float64)

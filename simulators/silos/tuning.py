@@ -1,4 +1,4 @@
-"""TunedModel of a step size and a clipping norm by the training loss, as in the experiments of Lowy and Razaviyayn.
+"""Tuning of a step size and a clipping norm by the training loss, as in the experiments of Lowy and Razaviyayn.
 
 The choice reads the training records without noise. A privacy guarantee of one run does not cover it.
 """
@@ -61,14 +61,14 @@ def choose(
     noise_stds: Callable[[float], Floats],
     generator: np.random.Generator,
 ) -> TunedModel:
-    """Train at every point of the grid, and choose the point of least mean training loss.
+    """Train at every point of the grid, and return the model of the point with the least mean training loss.
 
     Args:
         silos: training and test records.
-        value: loss of predictions and targets.
-        slope: its derivative by the prediction.
+        value: loss as a function of predictions and targets.
+        slope: derivative of the loss by the prediction.
         search: the grid, and the settings of a run.
-        noise_stds: function from a clipping norm to the standard deviation of each silo's noise, (N).
+        noise_stds: function from a clipping norm to the standard deviation of the noise of each of N silos, (N).
         generator: source of all randomness.
     """
     points = search.points()
@@ -93,12 +93,12 @@ def choose(
 
 
 def training_losses(silos: SiloRecords, models: Floats, value: Callable[[Floats, Floats], Floats]) -> Floats:
-    """Return the mean training loss of each model over all silos, (B); inf where it is not finite.
+    """Return the mean training loss of each of B models over the records of all silos, (B); inf where it is not finite.
 
     Args:
         silos: the records.
-        models: (B, d).
-        value: loss of predictions and targets.
+        models: models, (B, d).
+        value: loss as a function of predictions and targets.
     """
     features, targets = silos.all_training()
     with np.errstate(over="ignore", invalid="ignore"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.answer import FrontierRun
-from epsilond.calibrators.frontier import HAIR, MOST_TRIALS, Outlook, smallest_likely_run, smallest_run
+from epsilond.calibrators.frontier import MOST_TRIALS, PREDICTION_ERROR, Outlook, smallest_likely_run, smallest_run
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
 from epsilond.calibrators.run_lattice import lattice, runs_within
 
@@ -79,7 +79,7 @@ def test_the_smallest_run_that_is_good_enough_by_certifying_them_all(numbers: di
         return look.certified_noise(run)
 
     chosen = smallest_run(runs, replace(look, certified_noise=certified), within=within, traffic=TRAFFIC).run
-    assert bounds[chosen] <= (1 + within) * (1 + HAIR) * best
+    assert bounds[chosen] <= (1 + within) * (1 + PREDICTION_ERROR) * best
     smaller = [run for run in runs if (run.rounds, run.batch_size) < (chosen.rounds, chosen.batch_size)]
     if len(asked) < MOST_TRIALS:
         assert all(bounds[run] > (1 + within) * best for run in smaller)
@@ -103,7 +103,7 @@ def test_more_leeway_never_needs_a_larger_run(numbers: dict[str, Any]) -> None:
 def test_without_leeway_it_is_the_best_run(numbers: dict[str, Any]) -> None:
     look, runs = outlook(**numbers), lattice_of(numbers["n"], 30 * numbers["n"])
     chosen = smallest_run(runs, look, within=0.0, traffic=TRAFFIC).run
-    assert certain(look, chosen) <= (1 + HAIR) * min(certain(look, run) for run in runs)
+    assert certain(look, chosen) <= (1 + PREDICTION_ERROR) * min(certain(look, run) for run in runs)
 
 
 def dominated(one: FrontierRun, other: FrontierRun) -> bool:
@@ -179,7 +179,7 @@ def test_a_reference_that_cannot_be_certified_is_done_without() -> None:
 
     runs = [run for run in lattice_of(50, 1500) if run != look.reference]
     found = smallest_run(runs, replace(look, certified_noise=certified), within=0.1, traffic=TRAFFIC)
-    assert certain(look, found.run) <= 1.1 * (1 + HAIR) * min(certain(look, run) for run in runs)
+    assert certain(look, found.run) <= 1.1 * (1 + PREDICTION_ERROR) * min(certain(look, run) for run in runs)
 
 
 def test_where_one_run_is_possible_there_is_nothing_to_choose() -> None:

@@ -19,7 +19,7 @@ from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
 from epsilond.calibrators.planning.drafts import Draft
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Reach
-from epsilond.calibrators.planning.rankings import Undecided, answer_of, drafts, found_of, settle
+from epsilond.calibrators.planning.rankings import Undecided, answer_of, drafts, outcome_of_calibration, settle
 from epsilond.calibrators.planning.recommendation import name_of
 
 COMMON: dict[str, Any] = {
@@ -143,7 +143,7 @@ def test_an_order_with_a_hidden_constant_and_an_infinite_bound_are_not_ranked() 
 
     def ranked(**changes: Any) -> PlanEntry:
         upper = real["risk"]["upper"] | changes
-        found = found_of(real | {"risk": {"upper": upper}}, each.request)
+        found = outcome_of_calibration(real | {"risk": {"upper": upper}}, each.request)
         return answer_of(plan, [(each, found)]).entries[0]
 
     assert ranked().rank == 1
@@ -154,7 +154,7 @@ def test_an_order_with_a_hidden_constant_and_an_infinite_bound_are_not_ranked() 
 def test_what_is_undecided_stands_between_what_applies_and_what_does_not() -> None:
     one, other = drafted("mb-sgd"), drafted("mu2-sgd (trusted server)")
     third = drafted("mb-sgd", trust=("central",))
-    found = found_of(one.calibrator.solve(one.request), one.request)
+    found = outcome_of_calibration(one.calibrator.solve(one.request), one.request)
     answer = answer_of(PlanProblem(**PACED), [(third, None), (other, Undecided("deadline")), (one, found)])
     assert [entry.applies for entry in answer.entries] == ["yes", "undecidable", "no"]
     assert answer.entries[1].why[0].message == "deadline"
@@ -176,7 +176,7 @@ def test_big_counts_survive_both_forms() -> None:
     told = json.loads(json.dumps(as_json(answer)))
     assert as_json(told) == told
     plan = PlanProblem(**PACED)
-    both = [answer_of(plan, [(each, found_of(form, each.request))]) for form in (answer, told)]
+    both = [answer_of(plan, [(each, outcome_of_calibration(form, each.request))]) for form in (answer, told)]
     assert both[0].entries[0].bits == both[1].entries[0].bits == 32 * 10**12 * 1000 * 20
     assert as_json(both[0]) == as_json(both[1])
 

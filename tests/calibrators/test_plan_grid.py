@@ -14,7 +14,7 @@ def test_places_and_values_are_one_to_one(grid: ValueGrid) -> None:
     places = [*range(grid.least, 40_000), *range(80_000, 80_100)]
     values = [grid.value(place) for place in places]
     assert values == sorted(set(values))
-    assert [grid.place(value) for value in values] == places
+    assert [grid.index_of(value) for value in values] == places
 
 
 def test_counts_are_every_whole_number_and_then_steps_of_a_thousandth() -> None:
@@ -28,11 +28,11 @@ def test_counts_are_every_whole_number_and_then_steps_of_a_thousandth() -> None:
 
 def test_a_place_is_of_the_least_value_at_or_above() -> None:
     for value in (1, 9_999, 10_001, 99_999, 123_456, 10**9 - 1):
-        place = COUNTS.place(value)
+        place = COUNTS.index_of(value)
         assert COUNTS.value(place - 1) < value <= COUNTS.value(place) or value == 1
-    assert MILLIONTHS.value(MILLIONTHS.place(0.12345)) == 0.1235
+    assert MILLIONTHS.value(MILLIONTHS.index_of(0.12345)) == 0.1235
 
 
 def test_places_stay_within_the_grid() -> None:
     small = ValueGrid(least=5, most=50)
-    assert [small.place(value) for value in (1, 7, 10**9)] == [5, 7, 50]
+    assert [small.index_of(value) for value in (1, 7, 10**9)] == [5, 7, 50]

@@ -16,7 +16,7 @@ from epsilond.calibrators.planning.answer import PlanAnswer, PlanEntry
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import LIMITS, PlanProblem
 from epsilond.calibrators.planning.rankings import answer_of, drafts
-from epsilond.calibrators.planning.recommendation import ORDER, name_of, share_of
+from epsilond.calibrators.planning.recommendation import TRUST_RANKS, name_of, share_of
 
 LEARNING: dict[str, Any] = {
     "lipschitz": 1.0,
@@ -127,7 +127,9 @@ def laws(answer: PlanAnswer, plan: dict[str, Any]) -> None:
     proved = [entry for entry in wanted if entry.basis == "risk"] or wanted
     assert best in proved
     assert share_of(best) <= 1.1 * min(map(share_of, proved)) * (1 + 1e-12)
-    less_trust = [one for one in proved if ORDER[one.guarantee.definition] < ORDER[best.guarantee.definition]]
+    less_trust = [
+        one for one in proved if TRUST_RANKS[one.guarantee.definition] < TRUST_RANKS[best.guarantee.definition]
+    ]
     assert all(share_of(one) > 1.1 * min(map(share_of, proved)) for one in less_trust)
 
 

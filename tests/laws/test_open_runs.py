@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.frontier import HAIR
+from epsilond.calibrators.frontier import PREDICTION_ERROR
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.run_lattice import BATCH_RATIO, ROUNDS_RATIO, lattice
 from epsilond.reading import read
@@ -76,7 +76,7 @@ def test_these_calibrators_choose() -> None:
 def test_the_answer_is_the_smallest_run_that_is_good_enough(name: str, within: float) -> None:
     answer, bounds = solved(name, within=within), all_bounds(name)
     best = min(bounds.values())
-    assert bound(answer) == bounds[size(answer)] <= (1 + within) * (1 + HAIR) * best
+    assert bound(answer) == bounds[size(answer)] <= (1 + within) * (1 + PREDICTION_ERROR) * best
     assert all(value > (1 + within) * best for run, value in bounds.items() if run < size(answer))
 
 
@@ -100,7 +100,7 @@ def test_what_is_given_stays_and_the_rest_follows_the_rule(name: str) -> None:
         (by_batch, solved(name, batch_size=batch, within=0.0), {run: bounds[run] for run in bounds if run[1] == batch}),
     ):
         limit = 1.1 * min(*alike.values(), bound(best))
-        assert bound(answer) <= limit * (1 + HAIR)
+        assert bound(answer) <= limit * (1 + PREDICTION_ERROR)
         assert all(value > limit for run, value in alike.items() if run < size(answer))
 
 

@@ -24,7 +24,7 @@ from epsilond.calibrators.risk.baseline import (
     VACUOUS_PRESCRIBED_RISK,
     VACUOUS_RISK,
     Start,
-    measured_risk,
+    mark_vacuous_risk,
     risk_cautions,
 )
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS, RiskBounder
@@ -131,7 +131,7 @@ def test_the_mark_turns_exactly_at_the_baseline(name: str, factor: float) -> Non
     upper = replace(answer.risk.upper, value=3.0 * factor)
     bare = replace(answer, warnings=(), readings=(), risk=replace(answer.risk, upper=upper))
     start = Start(objective="population", baseline=baseline)
-    risk = measured_risk(bare.risk, start)
+    risk = mark_vacuous_risk(bare.risk, start)
     marked = replace(bare, risk=risk, warnings=tuple(risk_cautions(risk, start)))
     assert marked.risk is not None
     assert marked.risk.upper is not None

@@ -13,7 +13,7 @@ from epsilond.accountants.theorems.mechanisms.binomial import PROVED_EPSILON, bi
 from epsilond.accountants.theorems.papers.das.composed_rounds import best_composition
 from epsilond.mechanisms.randomness import seeded_side_by_side
 from epsilond.simulators.algorithms import grid_fedavg, norm_fedavg
-from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun, noise, scale_updates, simulate
+from epsilond.simulators.algorithms.grid_fedavg import GridFedavgRun, draw_noise, scale_updates, simulate
 from epsilond.simulators.problems.kinds import LeastSquaresProblem
 from epsilond.witness.joins import grid_fedavg as join
 from epsilond.witness.joins import norm_fedavg as norm_join
@@ -66,7 +66,7 @@ def test_scaled_updates_stay_in_the_unit_ball() -> None:
 
 def test_binomial_noise_has_mean_zero_and_a_quarter_of_its_trials_as_variance() -> None:
     made = generators(2)
-    drawn = noise(run(trials=1000), (2, 50, 400), seeded_side_by_side(made), made)
+    drawn = draw_noise(run(trials=1000), (2, 50, 400), seeded_side_by_side(made), made)
     assert abs(np.mean(drawn)) < 5 * math.sqrt(250 / drawn.size)
     assert np.var(drawn) == pytest.approx(250.0, rel=0.05)
 

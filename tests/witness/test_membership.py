@@ -153,13 +153,15 @@ def test_likelihood_ratios_match_known_normal_distributions():
     references = means + np.where(members, 0.7, 0.0) + generator.standard_normal((4000, 3))
     scores = np.array([[0.5, 1.5, -1.0]])
     exact = (0.5 * (scores - means) ** 2 - 0.5 * (scores - means - 0.7) ** 2).ravel()
-    assert likelihood.online(scores, references, members).ravel() == pytest.approx(exact, abs=0.1)
-    assert likelihood.offline(scores, references, members).ravel() == pytest.approx((scores - means).ravel(), abs=0.1)
+    assert likelihood.score_online(scores, references, members).ravel() == pytest.approx(exact, abs=0.1)
+    assert likelihood.score_offline(scores, references, members).ravel() == pytest.approx(
+        (scores - means).ravel(), abs=0.1
+    )
 
 
 def test_canary_without_reference_scores_zero():
     members = np.zeros((5, 2), dtype=bool)
-    assert likelihood.online(np.ones((1, 2)), np.ones((5, 2)), members).tolist() == [[0.0, 0.0]]
+    assert likelihood.score_online(np.ones((1, 2)), np.ones((5, 2)), members).tolist() == [[0.0, 0.0]]
 
 
 def test_auc_and_rare_rate_match_their_definitions():

@@ -92,7 +92,7 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
     confidence = trained.confidence[:runs]
     if name == "final-model":
         return confidence
-    compare = likelihood.online if name == "likelihood-ratio" else likelihood.offline
+    compare = likelihood.score_online if name == "likelihood-ratio" else likelihood.score_offline
     return compare(confidence, trained.confidence[runs:], trained.members[runs:])
 
 

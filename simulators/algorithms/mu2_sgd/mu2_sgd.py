@@ -45,6 +45,7 @@ def simulate(
     """Run DP-μ²-FL, or the method that it is compared with, once per generator.
 
     The server of DP-μ²-FL keeps the sum q of all mean reports with their noise. A later report cancels earlier noise.
+    Other methods add the noise with which they have equal privacy (`fresh_noise_std`).
 
     Args:
         problem: learning problem.
@@ -54,9 +55,7 @@ def simulate(
 
     Returns:
         The measured curves. Diagnostics are `largest_gradient_norm`, the norm `largest_report` before scaling and the
-        `clipped_share` of the reports. Cancelled noise adds `residual_noise`, the squared norm of the noise left in q,
-        and `cancellation_error`. The latter is the largest coordinate of q minus noiseless reports minus that noise,
-        relative to the largest coordinate of q or of the noise. By Lemma 4.1 of Reshef and Levy it is 0 up to rounding.
+        `clipped_share` of the reports. Cancelled noise adds the diagnostics of `_cancellation`.
 
     Raises:
         InvalidInput: the noise is missing, or the participation does not fit the problem.
@@ -65,25 +64,28 @@ def simulate(
         raise InvalidInput.at("/noise_std", "is calibrated before a run")
     scales = Scales.of(problem, run)
     state = State(problem, run, scales.step, len(generators))
-    largest_report, largest_gradient, clipped_reports, reports = (np.zeros(len(generators)) for _ in range(4))
+    largest_report = np.zeros(len(generators))
+    largest_gradient = np.zeros(len(generators))
+    clipped_reports = np.zeros(len(generators))
+    reports = np.zeros(len(generators))
     measured: list[Floats] = []
     output = state.server.model
-    for number, draws, place in _drawn_rounds(problem, run, generators, last=max(rounds)):
+    for number, draws, round_index in _draw_rounds(problem, run, generators, last=max(rounds)):
         if number in rounds:
-            output = _output(run, state, number)
+            output = _output_after(run, state, number)
             measured.append(problem.excess(output))
-        gradient_norms, report_norms = run_round(problem, run, scales, state, draws, place, number=number)
+        gradient_norms, report_norms = run_round(problem, run, scales, state, draws, round_index, number=number)
         largest_gradient = np.maximum(largest_gradient, gradient_norms.max(axis=1))
         largest_report = np.maximum(largest_report, report_norms.max(axis=1))
         clipped_reports += np.sum(report_norms > scales.largest * (1.0 + ROUNDING), axis=1)
-        reports += np.sum(draws.present[place], axis=1)
+        reports += np.sum(draws.present[round_index], axis=1)
     diagnostics = {
         "largest_gradient_norm": largest_gradient,
         "largest_report": largest_report,
         "clipped_share": clipped_reports / np.maximum(reports, 1.0),
     }
     if run.method == "cancelled-noise":
-        diagnostics |= _cancellation(state, _noises(problem, run))
+        diagnostics |= _cancellation(state, _noises_per_round(problem, run))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
@@ -93,12 +95,12 @@ def simulate(
     )
 
 
-def _noises(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
+def _noises_per_round(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
     """Return the number of noise vectors in a round: one of a trusted server, or one for each report."""
     return 1 if run.server == "trusted" else run.reporting(problem.clients)
 
 
-def _drawn_rounds(
+def _draw_rounds(
     problem: SimulatedProblem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], *, last: int
 ) -> Iterator[tuple[int, Reports, int]]:
     """Draw the rounds of all repetitions in chunks, up to a last round.
@@ -112,7 +114,7 @@ def _drawn_rounds(
     Yields:
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
     """
-    noises = _noises(problem, run)
+    noises = _noises_per_round(problem, run)
     size = chunk_size(problem.clients, noises * problem.dimension)
     for offset in range(0, last, size):
         draws = draw(
@@ -124,24 +126,34 @@ def _drawn_rounds(
             participants=run.reporting(problem.clients),
             noises=noises,
         )
-        for place in range(min(draws.rounds, last - offset)):
-            yield offset + place + 1, draws, place
+        for round_index in range(min(draws.rounds, last - offset)):
+            yield offset + round_index + 1, draws, round_index
 
 
-def _output(run: Mu2SgdRun, state: State, number: int) -> Floats:
-    """Return the output of a run of `number` rounds: x, or the mean of the models for noisy SGD."""
+def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
+    """Return the output of a run of `number` rounds: the model x, or the mean of the models for noisy SGD."""
     model = state.server.model
     return (state.total + model) / number if run.method == "noisy-sgd" else model
 
 
 def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
-    """Return the diagnostics of the noise in q at the end of a run."""
+    """Return the diagnostics of the noise in the server's sum q at the end of a run.
+
+    Args:
+        state: the state after the last round.
+        divisor: number m of noise vectors in a round: the server's sum has their mean.
+
+    Returns:
+        `residual_noise`, the squared norm of the noise left in q; and `cancellation_error`, the largest coordinate of q
+        minus noiseless reports minus that noise, relative to the largest coordinate of q or of the noise. By Lemma 4.1
+        of Reshef and Levy the error is 0 up to rounding.
+    """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))
     error = np.abs(state.server.sum - state.plain - residual).max(axis=1)
     return {
         "residual_noise": np.sum(residual * residual, axis=1),
-        "cancellation_error": error / np.maximum(scale, 1e-300),
+        "cancellation_error": error / np.maximum(scale, 1e-300),  # 0/1e-300 for a run in which all is 0
     }
 
 

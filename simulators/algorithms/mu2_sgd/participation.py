@@ -67,7 +67,7 @@ class RunParticipation:
             requests = (ReportingGroup(**group) if isinstance(group, Mapping) else group for group in groups)
             object.__setattr__(self, "groups", tuple(requests))
 
-    def fits(self, clients: int, participants: int) -> None:
+    def require_fit(self, clients: int, participants: int) -> None:
         """Reject a pattern that does not fit a run.
 
         Args:
@@ -82,17 +82,17 @@ class RunParticipation:
         faults = []
         if sum(group.clients for group in self.groups) != clients:
             faults.append(Fault("/participation/groups", "must add up to clients", f"{clients} clients"))
-        load: dict[int, int] = {}
+        reports_in_round: dict[int, int] = {}
         for group in self.groups:
             for number in group.rounds:
-                load[number] = load.get(number, 0) + group.clients
-        if max(load.values(), default=0) > participants:
+                reports_in_round[number] = reports_in_round.get(number, 0) + group.clients
+        if max(reports_in_round.values(), default=0) > participants:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         if faults:
             raise InvalidInput(*faults)
 
     def most_reports(self, rounds: int) -> int:
-        """Return the largest number of reports of a client in a run of `rounds` rounds, at least 1."""
+        """Return the largest number of reports of any client in a run of `rounds` rounds, at least 1."""
         if self.groups is None:
             return rounds
         return max(1, *(len(group.rounds) for group in self.groups))
@@ -155,13 +155,16 @@ def draw(
         rounds: number of rounds to draw.
         participants: largest number m of reports in a round.
         noises: noise vectors in a round.
+
+    Returns:
+        The participants, their records and the noise of these rounds.
     """
     clients, present, places, noise = [], [], [], []
     for generator in generators:
-        reporters, is_taken = _draw_reporters(generator, problem.clients, participation, first, rounds, participants)
+        reporters, is_present = _draw_reporters(generator, problem.clients, participation, first, rounds, participants)
         records = problem.draw_fresh(generator, (rounds,))
         clients.append(reporters)
-        present.append(is_taken)
+        present.append(is_present)
         places.append(np.take_along_axis(records, reporters, axis=1))
         noise.append(generator.standard_normal((rounds, noises, problem.dimension)))
     return Reports(
@@ -197,9 +200,10 @@ def _draw_reporters(
         for group, low, high in zip(participation.groups, starts, starts[1:], strict=False):
             offsets = np.asarray(group.rounds, dtype=np.int64) - first
             reports[offsets[(offsets >= 0) & (offsets < rounds)], low:high] = True
+        # A stable sort puts the clients that report first, in ascending order, and then those that pad the row.
         reporters = np.argsort(~reports, axis=1, kind="stable")[:, :participants]
         return reporters, np.take_along_axis(reports, reporters, axis=1)
-    all_taken = np.ones((rounds, participants), dtype=np.bool_)
+    all_present = np.ones((rounds, participants), dtype=np.bool_)
     if participants == clients:
-        return np.broadcast_to(np.arange(clients), (rounds, clients)), all_taken
-    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), all_taken
+        return np.broadcast_to(np.arange(clients), (rounds, clients)), all_present
+    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), all_present

@@ -35,7 +35,7 @@ class Scales:
 
     @classmethod
     def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> Scales:
-        """Compute the scales of a run on a problem."""
+        """Return the step size, the clipping norm and the noise of a run on a problem."""
         largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
         return cls(step_size(problem, run), largest, run.noise_std or 0.0, fresh_noise_std(problem, run))
 
@@ -53,9 +53,12 @@ class State:
         self.server = CancellingServer(start, step_size=step, project=problem.project)
         self.plain = np.zeros((repetitions, dimension))
         self.total = np.zeros((repetitions, dimension))
-        self._is_trusted, gaps = run.server == "trusted", run.method == "gap-differences"
-        self.clients = ClientNoise(repetitions, 0 if self._is_trusted else problem.clients, dimension)
-        self.gaps = GapDifferences(repetitions, problem.clients if gaps else 0, dimension)
+        self._is_trusted = run.server == "trusted"
+        # Memory of methods or parties that the run does not have is for 0 clients.
+        clients_with_noise = 0 if self._is_trusted else problem.clients
+        clients_with_gaps = problem.clients if run.method == "gap-differences" else 0
+        self.clients = ClientNoise(repetitions, clients_with_noise, dimension)
+        self.gaps = GapDifferences(repetitions, clients_with_gaps, dimension)
         self.trusted = ServerNoise(start)
 
     @property
@@ -72,7 +75,7 @@ def run_round(
     scales: Scales,
     state: State,
     draws: Reports,
-    place: int,
+    round_index: int,
     *,
     number: int,
 ) -> tuple[Floats, Floats]:
@@ -87,24 +90,26 @@ def run_round(
         scales: step size, clipping norm and noise of the run.
         state: state before the round, which is updated.
         draws: participants, records and standard normal variables of a chunk of rounds.
-        place: index of the round in the chunk.
+        round_index: index of the round in the chunk.
         number: number t of the round in the run, from 1 on.
 
     Returns:
         Norms of the gradients and of the reports before scaling, (repetitions, m); 0 for a client that does not report.
     """
-    clients, present, server = draws.clients[place], draws.present[place], state.server
-    records = problem.records(clients, draws.places[place])
+    clients = draws.clients[round_index]
+    present = draws.present[round_index]
+    server = state.server
+    records = problem.records(clients, draws.places[round_index])
     report = problem.gradients(server.model[:, None, :], records)
     gradient_norms = np.where(present, norms_of(report), 0.0)
     if run.method == "gap-differences":
-        return gradient_norms, _run_gap_round(problem, scales, state, draws, place, report, number=number)
+        return gradient_norms, _run_gap_round(problem, scales, state, draws, round_index, report, number=number)
     if run.method != "noisy-sgd":
         report = weighted_difference(report, problem.gradients(server.before[:, None, :], records), number)
     norms = np.where(present, norms_of(report), 0.0)
     shrink = np.where(present, clipping_factors(norms, scales.largest), 0.0)
     plain = np.sum(report * shrink[..., None], axis=1) / clients.shape[1]
-    noise = _noise(run, scales, state, draws, place)
+    noise = _noise(run, scales, state, draws, round_index)
     if run.method == "noisy-sgd":
         state.total += server.model
         server.model = projected_step(server.model, plain + noise, scales.step, problem.project)
@@ -119,7 +124,7 @@ def _run_gap_round(
     scales: Scales,
     state: State,
     draws: Reports,
-    place: int,
+    round_index: int,
     gradients: Floats,
     *,
     number: int,
@@ -134,7 +139,7 @@ def _run_gap_round(
         scales: step size, clipping norm and noise of the run.
         state: state before the round, which is updated.
         draws: random draws of a chunk of rounds.
-        place: index of the round in the chunk.
+        round_index: index of the round in the chunk.
         gradients: gradients at x_t, (repetitions, m, d).
         number: number t of the round in the run, from 1 on.
 
@@ -142,20 +147,22 @@ def _run_gap_round(
         Norms of the reports before scaling, divided by their gaps, (repetitions, m); 0 for a client that does not
         report.
     """
-    clients, present, server = draws.clients[place], draws.present[place], state.server
+    clients = draws.clients[round_index]
+    present = draws.present[round_index]
+    server = state.server
     models, last = state.gaps.last_reports(clients)
     gaps = number - last
-    before = problem.gradients(models, problem.records(clients, draws.places[place]))
+    before = problem.gradients(models, problem.records(clients, draws.places[round_index]))
     report = number * gradients - last[..., None] * before
     norms = np.where(present, norms_of(report) / gaps, 0.0)
     scaled_report = report * clipping_factors(norms, scales.largest)[..., None]
-    scaled_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[place])
-    mean = state.gaps.receive(clients, present, scaled_report, server.model, number)
+    noisy_report = with_noise(scaled_report, scales.fresh * gaps[..., None], draws.noise[round_index])
+    mean = state.gaps.receive(clients, present, noisy_report, server.model, number)
     server.receive(mean - server.sum, number)
     return norms
 
 
-def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: int) -> Floats:
+def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, round_index: int) -> Floats:
     """Return the noise that this round adds to the server's sum of mean reports: new noise, minus cancelled noise.
 
     If clients add noise, the sum of their noise is divided by m, because the server averages m reports. Cancelled noise
@@ -166,20 +173,21 @@ def _noise(run: Mu2SgdRun, scales: Scales, state: State, draws: Reports, place: 
         scales: noise of the run.
         state: noise of earlier rounds, which is replaced if it is cancelled.
         draws: random draws of a chunk of rounds.
-        place: index of the round in the chunk.
+        round_index: index of the round in the chunk.
 
     Returns:
         The noise, (repetitions, d).
     """
-    normal, present = draws.noise[place], draws.present[place]
-    trusted = run.server == "trusted"
+    normal = draws.noise[round_index]
+    present = draws.present[round_index]
+    is_trusted = run.server == "trusted"
     if run.method != "cancelled-noise":
         fresh: Floats = scales.fresh * normal
-        if trusted:
+        if is_trusted:
             return fresh[:, 0]
         return np.asarray(np.sum(fresh * present[..., None], axis=1) / normal.shape[1])
-    if trusted:
+    if is_trusted:
         return state.trusted.replace_noise(scales.base, normal[:, 0])
-    clients = draws.clients[place]
+    clients = draws.clients[round_index]
     changes = state.clients.replace_noise(clients, present, scales.base, normal)
     return np.asarray(np.sum(changes, axis=1) / clients.shape[1])

@@ -64,7 +64,10 @@ class Mu2SgdRun:
         return self.participation or RunParticipation()
 
     def reporting(self, clients: int) -> int:
-        """Return the number m of reports that the server divides by.
+        """Return the number m of reports that the server divides by, after checking the participation.
+
+        Args:
+            clients: number of clients of the problem.
 
         Raises:
             InvalidInput: m exceeds the number of clients, or the pattern does not fit.
@@ -72,17 +75,20 @@ class Mu2SgdRun:
         reporting = self.participants or clients
         if reporting > clients:
             raise InvalidInput.at("/participants", "cannot exceed clients", allowed=f"≤ {clients}")
-        self.taking_part.fits(clients, reporting)
+        self.taking_part.require_fit(clients, reporting)
         return reporting
 
     @property
     def most_reports(self) -> int:
-        """K, the largest number of reports of a client, at least 1."""
+        """Largest number K of reports of a client, at least 1."""
         return self.taking_part.most_reports(self.rounds)
 
 
 def report_norm(problem: SimulatedProblem) -> float:
-    """Return S = G + 2LD, a bound on the norm of every report (Reshef and Levy, Theorem 5.1)."""
+    """Return the bound S = G + 2LD on the norm of every report (Reshef and Levy, Theorem 5.1).
+
+    G is the Lipschitz constant, L the smoothness and D the diameter of the domain.
+    """
     constants = problem.constants
     return constants.lipschitz + 2.0 * constants.smoothness * constants.diameter
 
@@ -127,7 +133,8 @@ def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
         return run.step_size
     if run.method != "noisy-sgd":
         raise InvalidInput.at("/step_size", "is needed with noise_std", allowed=STEP_SIZE.allowed)
-    constants, noise_std = problem.constants, fresh_noise_std(problem, run)
+    constants = problem.constants
+    noise_std = fresh_noise_std(problem, run)
     averaged_noises = 1 if run.server == "trusted" else run.reporting(problem.clients)
     noise_variance = noise_std * noise_std * problem.dimension / averaged_noises
     return constants.diameter / math.sqrt((constants.lipschitz**2 + noise_variance) * run.rounds)

@@ -60,9 +60,10 @@ class _Plan:
 
     @classmethod
     def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
-        """Compute the steps, noise and weights of a run on a problem."""
+        """Return the step sizes, the noise, the clipping norm and the weights of a run on a problem."""
         step, shared_step = steps_of(problem, run)
-        sizes, weight = batch_sizes(problem, run), total_weight(problem, run)
+        sizes = batch_sizes(problem, run)
+        weight = total_weight(problem, run)
         client_weights = np.ones_like(sizes) if run.weighting == "clients" else sizes
         return cls(
             step=step,
@@ -104,7 +105,8 @@ class _ModelState:
         Returns:
             The models, (repetitions, N, d).
         """
-        shared, own = self.shared.mean(rounds), self.own.means(rounds)
+        shared = self.shared.mean(rounds)
+        own = self.own.means(rounds)
         return np.asarray(own.reshape(len(shared), self.clients, -1) + shared[:, None, :])
 
 
@@ -136,15 +138,17 @@ def simulate(
     state = _ModelState(plan, len(generators), problem.clients, problem.dimension)
     measured: list[Floats] = []
     output = np.zeros((len(generators), problem.clients, 0))
-    clipped, largest, messages = (np.zeros(len(generators)) for _ in range(3))
+    clipped = np.zeros(len(generators))
+    largest = np.zeros(len(generators))
+    messages = np.zeros(len(generators))
     last = max(rounds)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
-        for number, draws, place in _drawn_rounds(problem, run, plan, generators, last=last):
-            norms = _round(problem, plan, state, draws, place, number=number)
+        for number, draws, round_index in _draw_rounds(problem, run, plan, generators, last=last):
+            norms = _run_round(problem, plan, state, draws, round_index, number=number)
             is_clipped = norms > plan.clipping_norm * (1.0 + ROUNDING)
-            clipped += draws.per_repetition(place, is_clipped.astype(np.float64))
-            messages += draws.per_repetition(place, np.ones_like(norms))
-            np.maximum.at(largest, draws.repetition[draws.rows(place)], norms)
+            clipped += draws.per_repetition(round_index, is_clipped.astype(np.float64))
+            messages += draws.per_repetition(round_index, np.ones_like(norms))
+            np.maximum.at(largest, draws.repetition[draws.rows(round_index)], norms)
             if number in rounds:
                 output = state.mean_models(number)
                 measured.append(np.array([_excess(problem, models, plan.shares) for models in output]))
@@ -161,7 +165,7 @@ def simulate(
     )
 
 
-def _drawn_rounds(
+def _draw_rounds(
     problem: PersonalizedProblem,
     run: PpsgdRun,
     plan: _Plan,
@@ -191,24 +195,37 @@ def _drawn_rounds(
             rate=run.rate,
             participants=run.participants(problem.clients),
         )
-        for place in range(min(draws.rounds, last - offset)):
-            yield offset + place + 1, draws, place
+        for round_index in range(min(draws.rounds, last - offset)):
+            yield offset + round_index + 1, draws, round_index
 
 
 def _scores(problem: PersonalizedProblem, models: Floats) -> Mapping[str, Floats]:
-    """Score each repetition's models separately, so that no score depends on other repetitions."""
+    """Return the scores of each repetition's models on held-out records, by name.
+
+    Repetitions are scored one by one, so that no score depends on other repetitions.
+
+    Args:
+        problem: personalised problem.
+        models: clients' models of all repetitions, (repetitions, N, d).
+    """
     scores = [problem.scores(clients) for clients in models]
     return {name: np.array([float(row[name]) for row in scores]) for name in scores[0]}
 
 
 def _excess(problem: PersonalizedProblem, models: Floats, shares: Floats) -> float:
-    """Return the excess risk of the clients' models; infinite if a run diverged to NaN."""
+    """Return the excess risk of one repetition's models; infinite if the run diverged to NaN.
+
+    Args:
+        problem: personalised problem.
+        models: the clients' models, (N, d).
+        shares: weight of each client's loss in the objective.
+    """
     excess = float(problem.excess(models, shares))
     return math.inf if math.isnan(excess) else excess
 
 
-def _round(
-    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, draws: Rounds, place: int, *, number: int
+def _run_round(
+    problem: PersonalizedProblem, plan: _Plan, state: _ModelState, draws: Rounds, round_index: int, *, number: int
 ) -> Floats:
     """Run one round of all repetitions, and update their models.
 
@@ -220,22 +237,23 @@ def _round(
         plan: steps, noise, clipping and weights of the run.
         state: models before the round, which are updated.
         draws: random draws of a chunk of rounds.
-        place: index of the round in the chunk.
+        round_index: index of the round in the chunk.
         number: number of the round in the run, from 1 on.
 
     Returns:
         Norms of the messages before clipping. The array has one axis, over the participants of all repetitions.
     """
-    rows = draws.rows(place)
-    repetition, client = draws.repetition[rows], draws.client[rows]
+    rows = draws.rows(round_index)
+    repetition = draws.repetition[rows]
+    client = draws.client[rows]
     # Rows of the own parts, which are sorted by repetition and client; all rows if every client participates.
     at = slice(None) if draws.everyone else repetition * state.clients + client
     models = state.shared.model[repetition] + state.own.models[at]
-    message = problem.weighted_gradient(models, draws.of(place), plan.weights[client])
+    message = problem.weighted_gradient(models, draws.of(round_index), plan.weights[client])
     norms: Floats = np.sqrt(np.einsum("kd,kd->k", message, message))
     clipped_message = message * clipping_factors(norms, plan.clipping_norm)[:, None]
-    mean = plan.scale * draws.per_repetition(place, clipped_message)
-    state.shared.receive(mean, draws.noise[place], number)
+    mean = plan.scale * draws.per_repetition(round_index, clipped_message)
+    state.shared.receive(mean, draws.noise[round_index], number)
     state.own.move(at, message, number)
     return norms
 

@@ -55,30 +55,30 @@ class Rounds:
         """Number of rounds."""
         return len(self.starts)
 
-    def rows(self, place: int) -> slice:
-        """Return the rows of one round."""
-        return slice(int(self.starts[place, 0]), int(self.starts[place, -1]))
+    def rows(self, round_index: int) -> slice:
+        """Return the slice of rows of one round, by its index in these rounds."""
+        return slice(int(self.starts[round_index, 0]), int(self.starts[round_index, -1]))
 
-    def of(self, place: int) -> Records:
-        """Return the records of one round's rows."""
-        rows = self.rows(place)
+    def of(self, round_index: int) -> Records:
+        """Return the records of one round's rows, by its index in these rounds."""
+        rows = self.rows(round_index)
         return Records(self.records.features[rows], self.records.targets[rows])
 
-    def per_repetition(self, place: int, values: Floats) -> Floats:
+    def per_repetition(self, round_index: int, values: Floats) -> Floats:
         """Sum values of one round over the participants of each repetition.
 
         Args:
-            place: index of the round in these rounds.
+            round_index: index of the round in these rounds.
             values: one value for each row of the round, (rows, …).
 
         Returns:
             The sums, (repetitions, …); 0 for a repetition without participants.
         """
-        starts = self.starts[place] - self.starts[place, 0]
+        starts = self.starts[round_index] - self.starts[round_index, 0]
         sums = np.zeros((len(starts) - 1, *values.shape[1:]))
-        present = starts[1:] > starts[:-1]
-        if present.any():
-            sums[present] = np.add.reduceat(values, starts[:-1][present], axis=0)
+        has_participants = starts[1:] > starts[:-1]  # `reduceat` is only defined for ranges that are not empty
+        if has_participants.any():
+            sums[has_participants] = np.add.reduceat(values, starts[:-1][has_participants], axis=0)
         return sums
 
 
@@ -100,6 +100,9 @@ def draw(
         batch_size: records of a batch.
         rate: participation rate q.
         participants: clients in a round; None if each participates independently with probability q.
+
+    Returns:
+        The participants, records and noise, with rows sorted by round and then by repetition.
     """
     masks, records, noise = [], [], []
     for generator in generators:
@@ -112,6 +115,7 @@ def draw(
     counts = participation.sum(axis=2)
     stops = np.cumsum(counts.ravel()).reshape(counts.shape)
     starts = np.concatenate([(stops[:, 0] - counts[:, 0])[:, None], stops], axis=1)
+    # Records were drawn repetition by repetition; sorting by round needs several rounds and several repetitions.
     by_round = None
     if rounds > 1 and len(masks) > 1:
         by_round = np.argsort(np.concatenate([np.nonzero(mask)[0] for mask in masks]), kind="stable")
@@ -129,7 +133,12 @@ def draw(
 
 
 def _concatenate(parts: Sequence[Floats], order: Numbers | None) -> Floats:
-    """Concatenate the repetitions' rows and sort them by `order`, if it is given."""
+    """Concatenate the rows of all repetitions, and sort them if an order is given.
+
+    Args:
+        parts: rows of each repetition.
+        order: indices of the rows in sorted order; None to keep them as they are.
+    """
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return rows if order is None else rows[order]
 
@@ -137,7 +146,18 @@ def _concatenate(parts: Sequence[Floats], order: Numbers | None) -> Floats:
 def _draw_participants(
     generator: np.random.Generator, rounds: int, clients: int, rate: float, participants: int | None
 ) -> npt.NDArray[np.bool_]:
-    """Draw the participants of each round, (rounds, N): all, a uniform set of fixed size, or each independently."""
+    """Draw the participants of each round of one repetition.
+
+    Args:
+        generator: source of randomness; it is not used if all clients participate.
+        rounds: number of rounds.
+        clients: number N of clients.
+        rate: participation rate q, used only for independent draws.
+        participants: clients in a round; None if each participates independently with probability q.
+
+    Returns:
+        Membership masks, (rounds, N).
+    """
     if participants == clients:
         return np.ones((rounds, clients), dtype=np.bool_)
     if participants is None:

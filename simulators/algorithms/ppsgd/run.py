@@ -73,7 +73,7 @@ class PpsgdRun:
     noise_std: Annotated[float | None, SHARED_NOISE_STD] = None
 
     def check(self) -> None:
-        """Check the fields of the run against each other.
+        """Check the degree of sharing and the groups, and that participation, batches and steps are each given once.
 
         Raises:
             InvalidInput: the fields exclude each other, or a participation rate is missing.
@@ -105,7 +105,10 @@ class PpsgdRun:
         return personalization_value(self.personalization or 0.0)
 
     def batches(self, clients: int) -> tuple[ClientBatches, ...]:
-        """Return the clients grouped by batch size.
+        """Return the clients of a problem in groups with equal batch sizes; one group if the run has none.
+
+        Args:
+            clients: number of clients of the problem.
 
         Raises:
             InvalidInput: the groups do not add up to `clients`.
@@ -135,18 +138,24 @@ class PpsgdRun:
 
 
 def _read_group(group: Any) -> ClientBatches:
+    """Return a group of clients, which may be given as a mapping."""
     return ClientBatches(**group) if isinstance(group, Mapping) else group
 
 
 # The run on a problem -------------------------------------------------------------------------------------------------
 def batch_sizes(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """Return the batch size m_i of each client: (N,)."""
+    """Return the batch size of each client, as an array of shape (N,)."""
     groups = run.batches(problem.clients)
     return np.repeat([float(group.batch_size) for group in groups], [group.clients for group in groups])
 
 
 def total_weight(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return the total weight W: N, or Σm_i if records are weighted equally."""
+    """Return the total weight W of the clients: their number, or the sum of their batch sizes.
+
+    Args:
+        problem: personalised problem.
+        run: parameters of the run. Clients or, for the sum, records have equal weights.
+    """
     return float(problem.clients) if run.weighting == "clients" else math.fsum(batch_sizes(problem, run))
 
 
@@ -174,7 +183,8 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         faults.append(Fault("/step_size", "or shared_step_size is needed with noise_std", STEP_SIZE.allowed))
     if faults:
         raise InvalidInput(*faults)
-    alpha, expected_weight = run.alpha, run.rate * total_weight(problem, run)
+    alpha = run.alpha
+    expected_weight = run.rate * total_weight(problem, run)  # qW
     ratio = alpha if 0.0 < alpha < math.inf else 1.0 / expected_weight
     step = run.step_size if run.step_size is not None else (run.shared_step_size or 0.0) / ratio
     own_step = 0.0 if math.isinf(alpha) else step
@@ -183,13 +193,25 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
 
 
 def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return a bound on the norm of every message: G, or G times the largest batch; inf if there is none."""
+    """Return a bound on the norm of every message; infinite if gradients are not bounded.
+
+    It is the Lipschitz constant, times the largest batch size if a message is a sum of gradients.
+
+    Args:
+        problem: personalised problem.
+        run: parameters of the run.
+    """
     summands = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
     return problem.constants.lipschitz * summands
 
 
 def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
-    """Return the weight of each record in its client's message: (N, m_max), 0 beyond the client's batch."""
+    """Return the weight of each record in its client's message.
+
+    Returns:
+        Weights, (N, largest batch): 1 or, if clients are weighted equally, 1 over the client's batch size; 0 beyond the
+        client's batch.
+    """
     sizes = batch_sizes(problem, run)
-    counted = (np.arange(sizes.max()) < sizes[:, None]).astype(np.float64)
-    return counted / sizes[:, None] if run.weighting == "clients" else counted
+    in_batch = (np.arange(sizes.max()) < sizes[:, None]).astype(np.float64)
+    return in_batch / sizes[:, None] if run.weighting == "clients" else in_batch

@@ -39,9 +39,17 @@ class AllocatedSum:
         return float(self.steps * (1 + len(self.shifts) * self.times_chosen))
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log likelihood ratios of the outputs in each world against no contribution."""
+        """Return the log likelihood ratios of the outputs in each world against no contribution.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its outputs are drawn.
+
+        Returns:
+            The logarithms, (worlds, runs).
+        """
         shift_of_run = np.asarray(self.shifts)[world]
-        left = np.full(world.size, self.times_chosen)
+        left = np.full(world.size, self.times_chosen)  # sums that are still to be chosen
         # Row j of a world has the log of the elementary symmetric polynomial of degree j of all ratios so far.
         polynomials = np.full((self.worlds, self.times_chosen + 1, world.size), -math.inf)
         polynomials[:, 0] = 0.0
@@ -52,6 +60,7 @@ class AllocatedSum:
             for index, shift in enumerate(self.shifts):
                 terms = polynomials[index, :-1] + shift * output - 0.5 * shift * shift
                 polynomials[index, 1:] = np.logaddexp(polynomials[index, 1:], terms)
+        # The mean over all sets is the polynomial of degree k, divided by the number of sets of k among t sums.
         log_sets = math.lgamma(self.steps + 1)
         log_sets -= math.lgamma(self.times_chosen + 1) + math.lgamma(self.steps - self.times_chosen + 1)
         return np.asarray(polynomials[:, -1] - log_sets)

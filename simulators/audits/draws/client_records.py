@@ -15,7 +15,7 @@ MOST_RECORDS = 1000
 
 
 def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the sum of the client's records in a batch.
+    """Return the attack on the sum of a client's records in a batch, of which a random number is drawn.
 
     Args:
         spec: the draw of records, with the number of records of one client.
@@ -39,7 +39,7 @@ def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: A
         masses = np.asarray(hypergeom.pmf(numbers, spec.population, records, spec.batch_size))
     else:
         masses = np.asarray(binom.pmf(numbers, records, spec.inclusion_probability))
-    shift = abs(inner.places[FIRST])
-    signs = np.sign(inner.places)
+    shift = abs(inner.value_in_world[FIRST])
+    signs = np.sign(inner.value_in_world)
     sizes = tuple((shift * numbers).tolist())
     return RandomlySizedValue(inner.noise, sizes, tuple(masses.tolist()), tuple(signs.tolist()))

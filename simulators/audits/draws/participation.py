@@ -36,7 +36,7 @@ class SampledParticipation:
         return 0.5 if self.population is None else 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
-        """Return whether record 0 is in each of `count` batches."""
+        """Return whether the victim, record 0 of the population, is in each of `count` batches."""
         if self.population is None:
             return generator.random(count) < self.rate
         rows = max(1, CELLS // self.population)
@@ -44,7 +44,15 @@ class SampledParticipation:
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
 
     def _batches(self, generator: np.random.Generator, rows: int) -> Bools:
-        """Draw batches from the whole population, as the implemented schedule does."""
+        """Draw whole batches by the program that a training runs.
+
+        Args:
+            generator: source of randomness.
+            rows: number of batches.
+
+        Returns:
+            Membership masks, (rows, population).
+        """
         assert self.population is not None
         if self.largest_batch is not None:
             drawn = poisson_batches(generator, (rows, self.population), self.drawn_rate or self.rate)
@@ -62,16 +70,17 @@ def truncate_batches(generator: np.random.Generator, drawn: Bools, largest_batch
         drawn: whether each record was drawn, one row for each batch.
         largest_batch: largest number of records in a batch.
     """
-    order = np.where(drawn, generator.random(drawn.shape), 2.0)
-    places = np.argsort(np.argsort(order, axis=1), axis=1)
-    return drawn & (places < largest_batch)
+    order = np.where(drawn, generator.random(drawn.shape), 2.0)  # records that were not drawn are last
+    ranks = np.argsort(np.argsort(order, axis=1), axis=1)
+    return drawn & (ranks < largest_batch)
 
 
 def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledParticipation:
     """Return the participation in a Poisson batch of at most a number of records.
 
-    The victim is kept with probability q P(A < B) + (B/n) P(A + 1 > B, drawn), for A other records that are drawn. This
-    is q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B).
+    Each of n records is drawn with probability q, and at most B are kept. The victim is kept with probability
+    q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B), where Bin is a binomial variable: it is drawn with fewer than B
+    other records, or it is in the uniform subset of a larger batch.
 
     Args:
         spec: the draw, with `rate`, `population` and `largest_batch`.
@@ -79,7 +88,9 @@ def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledPa
     """
     from scipy.stats import binom  # noqa: PLC0415  the import takes a second, and only this draw needs it
 
-    rate, population, largest = spec.inclusion_probability, spec.population or 1, spec.largest_batch or 1
+    rate = spec.inclusion_probability
+    population = spec.population or 1
+    largest = spec.largest_batch or 1
     untruncated = float(binom.cdf(largest - 1, population - 1, rate))
     truncated = float(binom.sf(largest, population, rate))
     in_batch = rate * untruncated + min(largest / population, 1.0) * truncated

@@ -27,7 +27,7 @@ LEAST_WEIGHT = 1e-18
 
 @dataclass(frozen=True)
 class HiddenDraw:
-    """A secret random batch, of which an unused record leaves no trace in the output.
+    """A secret random batch, where a record outside the batch does not change the output.
 
     This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero. FIRST and
     SECOND are the two data sets. In ABSENT the victim's record is not in the batch.
@@ -51,7 +51,15 @@ class HiddenDraw:
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs, as mixtures over the draw."""
+        """Return the log densities of outputs, as mixtures over the draw.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its output is drawn.
+
+        Returns:
+            The log densities in FIRST, SECOND and ABSENT, (3, runs).
+        """
         is_included = self.participation.draw(generator, world.size)
         logs = self.inner.draw(generator, np.where(is_included, world, ABSENT))
         rate = self.participation.rate
@@ -80,9 +88,13 @@ class FixedSizeDraw:
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs in FIRST and SECOND.
+        """Return the log densities of outputs in FIRST and SECOND, (2, runs).
 
         In FIRST the density is a mixture over batches with and without the victim. In SECOND all batches are equal.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its output is drawn.
         """
         is_included = self.participation.draw(generator, world.size)
         logs = self.inner.draw(generator, np.where(is_included, world, SECOND))
@@ -91,7 +103,7 @@ class FixedSizeDraw:
 
 @dataclass(frozen=True)
 class SeenDraw:
-    """A random batch whose members the attacker sees; if the victim is not in it, the output reveals nothing."""
+    """A random batch with members that the attacker sees; if the victim is not in it, the output reveals nothing."""
 
     inner: AttackedMechanism
     """Mechanism on the batch."""
@@ -109,7 +121,7 @@ class SeenDraw:
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities, all 0 if the victim does not participate."""
+        """Return the log densities of outputs in all worlds, which are 0 if the victim does not participate."""
         is_included = self.participation.draw(generator, world.size)
         logs = np.zeros((self.worlds, world.size))
         logs[:, is_included] = self.inner.draw(generator, world[is_included])
@@ -138,7 +150,7 @@ class RepeatedDraw:
         return 2.0 + 0.5 * len(self.multiplicities)
 
     @property
-    def _times(self) -> Any:
+    def _multiplicity(self) -> Any:
         """Binomial distribution of the multiplicity of the victim's record."""
         from scipy.stats import binom  # noqa: PLC0415  the import takes a second, and only this draw needs it
 
@@ -150,14 +162,21 @@ class RepeatedDraw:
 
         Leaving them out makes the attack only weaker, because any statistic gives a valid lower bound.
         """
-        distribution = self._times
+        distribution = self._multiplicity
         first = max(int(distribution.ppf(LEAST_WEIGHT)), 0)
         last = max(int(distribution.isf(LEAST_WEIGHT)), 1)
         return range(first, last + 1)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities: in FIRST a mixture over the multiplicity."""
-        distribution = self._times
+        """Return the log densities of outputs in FIRST and SECOND, (2, runs).
+
+        In FIRST the density is a mixture over the multiplicity of the victim's record.
+
+        Args:
+            generator: source of randomness.
+            world: world of each run, in which its output is drawn.
+        """
+        distribution = self._multiplicity
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)
         shifts = np.where(world == FIRST, times * self.noisy_value.step, 0.0)
         outputs = shifts + self.noisy_value.noise.draw(generator, world.size)
@@ -170,6 +189,6 @@ class RepeatedDraw:
         return np.stack([total, self.noisy_value.noise.log_density(outputs)])
 
 
-def mean_log(logs: Floats) -> Floats:
-    """Return the logarithm of the mean of e^logs over the last axis."""
+def log_mean_exp(logs: Floats) -> Floats:
+    """Return the logarithm of the mean of the exponentials of `logs`, over the last axis."""
     return np.asarray(logsumexp(logs, axis=-1) - math.log(logs.shape[-1]))

@@ -17,7 +17,7 @@ from epsilond.calibrators.planning.answer import PlanAnswer
 from epsilond.calibrators.planning.drafts import Draft
 from epsilond.calibrators.planning.planners import PLANNERS
 from epsilond.calibrators.planning.problem import PlanProblem
-from epsilond.calibrators.planning.rankings import Outcome, answer_of, drafts, found_of
+from epsilond.calibrators.planning.rankings import Outcome, answer_of, drafts, outcome_of_calibration
 from epsilond.ledgers.calibrating.setting import SETTING, TARGET, require_possible
 from epsilond.questions.requests import read_question
 from epsilond.reading import read
@@ -158,6 +158,6 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
         fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
         fit = ledger.calibrate(draft.calibrator.name, fields, **payment)
         request: object = read(draft.calibrator.problem, fit["request"])
-        return found_of(draft.calibrator.solve(request), request)
+        return outcome_of_calibration(draft.calibrator.solve(request), request)
     except EpsilondError as error:
         return error

@@ -77,7 +77,9 @@ def test_two_local_steps_are_those_of_the_formula() -> None:
         torch.as_tensor(data.training.features, dtype=torch.float64), torch.as_tensor(data.training.labels)
     )
     training = settings(local_steps=2, batch_size=1000, weight_decay=0.3, momentum=0.5)
-    (update,) = federated._updates(model, weights, records, data.clients[:1], training, 0.2, np.random.default_rng(0))
+    (update,) = federated._train_clients(
+        model, weights, records, data.clients[:1], training, 0.2, np.random.default_rng(0)
+    )
 
     def gradient(at: torch.Tensor) -> torch.Tensor:
         torch.nn.utils.vector_to_parameters(at, model.parameters())
