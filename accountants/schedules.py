@@ -16,7 +16,7 @@ from epsilond.accountants.numerics.special import FloatArray
 from epsilond.accountants.quantities import Quantity, Tagged, request
 from epsilond.accountants.quantities.algorithms import SCHEDULE_SCALE, SCHEDULE_VALUE, SCHEDULE_VALUES
 
-KIND = Quantity(description="which schedule this is")
+KIND = Quantity(description="name of the kind of schedule")
 MOST_LISTED = 10**6
 """Longest list of values."""
 

@@ -118,7 +118,7 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
     try:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise ValueError(f"{PREFIX}HOST: {host} is no address of this machine: {error.strerror}") from None
+        raise ValueError(f"{PREFIX}HOST: {host} is not an address of this machine: {error.strerror}") from None
     listeners: list[socket.socket] = []
     for family, kind, protocol, _, address in dict.fromkeys(addresses):
         listener = socket.socket(family, kind, protocol)

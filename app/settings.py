@@ -64,7 +64,7 @@ def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> 
             continue
         nearest = near(name, settings)
         hint = f"; near it is {PREFIX}{nearest[0]}" if nearest else ""
-        yield f"{variable}: is no setting{hint}"
+        yield f"{variable}: is not a setting{hint}"
 
 
 Count = Annotated[int, Field(ge=0)]
@@ -247,7 +247,7 @@ class Settings(BaseSettings):
         try:
             complete_url = make_url(url).set(password=password).render_as_string(hide_password=False)
         except ArgumentError:
-            raise ValueError(f"{PREFIX}STORE_URL is no URL of a database") from None
+            raise ValueError(f"{PREFIX}STORE_URL is not a URL of a database") from None
         return {**values, "store_url": complete_url}
 
     @field_validator("dask")

@@ -37,7 +37,7 @@ REGIONS, LEAST_REGION = 8, 20
 HEAD = ("group", "asked", "≤ 3 ms", "≤ 10 ms", "≤ 30 ms", "≤ 0.1 s", "≤ 0.5 s", "≤ 2 s", "above", "longest")
 ESTIMATES = ("group", "asked", "within 3×", "above 0.5 s", "of them within 3×", "of them announced", "others announced")
 COUNTS = ("runs", "labels", "log10_delta", "query log10_delta")
-"""Names of features that are no decimal logarithms, next to the numbers of occurrences of words."""
+"""Names of features that are not decimal logarithms, next to the numbers of occurrences of words."""
 EXPENSIVE = ("group", "questions with", "asked", "above 0.5 s")
 
 Floats = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ from benchmarks.tables import error, number
 MATERIAL = 1e-6
 """Relative shortfall above which a value is too low by more than rounding."""
 COARSE = 1e-2
-"""Relative distance within which two values count as one: the grids of the peers are no finer."""
+"""Relative distance within which two values count as one: the grids of the peers are not finer."""
 BELOW_HEAD = ("accountant", "table", "below, of answered", f"by over {MATERIAL:g}", "worst", "in", "value", "certified")
 TWINS_HEAD = ("accountant", "release", "repeated", "in a list", "by enumeration", "once only", "the repeated value")
 APART_HEAD = ("accountant", "case", "its interval", "certified")

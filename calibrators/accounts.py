@@ -79,7 +79,7 @@ class AccountQuestion(SettingFields):
     """What was run, and what the guarantee is about."""
 
     spec: Annotated[Spec, MECHANISM]
-    claim: Annotated[Claim | None, Quantity(description="an (ε, δ) to be checked")] = None
+    claim: Annotated[Claim | None, Quantity(description="a claimed pair (ε, δ) to check")] = None
 
 
 @request
@@ -100,7 +100,7 @@ class StatedGuarantee(ReadFromCurve):
     """The subject of a privacy guarantee, and its `curve`: δ as a function of ε, which is not served as JSON."""
 
     in_words: Annotated[str, Served("plain statements: the unit, the adversary, the conditions, the hidden batches")]
-    statements: Annotated[tuple[Statement, ...], Served("the same, one by one, each with its subject")]
+    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, with their subjects")]
     unit: ProtectedUnit
     relation: Relation
     observer: Observer
@@ -135,7 +135,9 @@ class ClaimAnswer:
 class MeaningAnswer:
     """What it means to an attacker who tells two neighbours apart."""
 
-    advantage: Annotated[Ends, Served("largest true minus false positive rate")]
+    advantage: Annotated[
+        Ends, Served("largest advantage of an attacker: its true positive rate minus its false positive rate")
+    ]
     true_positive_rates: tuple[TruePositiveRate, ...]
 
 
@@ -145,7 +147,7 @@ class ConsideredAnswer:
 
     theorem: str
     applies: Verdict
-    reason: Annotated[str | None, Served("why it does not apply")] = None
+    reason: Annotated[str | None, Served("why the bound does not apply to this run")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +155,9 @@ class Accounted(ShownInNotebooks):
     """The account of a run before any ε or δ is chosen: `guarantee.curve` gives one for each value of the other."""
 
     guarantee: StatedGuarantee
-    claim: Annotated[ClaimAnswer | None, Served("where one was made")] = None
+    claim: Annotated[ClaimAnswer | None, Served("verdict on the claimed ε; absent unless the request has a claim")] = (
+        None
+    )
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
     declared_conditions: Annotated[tuple[DeclaredCondition, ...], Served("assumptions on the data and the program")]
@@ -167,11 +171,16 @@ class AccountAnswer(Accounted):
 
     guarantee: AccountGuarantee
     numerical: NumericalAnswer
-    points: Annotated[tuple[Point, ...] | None, Served("where several were requested")] = None
-    over_windows: Annotated[OverWindows | None, Served("all windows of a client together, where requested")] = None
+    points: Annotated[
+        tuple[Point, ...] | None, Served("the guarantee at every requested point; absent unless several were requested")
+    ] = None
+    over_windows: Annotated[
+        OverWindows | None, Served("guarantee for all windows of a client together; absent unless requested")
+    ] = None
     meaning: MeaningAnswer
     trade_off: Annotated[
-        tuple[TruePositiveRate, ...] | None, Served("at the requested false_positive_rates, in their order")
+        tuple[TruePositiveRate, ...] | None,
+        Served("trade-off curve at the requested false_positive_rates, in their order"),
     ] = None
     gaussian_dp_mu: Annotated[
         Ends | None,
@@ -180,9 +189,16 @@ class AccountAnswer(Accounted):
             "upper bound is unbounded where no μ is proved, and both are where it is proved that none exists"
         ),
     ] = None
-    bayes_errors: Annotated[tuple[BayesError, ...] | None, Served("at the requested priors")] = None
-    renyi_divergences: Annotated[tuple[RenyiDivergence, ...] | None, Served("at the requested orders")] = None
-    directions: Annotated[tuple[Directions, ...] | None, Served("at the requested signed_epsilons")] = None
+    bayes_errors: Annotated[
+        tuple[BayesError, ...] | None,
+        Served("an attacker's least error at each of the requested priors, in their order"),
+    ] = None
+    renyi_divergences: Annotated[
+        tuple[RenyiDivergence, ...] | None, Served("Rényi divergences at the requested orders, in their order")
+    ] = None
+    directions: Annotated[
+        tuple[Directions, ...] | None, Served("δ of each direction at the requested signed_epsilons, in their order")
+    ] = None
 
 
 def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Accounted:

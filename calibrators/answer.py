@@ -96,11 +96,11 @@ class TargetAnswer:
     epsilon: float
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
     log10_delta: float
-    advantage: Annotated[float | None, Served("where it was the target")] = None
-    true_positive_rate: Annotated[float | None, Served("where it was the target, at false_positive_rate")] = None
-    false_positive_rate: Annotated[float | None, Served("of the target true_positive_rate")] = None
-    gaussian_dp_mu: Annotated[float | None, Served("where it was the target")] = None
-    rho: Annotated[float | None, Served("where it was the target")] = None
+    advantage: Annotated[float | None, Served("the target, if this was the target")] = None
+    true_positive_rate: Annotated[float | None, Served("the target, if this was the target")] = None
+    false_positive_rate: Annotated[float | None, Served("false positive rate of the target")] = None
+    gaussian_dp_mu: Annotated[float | None, Served("the target, if this was the target")] = None
+    rho: Annotated[float | None, Served("the target, if this was the target")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class GuaranteeAnswer(ReadFromCurve):
     in_words: Annotated[
         str, Served("plain statements: the protected unit, the adversary, the trusted parties and the secret batches")
     ]
-    statements: Annotated[tuple[Statement, ...], Served("the same, one by one, each with its subject")]
+    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, with their subjects")]
     unit: ProtectedUnit
     relation: Relation
     observer: Observer
@@ -141,7 +141,7 @@ class GuaranteeAnswer(ReadFromCurve):
     epsilon: Annotated[Ends, Served("enclosure of ε at the target δ")]
     delta: Annotated[Ends, Served("enclosure of δ at the target ε")]
     log10_delta: Annotated[Ends, Served("enclosure of log10 δ at the target ε")]
-    tight: Annotated[Tightness, Served("where the lower ends come from")]
+    tight: Annotated[Tightness, Served("what proves the lower bounds, and whether they meet the upper ones")]
     minimal: Annotated[
         Literal["proved", "searched"], Served("proved: a slightly smaller parameter fails the same bound")
     ]
@@ -151,7 +151,7 @@ class GuaranteeAnswer(ReadFromCurve):
 class NumericalAnswer:
     """How exactly the bound itself was computed; not what is known of the mechanism."""
 
-    relative_width: Annotated[float, Served("width of the bound's own δ enclosure, relative to its upper end")]
+    relative_width: Annotated[float, Served("numerical width of the bound on δ, relative to its upper end")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +161,8 @@ class ConsideredBound:
     theorem: str
     observer: Observer
     applies: Verdict
-    reason: Annotated[str | None, Served("why it does not apply")] = None
-    log10_delta: Annotated[Number | None, Served("its upper end at the target ε", may_be_unbounded=True)] = None
+    reason: Annotated[str | None, Served("why the bound does not apply to this run")] = None
+    log10_delta: Annotated[Number | None, Served("upper bound on it at the target ε", may_be_unbounded=True)] = None
     delta: Annotated[float | None, Served("absent where it is below every double")] = None
     least: Annotated[bool, Served("whether no other bound for this observer is smaller")] = False
 
@@ -179,7 +179,7 @@ class RiskBound:
     theorem: str
     terms: Mapping[str, float]
     vacuous: Annotated[
-        bool | None, Served("of an upper bound with explicit constants: whether it is no better than the baseline")
+        bool | None, Served("whether an upper bound with explicit constants is no better than the baseline")
     ] = None
 
 
@@ -188,11 +188,11 @@ class PrescribedRisk:
     """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
 
     theorem: str
-    reading: Annotated[TheoremReading, Served("of the theorem; as_printed has the printed one")]
+    reading: Annotated[TheoremReading, Served("the theorem's reading; as_printed has the printed one")]
     batch_size: int
     rounds: int
     step_size: float
-    envelope_smoothness: Annotated[float | None, Served("of the envelope it runs on")] = None
+    envelope_smoothness: Annotated[float | None, Served("smoothness of the Moreau envelope")] = None
     within_budget: Annotated[bool, Served("whether the request's budgets pay for its rounds")]
     certified_noise: Annotated[float, Served("bound at its certified noise", may_be_unbounded=True)]
     printed_noise: Annotated[float, Served("bound at the noise that the reading prescribes", may_be_unbounded=True)]
@@ -213,8 +213,8 @@ class Risk:
     declared_conditions: Annotated[
         tuple[str, ...] | None,
         Served(
-            "premises of the bound that only you can vouch for, besides those of the guarantee; "
-            "GET /v1/theorems/{theorem} has each statement under this id"
+            "ids of premises of the bound, beyond those of the guarantee, that only you can vouch for. "
+            "GET /v1/theorems/{theorem} has the statement of each"
         ),
     ] = None
     as_prescribed: Annotated[
@@ -227,13 +227,15 @@ class Risk:
 class CommunicationBeside:
     """What other encodings of the same run would send."""
 
-    float32_total_bits: Annotated[int, Served("with 32-bit floating-point coordinates, without any privacy")]
-    printed_bits_per_coordinate: Annotated[int | None, Served("with the printed noise")] = None
-    printed_total_bits: Annotated[int | None, Served("with the printed noise")] = None
+    float32_total_bits: Annotated[int, Served("the same with 32-bit coordinates and no privacy")]
+    printed_bits_per_coordinate: Annotated[int | None, Served("the same with the printed noise")] = None
+    printed_total_bits: Annotated[int | None, Served("the same with the printed noise")] = None
     binomial_bits_per_coordinate: Annotated[
         int | None, Served("with Binomial noise by agarwal-2018.1; absent where that proves nothing")
     ] = None
-    binomial_total_bits: Annotated[int | None, Served("with Binomial noise; absent where it proves nothing")] = None
+    binomial_total_bits: Annotated[
+        int | None, Served("the same with Binomial noise; absent where it proves nothing")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,10 +243,10 @@ class Communication:
     """Contents and size of the messages."""
 
     bits_per_coordinate: float
-    extra_bits_per_coordinate: Annotated[float | None, Served("beyond those of the noiseless update")] = None
+    extra_bits_per_coordinate: Annotated[float | None, Served("bits per coordinate due to noise")] = None
     bits_per_round_per_client: int
-    total_bits: Annotated[int, Served("at most, if the number of participants is random")]
-    expected_total_bits: Annotated[float | None, Served("where the number of participants is random")] = None
+    total_bits: Annotated[int, Served("bits of all messages; the largest possible number")]
+    expected_total_bits: Annotated[float | None, Served("expected bits, if participants are drawn")] = None
     beside: Annotated[CommunicationBeside | None, Served("costs of other encodings")] = None
 
 
@@ -264,9 +266,9 @@ class FrontierRun:
         ),
     ]
     certified: Annotated[bool, Served("whether noise_std, and with it the risk, is certified to meet the target")]
-    chosen: Annotated[bool, Served("whether it is the run that is answered")]
-    bits_per_client: Annotated[int, Served("of a client that reports in every round")]
-    total_bits: Annotated[int, Served("of all clients, at most")]
+    chosen: Annotated[bool, Served("whether this choice is the run of the answer")]
+    bits_per_client: Annotated[int, Served("bits that a client sends if it reports in every round")]
+    total_bits: Annotated[int, Served("largest number of bits that all clients together send")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,7 +277,7 @@ class DerivationStep:
 
     theorem: str
     inputs: Annotated[
-        JsonObject | None, Served("of an account; those of a calibration follow from request and parameters")
+        JsonObject | None, Served("inputs of an account's step; a calibration's follow from its parameters")
     ] = None
     premises: tuple[int, ...]
 
@@ -301,7 +303,7 @@ class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
     communication: Annotated[Communication | None, Served("content of the message")] = None
     frontier: Annotated[
         tuple[FrontierRun, ...] | None,
-        Served("where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first"),
+        Served("choices of risk, rounds and traffic, if rounds or batch_size were open; fewest rounds first"),
     ] = None
     considered: Annotated[tuple[ConsideredBound, ...] | None, Served("bounds set side by side")] = None
     derivation: tuple[DerivationStep, ...]

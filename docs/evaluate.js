@@ -43,7 +43,7 @@ function live(place, url) {
     try {
       given = JSON.parse(inputs.value);
     } catch (error) {
-      answer.replaceChildren(el("p", {}, `The inputs are no JSON yet: ${error.message}`));
+      answer.replaceChildren(el("p", {}, `The inputs are not JSON yet: ${error.message}`));
       return;
     }
     place.setAttribute("aria-busy", "true");

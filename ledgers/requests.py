@@ -66,13 +66,13 @@ class AmountQuantity(Quantity):
         return {"anyOf": forms, "description": self.description}
 
 
-NAME = Quantity(description=f"how people call it, at most {LONGEST_NAME} characters")
+NAME = Quantity(description=f"name for people to read, at most {LONGEST_NAME} characters")
 DATASET = Quantity(description="the data set that the budget is of")
 BLOCK = Quantity(description="the part of the data set, where each unit lies in exactly one; absent: all of it")
 AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
-COUNT = Quantity(description="how many runs", ge=1, le=1e15)
+COUNT = Quantity(description="number of runs", ge=1, le=1e15)
 EXPIRES_IN = Quantity(description="after how long it ends by itself, a day if absent", unit="s", gt=0, le=31_536_000)
-OF_LEDGER = Quantity(description="the ledger's; another is refused")
+OF_LEDGER = Quantity(description="must equal the ledger's own; another value is refused")
 APPROVAL = Quantity(description="whether a second person approves amendments, voids and reconciliations")
 Count = Annotated[int, COUNT]
 
@@ -91,7 +91,7 @@ class Capacity:
     rho: Annotated[str | None, AMOUNT] = None
     delta: Annotated[str | None, AMOUNT] = None
     orders: Annotated[tuple[RenyiOrder, ...] | None, Quantity(description="Rényi orders, each above 1")] = None
-    weights: Annotated[tuple[float, ...] | None, Quantity(description="one for each order, 1 in all")] = None
+    weights: Annotated[tuple[float, ...] | None, Quantity(description="weights of the orders; they sum to 1")] = None
     budget: Annotated[str | None, AMOUNT] = None
     epsilon: Annotated[str | None, AMOUNT] = None
 
@@ -215,7 +215,7 @@ class JobAsked:
     item: Annotated[str | None, Quantity(description="the item of the plan that is drawn on")] = None
     slot: Annotated[SlotKind | None, Quantity(description="the slot that is charged")] = None
     count: Annotated[int | None, COUNT] = None
-    eta: Annotated[str | None, AmountQuantity(description="largest addition to δ by a residue charge")] = None
+    eta: Annotated[str | None, AmountQuantity(description="largest amount that a residue charge may add to δ")] = None
     delta: Annotated[str | None, AmountQuantity(description="the δ of each run, in a zcdp or pure slot")] = None
     relation: Annotated[Relation | None, OF_LEDGER] = None
     unit: Annotated[ProtectedUnit | None, OF_LEDGER] = None
@@ -252,11 +252,11 @@ class CalibrateAsked:
 
     fields: Annotated[
         JsonObject,
-        Quantity(description="fields of the algorithm's calibration, without ε, δ and the others that the ledger sets"),
+        Quantity(description="fields of the algorithm's calibration, except those that the ledger sets"),
     ]
     slot: Annotated[SlotKind | None, Quantity(description="the slot that would be charged")] = None
     item: Annotated[str | None, Quantity(description="the item of the plan that would be drawn on")] = None
-    eta: Annotated[str | None, AmountQuantity(description="largest addition to δ by a residue charge")] = None
+    eta: Annotated[str | None, AmountQuantity(description="largest amount that a residue charge may add to δ")] = None
 
     @property
     def charge_target(self) -> ChargeTarget:
@@ -320,7 +320,7 @@ class AmendAsked:
             description="declaration that makes it valid after a commit: neither it nor its time depended on outputs"
         ),
     ] = None
-    approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: as it is")] = None
+    approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: unchanged")] = None
 
     def check(self) -> None:
         """Require names that are not empty and not too long."""
@@ -346,7 +346,7 @@ class ObservationAsked:
     premise: Annotated[str, Quantity(description="id of the premise that does not hold")]
     message: Annotated[str, Quantity(description="observation")]
     remedy: Annotated[str, Quantity(description="change to the program, or necessary declaration")]
-    count: Annotated[int, Quantity(description="how often it was observed; 0 if that is not disclosed", ge=0, le=1e15)]
+    count: Annotated[int, Quantity(description="number of times observed; 0 if not disclosed", ge=0, le=1e15)]
 
     def check(self) -> None:
         """Require texts that are not empty and not too long."""
@@ -360,7 +360,7 @@ class ObservationAsked:
 class ContradictAsked:
     """Observations that contradict a run which was paid from the ledger."""
 
-    observations: Annotated[tuple[ObservationAsked, ...], Quantity(description="at least one")]
+    observations: Annotated[tuple[ObservationAsked, ...], Quantity(description="at least one observation")]
     reservations: Annotated[
         tuple[str, ...] | None,
         Quantity(description="ids of those that paid for the run; absent: all with committed runs"),

@@ -170,7 +170,7 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
         records: whether the first axis of each array counts contributions; otherwise there is one contribution.
 
     Raises:
-        InvalidInput: a value is no array, or the layers differ in their number of contributions.
+        InvalidInput: a value is not an array, or the layers differ in their number of contributions.
     """
     is_list = is_list_of_arrays(values)
     layers: list[_ContributionRows] = []

@@ -59,7 +59,7 @@ def snap(values: Floats, step: float, rounding: Rounding, source: RandomSource) 
     with np.errstate(under="ignore", over="ignore"):
         scaled = values / step
     if not np.all(np.abs(scaled) <= MOST_STEPS):
-        raise InvalidInput.at("/values", "has more than 2^52 steps, or is no number", allowed="a larger step")
+        raise InvalidInput.at("/values", "has more than 2^52 steps, or is not a number", allowed="a larger step")
     if rounding == "nearest":
         return np.rint(scaled).astype(np.int64)
     truncated = np.trunc(scaled)

@@ -41,7 +41,7 @@ def draw(answer: JsonObject, file_format: Format) -> bytes:
     if answer.get("kind") not in kinds:
         raise InvalidInput.at("/kind", "has no figure", allowed=", ".join(kinds))
     if file_format not in get_args(style.Format):
-        raise InvalidInput.at("/format", "is no format of figures", allowed=", ".join(get_args(style.Format)))
+        raise InvalidInput.at("/format", "is not a format of figures", allowed=", ".join(get_args(style.Format)))
     with style.settings():
         return style.render(kinds[answer["kind"]](answer), file_format)
 

@@ -118,7 +118,7 @@ PresetName = Literal[
     "das-table-5",
     "das-table-6",
 ]
-NAME = Quantity(description="which experiment")
+NAME = Quantity(description="name of the experiment")
 
 
 @request

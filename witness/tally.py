@@ -9,10 +9,10 @@ from epsilond.witness.experiment import Finding, FindingVerdict
 
 RULES: Mapping[FindingVerdict, str] = {
     "confirmed": "it holds in every setting",
-    "confirmed in part": "it holds in some settings and fails in none; in the others it stays open",
+    "confirmed in part": "the claim holds in some settings and fails in none; elsewhere it stays open",
     "mixed": "it holds in some settings and fails in others",
-    "not reproduced": "it fails in some settings and holds in none, on the data of the experiment. These data may be "
-    "substitutes for the paper's, on which it may hold",
+    "not reproduced": "the claim fails in some settings and holds in none, on the data of the experiment. These data "
+    "may be substitutes for the paper's, on which it may hold",
     "refuted": "it states that a property holds everywhere, such as that a noise is private, and fails in at least "
     "one setting. No other claim is refuted by an experiment",
     "undecided": "it stays open in every setting",

@@ -135,7 +135,7 @@ def concentration(pair: Pair) -> float:
 
 
 def _concentration_of_part(part: Pair) -> float:
-    """Return a ρ for which a pair that is no product is ρ-zero-concentrated; math.inf if none is known."""
+    """Return a ρ for which a pair that is not a product is ρ-zero-concentrated; math.inf if none is known."""
     return min(0.5 * simple_gaussian_above(part) ** 2, concentration_of_part(part))
 
 
@@ -170,7 +170,7 @@ def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[I
 
 
 def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
-    """Return bounds on the divergences of a pair that is no product, for both directions."""
+    """Return bounds on the divergences of a pair that is not a product, for both directions."""
     law = part.law
     is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
     if (
@@ -190,7 +190,7 @@ def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
 
 
 def _of_part_at(part: Pair, order: float) -> BothWays:
-    """Return bounds on the divergence of a pair that is no product and no subsampled Gaussian, for both directions."""
+    """Return bounds on the divergence of a pair that is neither a product nor a subsampled Gaussian, both ways."""
     if part.gaussian_dp_mu is not None:
         exact = 0.5 * order * part.gaussian_dp_mu**2
         return _same(Interval(exact / ROUNDED, exact * ROUNDED))
@@ -210,7 +210,7 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
 
 
 def _far_losses(part: Pair, order: float) -> FarLosses | None:
-    """Return bounds on the far losses of a pair that is no product, for the integral of its profiles; None without any.
+    """Return bounds on the far losses of a single pair, for the integral of its profiles; None without any.
 
     Args:
         part: the pair.
@@ -292,7 +292,7 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
     """Return an upper bound on D_a of both directions from known facts; math.inf if nothing is known.
 
     Args:
-        part: a pair that is no product.
+        part: a pair that is not a product.
         order: order a > 1.
     """
     bounds = [math.inf]

@@ -105,7 +105,7 @@ def _gaussian_above_parts(pair: Pair) -> float:
 
 
 def _gaussian_above_part(part: Pair) -> float:
-    """Return a μ for which a pair that is no product is below the Gaussian one; math.inf if none is known."""
+    """Return a μ for which a pair that is not a product is below the Gaussian one; math.inf if none is known."""
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
         bounds.append(gaussian_above(part.below))
@@ -115,7 +115,7 @@ def _gaussian_above_part(part: Pair) -> float:
 
 
 def simple_gaussian_above(part: Pair) -> float:
-    """Return a μ for a pair of Gaussian noise or of a bounded loss that is no product; math.inf for other pairs.
+    """Return a μ for a pair of Gaussian noise or of a bounded loss that is not a product; math.inf for other pairs.
 
     Args:
         part: the pair.

@@ -117,7 +117,7 @@ def missing_theorem(risk: RiskTarget) -> str:
     """
     if risk.kind == "gaussian_dp_mu":
         return (
-            "no μ of Gaussian differential privacy is proved of this run at any noise: a part of it is no Gaussian "
+            "no μ of Gaussian differential privacy is proved of this run at any noise: a part of it is not a Gaussian "
             "noise and has no bounded loss, and no theorem bounds its curve by a Gaussian one at every ε"
         )
     return (

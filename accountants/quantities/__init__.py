@@ -99,7 +99,7 @@ MIXTURE_PROBABILITIES = Quantity(
 DECAY_RATE = Quantity(
     symbol="α", gt=0, le=700, description="decay of integer noise: its probability at y is proportional to e^(−α|y|)"
 )
-NOISE_LEVELS = Quantity(symbol="m", ge=1, le=10**24, description="largest absolute value of truncated integer noise")
+NOISE_LEVELS = Quantity(symbol="m", ge=1, le=10**24, description="largest absolute value of integer noise")
 INTEGER_SENSITIVITY = Quantity(
     symbol="Δ", ge=1, le=LARGEST_COUNT, description="ℓ1 distance of the integers on neighbouring data, at its largest"
 )
@@ -107,7 +107,11 @@ L1_SENSITIVITY = Quantity(
     symbol="Δ₁", gt=0, le=LARGEST_COUNT, unit="grid step", description="ℓ1 distance of the values on neighbouring data"
 )
 LINF_SENSITIVITY = Quantity(
-    symbol="Δ∞", gt=0, le=LARGEST_COUNT, unit="grid step", description="most that one coordinate differs between them"
+    symbol="Δ∞",
+    gt=0,
+    le=LARGEST_COUNT,
+    unit="grid step",
+    description="largest difference of one coordinate between neighbours",
 )
 L2_SENSITIVITY = Quantity(
     symbol="Δ₂", gt=0, le=LARGEST_COUNT, unit="grid step", description="ℓ2 distance of the values on neighbouring data"
@@ -166,8 +170,8 @@ OBSERVER = Quantity(
 SAMPLING = Quantity(description="how a batch is drawn")
 LEVEL = Quantity(
     description=(
-        "the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one of both readings. "
-        "Rejected if neither reading bounds the other"
+        "what is drawn: records or clients. Absent: the protected unit. If the mechanism inside draws again, it is the "
+        "unit with the larger bound; the request is rejected if neither bound is always larger"
     )
 )
 
@@ -289,11 +293,11 @@ POPULATION = replace(
     of_unit="{unit}s that a batch is drawn from",
 )
 LARGEST_BATCH = replace(
-    count("B", "most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters"),
+    count("B", "largest number of records or clients in a batch; of more, a uniform subset enters"),
     of_unit="most {unit}s in a batch; of more, only a uniform subset enters",
 )
-RECORDS_OF_ONE_CLIENT = count("k", "most records that one client has, if σ refers to the norm of one record's part")
-TIMES = count("T", "how often the mechanism is run")
+RECORDS_OF_ONE_CLIENT = count("k", "largest number of records of one client, if σ is over one record's norm bound")
+TIMES = count("T", "number of runs of the mechanism")
 ALLOCATED_STEPS = Quantity(symbol="t", ge=1, le=10**6, description="batches in one epoch")
 TIMES_CHOSEN = Quantity(symbol="k", ge=1, le=10**6, description="batches of one epoch that a given unit is in")
 KEPT = Quantity(description="whether the batches of a unit are the same in all epochs (true) or drawn again (false)")
@@ -303,7 +307,7 @@ REPORT_DIMENSION = count("d", "coordinates of one client's message; absent: any 
 PROBABILITY = Quantity(symbol="p", ge=0, le=1, description="probability of this count")
 PARTICIPATION = Quantity(description="distribution of the number of clients that report in one round")
 CLIENT_GROUPS = Quantity(description="groups of equal clients; a field that a group leaves out is as for all clients")
-WEIGHT = positive("p", "weight of one client's loss in the mean, relative to that of the others")
+WEIGHT = positive("p", "weight of a client's loss in the mean, relative to the other clients")
 MAX_GRADIENTS = count("", "gradient evaluations one client may spend, batch_size times rounds")
 COMMUNICATION_BUDGET = count("", "bits all clients together may send over the run", unit="bit")
 MAX_ROUNDS = count("", "largest number of rounds of a run, if they are chosen")

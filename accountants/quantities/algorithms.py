@@ -20,7 +20,9 @@ COUNT_STD = in_squares(
     "standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is "
     "1: from −½ to ½",
 )
-UPDATE_NORM = in_squares("C", "bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round")
+UPDATE_NORM = in_squares(
+    "C", "bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round"
+)
 SHARED_DIMENSION = count("d_w", "coordinates of the shared part of the model")
 NOISE_CONSTANT = in_squares("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
 SHARED_NOISE_STD = in_squares_or_zero(
@@ -54,12 +56,15 @@ WEIGHTING = Quantity(
     description="weight of a client in the average: the same for all clients, or by the records of its batch"
 )
 FINITE_PERSONALIZATION = Quantity(
-    symbol="α", ge=0, le=1e100, description="step size of the shared part over N times that of a client's own part"
+    symbol="α",
+    ge=0,
+    le=1e100,
+    description="step size of the shared part, divided by N times the step size of a client's own part",
 )
 PERSONALIZATION = Quantity(
     symbol="α",
-    description="step size of the shared part over N times that of a client's own part: 0 learns locally only, "
-    '"unbounded" globally only',
+    description="step size of the shared part, divided by N times the step size of a client's own part. "
+    '0: clients learn alone; "unbounded": they share everything',
 )
 
 ClippingNorm = Annotated[float, CLIPPING_NORM]
@@ -120,7 +125,12 @@ QUANTIZATION_LEVELS = count("s", "grid steps per unit: coordinates in [−1, 1] 
 FLAT_DECAY_RATE = Quantity(symbol="α", ge=0, le=700, description="decay of truncated integer noise, 0 if it is uniform")
 UPDATE_L1 = Quantity(symbol="‖u−u'‖₁", ge=0, description="ℓ1 distance of the unit updates on neighbouring data")
 UPDATE_L2 = Quantity(symbol="‖u−u'‖₂", ge=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data")
-UPDATE_LINF = Quantity(symbol="‖u−u'‖∞", ge=0, le=2, description="most that one coordinate of the unit update differs")
+UPDATE_LINF = Quantity(
+    symbol="‖u−u'‖∞",
+    ge=0,
+    le=2,
+    description="largest difference of one coordinate of the unit update between neighbours",
+)
 RELATIVE_MOVEMENT = Quantity(
     symbol="μ", gt=0, le=2, description="ℓ2 distance of the unit updates on neighbouring data, in equation (6)"
 )
@@ -128,7 +138,9 @@ FAILURE_DELTA = Quantity(
     symbol="2e^−L", gt=0, lt=1, description="probability, over the rounding, that the values move further than said"
 )
 GROWTH_RATIO = Quantity(
-    symbol="ρ", gt=1, description="largest norm of a record's gradient over that of its client's mean one"
+    symbol="ρ",
+    gt=1,
+    description="largest norm of a record's gradient, divided by the norm of its client's mean gradient",
 )
 LOCAL_STEPS = count("E", "gradient steps of one client per round")
 QUASAR_CONVEXITY = Quantity(symbol="ζ", gt=0, le=1, description="quasar-convexity of every client's loss, 1 if convex")

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from epsilond.accountants.quantities import Quantity
 from epsilond.accountants.specs.selection.threshold_crossings import ThresholdNoise
 
-KIND = Quantity(description="which mechanism this is")
+KIND = Quantity(description="name of the kind of mechanism")
 """The quantity of the field that names the kind of a spec."""
 
 

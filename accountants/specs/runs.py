@@ -195,7 +195,7 @@ class Subsampled:
                 message = "every client of the batch sends one report"
                 raise InvalidInput.at("/batch_size", message, allowed=f"{part.clients}")
             if self.level != "clients":
-                raise InvalidInput.at("/level", "what is drawn before shuffling are clients", allowed="clients")
+                raise InvalidInput.at("/level", "before shuffling, clients are drawn", allowed="clients")
 
     @property
     def inclusion_probability(self) -> float:

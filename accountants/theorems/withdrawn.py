@@ -53,7 +53,7 @@ WITHDRAWN: tuple[Withdrawal, ...] = (
         erratum=Erratum(
             "A-9",
             grade=Grade.WITHDRAWN,
-            printed="more users in a round are said to lower δ at all parameters",
+            printed="the text states that more users in a round lower δ at all parameters",
             truth="the sentence is about Figure 2, where it holds",
             test=f"{_PAPERS}/asoodeh/test_one_pass.py::test_more_users_in_a_round_lower_delta_in_figure_2",
         ),

@@ -52,7 +52,7 @@ export class Again {
     );
   }
 
-  /** The ε of so many runs at the δ of one, or null where the run is no single spec. */
+  /** The ε of so many runs at the δ of one, or null where the run is not a single spec. */
   async composed(signal) {
     const request = accountOf(this.answer, this.body, []);
     const { target } = this.answer.guarantee;

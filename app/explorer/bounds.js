@@ -125,7 +125,7 @@ function premises({ conditions }) {
   return open ? `; ${open === 1 ? "a condition is" : `${open} conditions are`} yours to decide` : "";
 }
 
-/** An upper bound in words. An order of growth is no bound, and neither is a formula without a proof. */
+/** An upper bound in words. An order of growth is not a bound, and neither is a formula without a proof. */
 function worth({ constant, status, value, scale, vacuous }, baseline) {
   if (constant !== "explicit") return `Of the order of ${number(scale, 3)}, with a constant that is not known`;
   const figure = status === "proved" ? `At most ${number(value, 3, "up")}` : `The printed formula is ${number(value, 3, "up")}`;

@@ -30,7 +30,7 @@ function literal(value) {
   return JSON.stringify(value);
 }
 
-/** An argument of a call. The address may name anything, and what is no name is quoted, so that it is never code. */
+/** An argument of a call. The address may name anything, and what is not a name is quoted, so that it is never code. */
 const argument = (name, value) =>
   NAME.test(name) && !KEYWORDS.has(name) ? `${name}=${literal(value)}` : `**{${JSON.stringify(name)}: ${literal(value)}}`;
 

@@ -3,7 +3,7 @@
 import { bits, number } from "./words.js";
 
 const HEAD = ["Rounds", "Batch size", "Excess risk at most", "Bits per client", "Bits in all", "Noise σ", ""];
-const ESTIMATED = " A bound at an estimated noise is no certificate: give those rounds and that batch size to have one.";
+const ESTIMATED = " A bound at an estimated noise is not a certificate: give those rounds and that batch size to have one.";
 
 /** The picture of an answer's frontier, for a chart; null where nothing was left open. */
 export function frontierOf({ frontier, parameters }) {
@@ -35,7 +35,7 @@ function ofRounds(runs) {
     y: { label: "share of the start's risk left", log: true },
     now: chosen.rounds,
     series: [{ label: "certified", kind: "certified", points: new Map(runs.map(({ rounds, remaining_share }) => [rounds, remaining_share])) }],
-    note: `The answer takes ${number(chosen.rounds)} rounds. The share is an upper bound for one gradient step per round; a share of 1 or more is no information.`,
+    note: `The answer takes ${number(chosen.rounds)} rounds. The share is an upper bound for one gradient step per round; a share of 1 or more is not information.`,
     table: {
       head: ["Rounds", "Noise multiplier", "Noise norm of the mean", "Share left at most", "Reports per client", "Bits in all", ""],
       rows: runs.map((run) => [

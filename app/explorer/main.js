@@ -99,7 +99,7 @@ class Explorer {
     this.stand("asking");
     const told = (news) => {
       if (stop !== this.stop) return;
-      if (news.state === "asking") began = performance.now(); // what a busy service makes one wait is no cost of the answer
+      if (news.state === "asking") began = performance.now(); // what a busy service makes one wait is not a cost of the answer
       showProblem(byId("problem"), null);
       this.progress.show(news, this.asked);
       this.stand(news.state);

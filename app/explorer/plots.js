@@ -59,7 +59,7 @@ export class Plots {
     this.drawFrontier(answer);
     this.risk.place.hidden = !answer.risk?.upper; // no bound is known for this run, or a field that it needs is missing
     run.course = run.name ? courseOf(answer, body) : null;
-    this.course.place.hidden = run.course === null; // the run is no single mechanism over rounds
+    this.course.place.hidden = run.course === null; // the run is not a single mechanism over rounds
     if (!run.name) {
       for (const chart of [this.noise, this.rounds, this.profile, this.risk]) chart.tell("Groups of clients differ here: no single line applies to all of them.");
       return;

@@ -76,7 +76,7 @@ const SPECS = {
   "dp-fedavg": cohorts,
 };
 
-/** A request for the curve at these ε, or null where the run is no single spec. */
+/** A request for the curve at these ε, or null where the run is not a single spec. */
 export function accountOf(answer, body, epsilons) {
   const spec = SPECS[answer.algorithm]?.(answer, body);
   if (!spec) return null;

@@ -85,8 +85,8 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
-        description="name of this request. If it became a job, posting it again returns that job while it is kept, "
-        "or a new job if that one was interrupted",
+        description="name of this request, chosen by the caller. If the request became a job, repeating it returns "
+        "this job while it is kept. An interrupted job is replaced by a new one",
         min_length=1,
         max_length=255,
         pattern=r"^[\x21-\x7e]+$",

@@ -1,7 +1,7 @@
 """Connections read by h11 and uvicorn, bounded against clients that are slow on purpose, or too many.
 
 Uvicorn waits without a limit for the head of a request, and for a client that does not read its answer. Its answers to
-malformed requests and to too many connections are no problem documents. This module adds the limits and the documents.
+malformed requests and to too many connections are not problem documents. This module adds the limits and the documents.
 """
 
 from __future__ import annotations

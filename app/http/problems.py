@@ -78,7 +78,7 @@ class Problem(Exception):
 
 
 def _malformed_json(_: MalformedJson) -> Problem:
-    """Return the problem of a body that is no JSON text."""
+    """Return the problem of a body that is not a JSON text."""
     return Problem("malformed-json", "The body is not a JSON text in UTF-8.")
 
 
@@ -203,7 +203,7 @@ class ProblemDocument:
     condition: ConditionDocument | None = None
     nearest: Mapping[str, Number | str] = field(default_factory=dict)
     considered: Annotated[
-        tuple[ConsideredAnswer, ...], Served("theorems that were tried, each with its rejection")
+        tuple[ConsideredAnswer, ...], Served("theorems that were tried, each with the reason why it was rejected")
     ] = ()
     observations: Annotated[
         tuple[ObservationAnswer, ...], Served("observations that contradict the record of a run")

@@ -23,8 +23,12 @@ class JobLinks:
 
     self: str
     events: str
-    result: Annotated[str | None, Served("the answer as it would have come at once; once it is done")] = None
-    figure: Annotated[str | None, Served("a drawing of the result of a simulation, once it is done")] = None
+    result: Annotated[str | None, Served("the answer, the same as without a job; available once the job is done")] = (
+        None
+    )
+    figure: Annotated[str | None, Served("a drawing of the result of a simulation; available once the job is done")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +41,10 @@ class JobSummary:
         str, Served("subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation")
     ]
     state: Annotated[State, Served("queued and running ones will end; interrupted: post it again")]
-    progress: Annotated[Progress | None, Served("absent if unknown")] = None
+    progress: Annotated[Progress | None, Served("progress in steps and seconds; absent if it is unknown")] = None
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
-    started: Annotated[str | None, Served("when its first step began")] = None
-    ended: Annotated[str | None, Served("when it was done, failed, cancelled or interrupted")] = None
+    started: Annotated[str | None, Served("time at which the first step began")] = None
+    ended: Annotated[str | None, Served("time at which the job was done, failed, cancelled or interrupted")] = None
     engine_version: Annotated[str, Served("version of the mathematics that computes the job")]
     links: JobLinks
 
@@ -76,9 +80,11 @@ class JobDocument(JobSummary):
 
     request: Annotated[JsonObject, Served("the body that was posted; of a simulation, with its defaults")]
     result: Annotated[
-        object, Served("once it is done: the answer; see docs/simulations.md for that of a simulation")
+        object, Served("the answer, once the job is done; docs/simulations.md describes the answer of a simulation")
     ] = None
-    problem: Annotated[ProblemDocument | None, Served("why it failed, or was interrupted")] = None
+    problem: Annotated[
+        ProblemDocument | None, Served("the problem that says why the job failed or was interrupted")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +92,7 @@ class JobList:
     """A page of jobs, newest first."""
 
     jobs: tuple[JobSummary, ...] = field(default_factory=tuple)
-    next: Annotated[str | None, Served("where older ones are; absent on the last page")] = None
+    next: Annotated[str | None, Served("position of the page with older jobs; absent on the last page")] = None
 
 
 def document(job: Job) -> bytes:

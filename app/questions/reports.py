@@ -26,7 +26,9 @@ class ReportRequest:
     """The question whose answer is reported, and the date of the report."""
 
     kind: Annotated[Literal["calibration", "account"], Quantity(description="kind of the reported question")]
-    algorithm: Annotated[Algorithm | None, Quantity(description="algorithm of the calibration, if it is one")] = None
+    algorithm: Annotated[
+        Algorithm | None, Quantity(description="algorithm of the calibration; absent for an account")
+    ] = None
     request: Annotated[
         JsonObject,
         Quantity(description="the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent"),

@@ -31,7 +31,7 @@ TRUE_FIGURES = Quantity(
     description="whether answers by a formula as printed also show the true figures at their parameters. For some "
     "algorithms these take most of the time; use false for a plot"
 )
-SWEEP = Quantity(description="the same question at each of these values of one field")
+SWEEP = Quantity(description="the values of one field; the question is answered at each of them")
 
 
 @request

@@ -85,7 +85,7 @@ def add(app: FastAPI) -> None:
         operation_id="revoke_api_key",
         summary="Revoke an API key, for operators",
         response_model=ApiKey,
-        response_description="It is revoked",
+        response_description="The key is revoked",
         tags=TAGS,
     )
 

@@ -16,14 +16,18 @@ from epsilond.app.health import HEALTH
 from epsilond.app.http.problems import Problem
 from epsilond.app.metrics import METRICS
 
-Verbose: TypeAlias = Annotated[str | None, Query(description="with or without a value: name the engine")]
+Verbose: TypeAlias = Annotated[
+    str | None, Query(description="add the version and the engine to the answer; it needs no value")
+]
 
 
 def add(app: FastAPI) -> None:
     """Add /healthz, /readyz and /metrics."""
     kinds: JsonRecord = {"tags": ["service"], "response_class": PlainTextResponse}
     app.add_api_route("/healthz", healthz, operation_id="healthz", summary="Is the process alive?", **kinds)
-    app.add_api_route("/readyz", readyz, operation_id="readyz", summary="Should it get requests?", **kinds)
+    app.add_api_route(
+        "/readyz", readyz, operation_id="readyz", summary="Whether the service can answer requests", **kinds
+    )
     app.add_api_route("/metrics", metrics, operation_id="metrics", summary="Figures for Prometheus", **kinds)
 
 

@@ -136,7 +136,7 @@ class Process(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Append data to the buffer, and pass each complete message on to `on_outcome`.
 
-        A message comes after its length (`HEAD`). The first message of a worker is no outcome: nothing listens yet.
+        A message comes after its length (`HEAD`). The first message of a worker is not an outcome: nothing listens yet.
         """
         self._received += data
         while len(self._received) >= HEAD.size:

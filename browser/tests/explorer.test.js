@@ -110,7 +110,7 @@ print(json.dumps(found))`;
   });
 });
 
-test("an address that is no address shows the first algorithm", async () => {
+test("an address that is not an address shows the first algorithm", async () => {
   const [first] = await algorithms();
   for (const hash of ["#/%E0%A4%A", "#/%", "#/nothing?%=%", "#?", "#/"]) {
     await on(hash, {}, async (page) => {

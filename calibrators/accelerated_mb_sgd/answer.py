@@ -56,7 +56,9 @@ class AcceleratedParameters(MembersParameters):
     parameter that differs between client groups is absent here, and `groups` has its value for each group.
     """
 
-    stages: Annotated[tuple[StageAnswer, ...] | None, Served("absent where no risk bound is proved")] = None
+    stages: Annotated[
+        tuple[StageAnswer, ...] | None, Served("stages of the algorithm; absent if no risk bound is proved")
+    ] = None
     envelope_smoothness: Annotated[
         float | None, Served("smoothness b of the Moreau envelope that is minimised; absent for a smooth loss")
     ] = None

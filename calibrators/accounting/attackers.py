@@ -47,7 +47,9 @@ class RenyiDivergence:
     """The Rényi divergence of neighbours at an order, in the worse direction."""
 
     order: float
-    divergence: Annotated[Ends, Served("in nats; unbounded where no bound is known or the divergence is infinite")]
+    divergence: Annotated[
+        Ends, Served("bounds on the divergence in nats; unbounded if none is known, or if the divergence is infinite")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -76,26 +76,33 @@ class DpFedavgParameters:
         float, Served("√d·z·C/M: norm of the noise of the mean, to compare with clipping_norm")
     ]
     clipping_norm: Annotated[
-        float, Served("C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows")
+        float,
+        Served("C: bound on one update's norm. With adaptive clipping it is the round's, and the noise grows with it"),
     ]
     noise_to_signal: Annotated[float, Served("noise_norm_of_mean over clipping_norm")]
     rounds: Annotated[int, Served("rounds")]
     participants: Annotated[int, Served("M, which the sum is divided by, however many take part")]
     participation_rate: Annotated[float, Served("probability that a client takes part in a round")]
-    reports_per_client: Annotated[float, Served("rounds that one client reports in, in expectation if it is drawn")]
-    bytes_per_client: Annotated[float, Served("bytes that one client sends, in expectation if it is drawn")]
+    reports_per_client: Annotated[
+        float, Served("number of rounds in which one client reports; its expectation if clients are drawn at random")
+    ]
+    bytes_per_client: Annotated[
+        float, Served("bytes that one client sends; their expectation if clients are drawn at random")
+    ]
     remaining_share: Annotated[
         float,
         Served(
             "bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a "
-            "round, of norm at most clipping_norm. A value of 1 or more says nothing"
+            "round, of norm at most clipping_norm. A value of 1 or more carries no information"
         ),
     ]
-    step_size: Annotated[float | None, Served("of the risk bound; absent where there is none")] = None
-    adaptive_clipping: Annotated[AdaptiveClippingAnswer | None, Served("absent where clipping is fixed")] = None
+    step_size: Annotated[float | None, Served("step size of the risk bound; absent if no risk bound is proved")] = None
+    adaptive_clipping: Annotated[
+        AdaptiveClippingAnswer | None, Served("parameters of adaptive clipping; absent if the clipping norm is fixed")
+    ] = None
     frontier: Annotated[
         tuple[RoundsRun, ...] | None,
-        Served("where rounds were open: noise of the mean against rounds and traffic, fewest rounds first"),
+        Served("choices of noise, rounds and traffic, fewest rounds first; absent unless rounds were open"),
     ] = None
 
 

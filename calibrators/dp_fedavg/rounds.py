@@ -44,14 +44,18 @@ class RoundsRun:
         Number,
         Served(
             "bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a "
-            "round. A value of 1 or more says nothing",
+            "round. A value of 1 or more carries no information",
             may_be_unbounded=True,
         ),
     ]
-    reports_per_client: Annotated[float, Served("rounds that one client reports in, in expectation if it is drawn")]
-    bytes_per_client: Annotated[float, Served("bytes that one client sends, in expectation if it is drawn")]
+    reports_per_client: Annotated[
+        float, Served("number of rounds in which one client reports; its expectation if clients are drawn at random")
+    ]
+    bytes_per_client: Annotated[
+        float, Served("bytes that one client sends; their expectation if clients are drawn at random")
+    ]
     total_bits: Annotated[int, Served("bits of all reports, in expectation if the number of participants is random")]
-    chosen: Annotated[bool, Served("whether it is the run that is answered")] = False
+    chosen: Annotated[bool, Served("whether this choice is the run of the answer")] = False
 
 
 @dataclass(frozen=True)

@@ -68,11 +68,11 @@ EXAMPLE = {
 class GaussianParameters:
     """Parameters of the mechanism: noise multiplier, rounds, sampling rate, ε and δ, one of which was solved for."""
 
-    noise_multiplier: Annotated[float, Served("σ over the norm bound of one contribution")]
+    noise_multiplier: Annotated[float, Served("σ divided by the bound on the norm of one contribution")]
     contribution_norm: Annotated[
         float, Served(f"1, as noise and sensitivity are in units of it; {CONTRIBUTION_NORM.description}")
     ]
-    rounds: Annotated[int, Served("how often the mechanism is run")]
+    rounds: Annotated[int, Served("number of runs of the mechanism")]
     rate: Annotated[float | None, Served.like(RATE)] = None
     batch_size: Annotated[int | None, Served.like(DRAWN)] = None
     population: Annotated[int | None, Served.like(POPULATION)] = None

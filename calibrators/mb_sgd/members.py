@@ -154,7 +154,7 @@ def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) 
     It has the largest ε of the clients that have the risk as their target, or of all clients if there are none.
 
     Args:
-        problem: the request. It is unchanged if its target is no risk.
+        problem: the request. It is unchanged if its target is not a risk.
         members: the kinds of clients, by `members_at_certified_epsilon`.
     """
     if problem.risk is None:

@@ -50,7 +50,7 @@ from epsilond.accountants.quantities import (
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
 BITS_PER_COORDINATE = 32
-PRINTED_READINGS = Quantity(description="which readings of the printed theorem to return")
+PRINTED_READINGS = Quantity(description="readings of the printed theorem to return")
 
 
 @dataclass(frozen=True, kw_only=True)

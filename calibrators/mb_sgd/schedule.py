@@ -48,7 +48,7 @@ class Averaging:
 
     kind: Literal["uniform", "geometric"]
     ratio: Annotated[
-        float | None, Served("weight of an iterate over that of the one before; absent if uniform, where it is 1")
+        float | None, Served("ratio of an iterate's weight to the weight before it; absent if all weights are equal")
     ] = None
 
 

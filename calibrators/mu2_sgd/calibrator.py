@@ -68,17 +68,20 @@ class ScheduleAnswer:
         Literal["base_std * sqrt(participations)", "base_std"],
         Served("σ of a report; participations counts the client's own, this one included"),
     ]
-    added_by: Annotated[Literal["client", "server"], Served("who draws the noise, and subtracts the previous one")]
+    added_by: Annotated[
+        Literal["client", "server"],
+        Served("who draws the noise of a round and subtracts the noise of the round before"),
+    ]
     most_participations: Annotated[int, Served("reports of a client for which the noise is enough; then it must stop")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByConversion:
-    """One figure three ways."""
+    """One figure by three conversions."""
 
-    exact: Annotated[float, Served("by the Gaussian curve")]
-    zcdp: Annotated[float, Served("by the best conversion of zero-concentrated privacy")]
-    lemma: Annotated[float, Served("by Lemma 2.6, as printed")]
+    exact: Annotated[float, Served("figure from the exact trade-off curve of the Gaussian mechanism")]
+    zcdp: Annotated[float, Served("figure from the best conversion of zero-concentrated privacy")]
+    lemma: Annotated[float, Served("figure from Lemma 2.6 as printed")]
 
 
 @dataclass(frozen=True, kw_only=True)

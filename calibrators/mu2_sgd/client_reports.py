@@ -33,7 +33,9 @@ class ClientReport:
     """
 
     described: Annotated[Described, Served("a group of the request, or the client of most or of average reports")]
-    clients: Annotated[int, Served("number of these clients; for `most` and `average` that of all clients")]
+    clients: Annotated[
+        int, Served("number of clients of this group; for `most` and `average` the number of all clients")
+    ]
     participations: Annotated[int, Served("reports of each")]
     gaussian_dp_mu: Annotated[float, Served("ρ of each of its records at the answer's noise, rounded up")]
     epsilon: Annotated[Ends, Served("ε of each of its records at the target δ")]
@@ -52,7 +54,9 @@ class ClientReport:
     ] = None
     first_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
     last_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
-    longest_gap: Annotated[int | None, Served("most rounds between two of its reports, by the pattern")] = None
+    longest_gap: Annotated[
+        int | None, Served("largest number of rounds between two consecutive reports of the client")
+    ] = None
     uncancelled_rounds: Annotated[
         int | None, Served("rounds after its last report, in which its last noise is never cancelled")
     ] = None

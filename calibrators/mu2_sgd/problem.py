@@ -54,10 +54,14 @@ SPREADS = {
 }
 """Fields that may be absent, and the field that bounds each."""
 
-REPORTS = Quantity(symbol="K", ge=0, le=LARGEST_COUNT, description="how often each of them reports in the run")
+REPORTS = Quantity(
+    symbol="K", ge=0, le=LARGEST_COUNT, description="number of rounds in which each client of this group reports"
+)
 REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
 GROUPS = Quantity(description="numbers of clients with the same participation (kinds `counts` and `pattern`)")
-PARTICIPATION = Quantity(description="who takes part: m uniformly in each round (default), so often each, or when each")
+PARTICIPATION = Quantity(
+    description="who takes part: m uniform clients a round (default), or each client in given rounds or a given number"
+)
 KIND = Quantity(description="uniform: m of M afresh in each round; counts: how often; pattern: in which rounds")
 
 
@@ -141,7 +145,7 @@ class Mu2SgdProblem(TargetedProblem):
         UNIT.only("record", because="every report uses one new record, and the theorem is about that record"),
     ]
     readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorem to return")
+        tuple[Reading, ...] | None, Quantity(description="readings of the printed theorem to return")
     ] = None
 
     def check(self) -> None:

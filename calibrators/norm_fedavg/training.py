@@ -34,7 +34,7 @@ class ConvergenceAnswer:
     start_term: Annotated[float, Served("part of mean_gradient_norm from the distance of the start")]
     steps_term: Annotated[float, Served("part of mean_gradient_norm from the sizes of the steps")]
     client_optima_term: Annotated[float, Served("part of mean_gradient_norm from distances of the clients' optima")]
-    without_noise: Annotated[float, Served("the same bound for NormFedAvg, without rounding and noise")]
+    without_noise: Annotated[float, Served("this bound for NormFedAvg, which has no rounding and no noise")]
     fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
 
 

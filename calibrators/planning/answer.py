@@ -34,7 +34,7 @@ class Reason:
     """Why an algorithm does not apply, or what was taken for granted where it does."""
 
     message: str
-    pointer: Annotated[str | None, Served("the field of the plan it is about")] = None
+    pointer: Annotated[str | None, Served("the field of the plan that the reason is about")] = None
     allowed: Annotated[str | None, Served("sufficient values")] = None
     condition: Annotated[ConditionAnswer | None, Served("the condition that fails, with both sides")] = None
     nearest: Annotated[Mapping[str, Number | str] | None, Served("the closest values that would do")] = None
@@ -104,7 +104,7 @@ class Reached:
     value: float
     risk: Annotated[float, Served("the explicit bound at that value, certified; at most the target risk")]
     below: Annotated[
-        Tried | None, Served("the next smaller whole number, or 1e-3 below; absent at the end of the range")
+        Tried | None, Served("the next smaller value of the search; absent at the lower limit of its range")
     ] = None
     minimal: Annotated[
         Literal["searched"], Served("found by a search, which excludes smaller values only if the risk falls in it")
@@ -122,10 +122,13 @@ class PlanEntry:
     """One algorithm, or one variant of it, as an answer to the plan: whether it applies, its noise and its risk."""
 
     algorithm: str
-    variant: Annotated[str | None, Served("absent where the algorithm has only one")] = None
+    variant: Annotated[str | None, Served("variant of the algorithm; absent if the algorithm has only one")] = None
     title: str
     applies: Annotated[Verdict, Served("undecidable: not answered within the deadline")]
-    why: Annotated[tuple[Reason, ...], Served("why it does not apply; where it does, the values assumed for it")]
+    why: Annotated[
+        tuple[Reason, ...],
+        Served("why the algorithm does not apply; if it applies, the values that the plan assumed for it"),
+    ]
     guarantee: GuaranteeKind
     objective: Annotated[Objective | None, OBJECTIVE] = None
     rank: Annotated[
@@ -135,12 +138,13 @@ class PlanEntry:
     noise_std: Annotated[float | None, Served("standard deviation of the noise per coordinate")] = None
     noise_added_to: Literal["gradients", "unit-updates", "shared-gradient", "mean-of-updates"]
     rounds: int | None = None
-    bits: Annotated[int | None, Served("all clients together, over the run")] = None
-    bytes_per_client: Annotated[float | None, Served("bytes that one client sends, in expectation if it is drawn")] = (
-        None
-    )
+    bits: Annotated[int | None, Served("bits that all clients together send over the run")] = None
+    bytes_per_client: Annotated[
+        float | None, Served("bytes that one client sends; their expectation if clients are drawn at random")
+    ] = None
     reports_per_client: Annotated[
-        float | None, Served("rounds that one client reports in, in expectation if it is drawn")
+        float | None,
+        Served("number of rounds in which one client reports; its expectation if clients are drawn at random"),
     ] = None
     noise_norm: Annotated[float | None, Served("norm of the noise in the mean of one round")] = None
     noise_to_signal: Annotated[
@@ -160,18 +164,20 @@ class PlanEntry:
     ] = None
     exceeds: Annotated[
         tuple[str, ...],
-        Served("limits of the plan that it does not keep to; it is then neither ranked nor recommended"),
+        Served("limits of the plan that the entry exceeds; it is then neither ranked nor recommended"),
     ] = ()
-    risk: Annotated[PlannedRisk | None, Served("absent where no theorem bounds it")] = None
+    risk: Annotated[PlannedRisk | None, Served("bound on the excess risk; absent if no theorem proves one")] = None
     vacuous: Annotated[
         bool | None, Served("whether the proved bound is no better than the start; absent where no bound is proved")
     ] = None
-    reach: Annotated[Reached | None, Served("where the plan asks to reach a risk")] = None
+    reach: Annotated[
+        Reached | None, Served("what is needed to reach the plan's target risk; absent unless the plan has one")
+    ] = None
     unused: Annotated[tuple[str, ...], Served("fields of the plan that this algorithm takes no account of")]
     request: Annotated[
         JsonObject | None, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")
     ] = None
-    calibration: Annotated[Calibration | None, Served("the whole answer to it")] = None
+    calibration: Annotated[Calibration | None, Served("the complete answer to the request")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,12 +204,14 @@ class PlanChoice:
     batch_size: Annotated[int | None, Served("records of one client per round, where the algorithm chooses them")] = (
         None
     )
-    remaining_share: Annotated[Number, Served("as in entries", may_be_unbounded=True)]
-    noise_to_signal: Annotated[float | None, Served("as in entries; absent where the frontier has none")] = None
-    bytes_per_client: Annotated[float, Served("as in entries")]
-    total_bits: Annotated[int, Served("of all clients")]
+    remaining_share: Annotated[Number, Served("the same field as in `entries`", may_be_unbounded=True)]
+    noise_to_signal: Annotated[
+        float | None, Served("the same field as in `entries`; absent if the frontier has none")
+    ] = None
+    bytes_per_client: Annotated[float, Served("the same field as in `entries`")]
+    total_bits: Annotated[int, Served("bits that all clients together send")]
     certified: Annotated[bool, Served("whether the noise there is certified, or estimated")]
-    chosen: Annotated[bool, Served("whether it is the run of the entry")]
+    chosen: Annotated[bool, Served("whether this choice is the run of the entry")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,11 +223,14 @@ class TrustPrice:
     best: Annotated[str | None, Served("name of an entry; absent where none within limits improves on the start")] = (
         None
     )
-    guarantee: Annotated[GuaranteeKind | None, Served("that of the best entry")] = None
-    remaining_share: Annotated[float | None, Served("of the best entry, as in entries")] = None
-    basis: Annotated[Literal["risk", "noise"] | None, Served("of the best entry, as in entries")] = None
+    guarantee: Annotated[GuaranteeKind | None, Served("guarantee of the best entry")] = None
+    remaining_share: Annotated[float | None, Served("the same field as in `entries`, of the best entry")] = None
+    basis: Annotated[Literal["risk", "noise"] | None, Served("the same field as in `entries`, of the best entry")] = (
+        None
+    )
     price: Annotated[
-        float | None, Served("its remaining_share over the least of all kinds of trust, at least 1; 1 is the best")
+        float | None,
+        Served("remaining_share divided by the smallest remaining_share over all kinds of trust; 1 is the best"),
     ] = None
 
 
@@ -230,9 +241,10 @@ class Recommendation:
     entry: Annotated[str | None, Served("name of an entry; absent where none within limits improves on the start")] = (
         None
     )
-    why: Annotated[str, Served("the reasons in words")]
+    why: Annotated[str, Served("the reasons why the request was refused, in words")]
     choices: Annotated[
-        tuple[PlanChoice, ...] | None, Served("other numbers of rounds, where the algorithm chose its own")
+        tuple[PlanChoice, ...] | None,
+        Served("other possible numbers of rounds; absent unless the algorithm chose the number"),
     ] = None
 
 

@@ -22,7 +22,7 @@ EXAMPLES: Mapping[str, JsonObject] = {
         "observers": ["server"],
         "trust": ["local"],
     },
-    "what it takes to reach a risk": {
+    "what is needed to reach a target risk": {
         "delta": 1e-5,
         "clients": 50,
         "samples_per_client": 1000,

@@ -57,7 +57,8 @@ class ParticipationFigures:
         Ends, Served("certified: other clients know the client's rounds, whose number is random")
     ]
     epsilon_of_expected_rounds: Annotated[
-        Ends, Served("of a client that took part as often as expected, if the others know that")
+        Ends,
+        Served("ε of a client that took part in the expected number of rounds, if the other clients know this number"),
     ]
     epsilon_if_unseen: Annotated[Ends, Served("value for independent draws that nobody sees; it does not hold here")]
     expected_rounds: Annotated[float, Served("rounds that a client takes part in, in expectation")]

@@ -53,8 +53,16 @@ class SharingPoint:
 class SharingThreshold:
     """Lemma 4.6 at the least noise: where sharing nothing has the least variance term."""
 
-    rounds: Annotated[float, Served("the rounds from which on it has, N(N − 1)σ²μ*²/(k²d_wC²m)")]
-    epsilon: Annotated[Number, Served("the ε up to which it has, at these rounds", may_be_unbounded=True)]
+    rounds: Annotated[
+        float,
+        Served("number of rounds from which sharing nothing has the least variance term, N(N − 1)σ²μ*²/(k²d_wC²m)"),
+    ]
+    epsilon: Annotated[
+        Number,
+        Served(
+            "largest ε at which sharing nothing has the least variance term, at these rounds", may_be_unbounded=True
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +70,18 @@ class Sharing:
     """The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded."""
 
     optimised: Annotated[bool, Served("whether α was chosen here")]
-    best: Annotated[SharingPoint, Served("where proved_excess_risk is least over α from 0 to unbounded")]
+    best: Annotated[SharingPoint, Served("the α from 0 to unbounded at which proved_excess_risk is smallest")]
     local_only: Annotated[SharingPoint, Served("α = 0: nothing is shared, and no noise is needed")]
     balanced: Annotated[SharingPoint, Served("α at which both parts limit η equally; 1/N if all N clients take part")]
     global_only: Annotated[SharingPoint, Served("α unbounded: the models are equal, everything is shared")]
-    curve: Annotated[tuple[SharingPoint, ...], Served("from local only to global only")]
+    curve: Annotated[
+        tuple[SharingPoint, ...], Served("proved_excess_risk as a function of α, from local models to one shared model")
+    ]
     threshold: Annotated[
         SharingThreshold | None,
-        Served("for equal clients that all take part, if shared and local gradients have equal variance"),
+        Served(
+            "where sharing nothing is best; for equal clients that all take part, and gradient parts of equal variance"
+        ),
     ] = None
 
 

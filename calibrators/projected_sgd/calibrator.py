@@ -62,7 +62,8 @@ class ProjectedSgdParameters:
     step_schedule: Annotated[Schedule, Served("step size of each step")]
     noise_schedule: Annotated[Schedule, Served("noise of one client in each step")]
     feasible_participants: Annotated[
-        tuple[Feasible, ...] | None, Served("solved for participants: all batch sizes found that meet the target")
+        tuple[Feasible, ...] | None,
+        Served("all tried batch sizes that meet the target, if participants were solved for"),
     ] = None
     every_batch_size_tried: Annotated[bool | None, Served("whether no other size meets it")] = None
 
@@ -166,7 +167,7 @@ def cautions(
     problem = solution.problem
     yield from _minimality_cautions(solution)
     for caution in printed_cautions(printed, (solution.noise_std,)):
-        # A given noise is not the smallest, so that a smaller printed noise is no fault.
+        # A given noise is not the smallest, so that a smaller printed noise is not a fault.
         if problem.solve_for == "noise_std" or caution.code != "printed-noise-below-certified":
             yield caution
     yield from _run_cautions(problem, solution.plan)

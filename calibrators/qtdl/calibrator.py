@@ -68,9 +68,9 @@ class QtdlParameters:
     decay_rate: Annotated[float, Served("α: the noise is y with probability proportional to e^(−α|y|)")]
     noise_std: Annotated[float, Served("standard deviation of the noise per coordinate, in units of the update")]
     variance: Annotated[float, Served("variance of the noise per coordinate, in squared units of the update")]
-    mean_squared_error: Annotated[float, Served("of one message, rounding and noise together")]
+    mean_squared_error: Annotated[float, Served("mean squared error of one message by rounding and noise together")]
     quantization_levels: Annotated[int, Served("s: grid steps per unit")]
-    method: Annotated[Method, Served("the proof that the noise is calibrated by")]
+    method: Annotated[Method, Served("the proof that the calibration of the noise uses")]
     l1_sensitivity: Annotated[float, Served("Δ₁ in grid steps, as that proof uses it")]
     linf_sensitivity: Annotated[float, Served("Δ∞ in grid steps")]
     l2_sensitivity: Annotated[float | None, Served("Δ₂ in grid steps")] = None

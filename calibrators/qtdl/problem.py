@@ -45,8 +45,10 @@ Method = Literal["escape", "hockey-stick", "concentrated", "concentrated-coupled
 METHODS: tuple[Method, ...] = ("escape", "hockey-stick", "concentrated", "concentrated-coupled")
 Reading = Literal["statement"]
 
-METHOD = Quantity(description="which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one")
-RULE = Quantity(description="where the sensitivities come from, in place of the sensitivities themselves")
+METHOD = Quantity(
+    description="the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one"
+)
+RULE = Quantity(description="the rule that gives the sensitivities, instead of the sensitivities themselves")
 RULE_KIND = Quantity(
     description=(
         "trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding: distances of the "
@@ -60,7 +62,7 @@ FAILURE_SHARES = (0.5, 0.1, 0.01)
 
 @request
 class SensitivityRule:
-    """How the sensitivities follow; which of the other fields are needed depends on the kind."""
+    """A rule for the sensitivities. The kind decides which of the other fields are needed."""
 
     kind: Annotated[RuleKind, RULE_KIND]
     update_l1: Annotated[float | None, UPDATE_L1] = None

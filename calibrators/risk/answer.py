@@ -39,13 +39,17 @@ class RunAnswer:
     """The run that the bounds are about."""
 
     noise_std: Annotated[float, Served("σ per coordinate; with client groups the root mean square over clients")]
-    noise_source: Annotated[Literal["given", "certified"], Served("the smallest certified one unless it was given")]
+    noise_source: Annotated[
+        Literal["given", "certified"], Served("the smallest certified noise, unless the request gave one")
+    ]
     batch_size: Annotated[
         int | None, Served("records of a batch, or users of a step; absent where the algorithm has none")
     ] = None
     rounds: int
     step_size: Annotated[float | None, Served("given, or the one that minimises the explicit bound")] = None
-    envelope_smoothness: Annotated[float | None, Served("of the envelope it runs on, without smoothness")] = None
+    envelope_smoothness: Annotated[
+        float | None, Served("smoothness of the Moreau envelope; absent for smooth losses")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +66,7 @@ class AggregatesAnswer:
     largest_xi: Annotated[float, Served("ξ_max")]
     average_psi: Annotated[float, Served("Ψ = L²Ξ")]
     largest_psi: Annotated[float, Served("ψ_max = L²ξ_max")]
-    branch: Annotated[Literal["average", "largest"], Served("which of Ξ/M' and ξ_max/M is less, and used")]
+    branch: Annotated[Literal["average", "largest"], Served("which of Ξ/M' and ξ_max/M is smaller; the bound uses it")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,7 @@ class UpperBound:
     constant: Literal["explicit", "hidden"]
     status: Annotated[
         Status | None,
-        Served("of the theorem as it is printed; the reading `corrected` has its known errors repaired"),
+        Served("status of the printed theorem; the reading `corrected` has its known errors repaired"),
     ] = None
     value: Annotated[Number | None, Served("the bound; absent where a constant is hidden", may_be_unbounded=True)] = (
         None
@@ -121,8 +125,8 @@ class RatioAnswer:
 
     upper: Annotated[str, Served("theorem of the upper bound")]
     lower: Annotated[str, Served("theorem of the lower bound")]
-    value: Annotated[Number, Served("upper over lower", may_be_unbounded=True)]
-    statement: Annotated[str, Served("which constants are hidden in it")]
+    value: Annotated[Number, Served("upper bound divided by lower bound", may_be_unbounded=True)]
+    statement: Annotated[str, Served("the constants that the statement hides, in words")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +144,12 @@ class RiskBoundsAnswer(ShownInNotebooks):
     objective: Annotated[AnsweredObjective | None, ANSWERED_OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None
     run: RunAnswer
-    aggregates: Annotated[AggregatesAnswer | None, Served("of the clients, where the statements use them")] = None
+    aggregates: Annotated[
+        AggregatesAnswer | None, Served("averages over the clients that the statements use; absent where they use none")
+    ] = None
     upper: tuple[UpperBound, ...]
     no_upper_bound: Annotated[
-        str | None, Served("what the theorems leave open, where no upper bound of this run has a value")
+        str | None, Served("what the theorems leave open; absent if an upper bound of this run has a value")
     ] = None
     lower: tuple[LowerBound, ...]
     reference: Annotated[

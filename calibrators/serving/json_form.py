@@ -53,7 +53,7 @@ def as_json(value: Any) -> Any:
 
 @cache
 def _names_of(kind: Hashable) -> tuple[str, ...] | None:
-    """Return the names of the served fields of a dataclass; None for a class that is no dataclass, or a number."""
+    """Return the names of the served fields of a dataclass; None for a class that is not a dataclass, or a number."""
     is_record = isinstance(kind, type) and is_dataclass(kind) and not issubclass(kind, float | Enum)
     return field_names(kind) if is_record else None
 

@@ -66,7 +66,10 @@ class ConditionAnswer:
     """A condition of a printed statement, at these inputs, with both sides."""
 
     id: str
-    statement: Annotated[str | None, Served("absent where the same entry has it before, under the same id")] = None
+    statement: Annotated[
+        str | None,
+        Served("the condition in words; absent if an earlier condition of the entry with the same id has it"),
+    ] = None
     holds: Verdict
     left: Annotated[Number | None, Served("left side", may_be_unbounded=True)] = None
     right: Annotated[Number | None, Served("right side", may_be_unbounded=True)] = None
@@ -114,8 +117,8 @@ class PrintedClaims:
     log10_delta: Annotated[float | None, Served("absent where the statement claims the target")] = None
     excess_risk: Annotated[float | None, Served("excess-risk bound the statement claims")] = None
     vacuous: Annotated[bool | None, VACUOUS] = None
-    objective: Annotated[Objective | None, Served("as in risk; absent where risk has it")] = None
-    baseline: Annotated[Baseline | None, Served("as in risk; absent where risk has it")] = None
+    objective: Annotated[Objective | None, Served("the same as in risk; absent where risk already has it")] = None
+    baseline: Annotated[Baseline | None, Served("the same as in risk; absent where risk already has it")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,9 +168,12 @@ class PrintedEntry:
         ),
     ]
     claims: Annotated[PrintedClaims | None, Served("claims of all these readings besides the target")] = None
-    true: Annotated[TrueAtPrinted | None, Served("absent where the statement prescribes nothing that can be run")] = (
-        None
-    )
+    true: Annotated[
+        TrueAtPrinted | None,
+        Served(
+            "certified guarantee at the printed parameters; absent if the statement prescribes nothing that can be run"
+        ),
+    ] = None
     conditions: Annotated[
         tuple[ConditionAnswer, ...] | None,
         Served(

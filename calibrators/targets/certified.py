@@ -57,7 +57,7 @@ def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
 
     Args:
         problem: the request.
-        target: a target by `certified_target`. Nothing changes if it is no risk.
+        target: a target by `certified_target`. Nothing changes if it is not a risk.
     """
     if target.risk is None:
         return problem

@@ -44,9 +44,9 @@ class GuaranteeOfLedger:
     """Guarantee for everything that the ledger ever allows, certified when it was opened."""
 
     in_words: Annotated[str, Served("the promise in one sentence")]
-    epsilon: Annotated[float, Served("the smallest ε, upper end, at which all of it is within the target's δ")]
-    log10_delta: Annotated[float, Served("log10 δ of all of it at the target's ε, upper end")]
-    theorems: Annotated[tuple[str, ...], Served("theorems that prove it: the ledger's, and those of the charges")]
+    epsilon: Annotated[float, Served("upper bound on ε of everything it allows, at the target's δ")]
+    log10_delta: Annotated[float, Served("upper bound on log10 δ of everything it allows, at the target's ε")]
+    theorems: Annotated[tuple[str, ...], Served("theorems that prove the guarantee and the charges")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,14 +64,14 @@ class LedgerSummary:
     id: str
     name: str
     dataset: str
-    block: Annotated[str | None, Served("absent where the ledger is of the whole data set")] = None
+    block: Annotated[str | None, Served("part of the data set; absent: the whole set")] = None
     unit: ProtectedUnit
     relation: Relation
     observer: Observer
     opened: Annotated[str, Served("date and time, RFC 3339, UTC")]
     state: Annotated[
         Literal["open", "closed", "contradicted"],
-        Served("closed: nothing more is reserved; contradicted: a run differs from its record, so there is no ε"),
+        Served("closed: nothing more can be reserved; contradicted: a run differs from its record, so no ε holds"),
     ]
     sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
     conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
@@ -85,7 +85,9 @@ class LedgerSummary:
 class LedgerAnswer(LedgerSummary):
     """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee."""
 
-    guarantee: Annotated[GuaranteeOfLedger | None, Served("absent if a run contradicts it: there is no ε")] = None
+    guarantee: Annotated[
+        GuaranteeOfLedger | None, Served("absent if a run contradicts its record: no ε holds then")
+    ] = None
     observations: Annotated[
         tuple[ObservationAnswer, ...], Served("observations that contradict runs; empty if there are none")
     ]
@@ -104,8 +106,8 @@ class LedgerList:
     """A page of ledgers, in the order in which they were opened."""
 
     ledgers: tuple[LedgerSummary, ...]
-    next: Annotated[str | None, Served("where more are; absent on the last page")] = None
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    next: Annotated[str | None, Served("position of the next page; absent on the last page")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +133,8 @@ class ReceiptAnswer:
 class CommitAnswer(ReceiptAnswer):
     """Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them."""
 
-    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("one for each ledger, if there are several")] = None
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("one receipt for each ledger, if several")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,12 +145,12 @@ class ReservationAnswer:
     state: Annotated[Literal["reserved", "committed", "cancelled", "expired"], Served("committed once a run is")]
     count: Annotated[int, Served("number of runs")]
     committed: Annotated[int, Served("number of runs that may have been released")]
-    charge: Annotated[ChargeAnswer, Served("its cost in the ledger with the first id; `holdings` has all")]
+    charge: Annotated[ChargeAnswer, Served("cost of the runs in the ledger with the first id; `holdings` has all")]
     created: Annotated[str, Served("date and time, RFC 3339, UTC")]
     expires: Annotated[str | None, Served("time at which uncommitted runs return; absent: never")] = None
     ledgers: Annotated[tuple[str, ...], Served("ids of the ledgers that pay")]
-    holdings: Annotated[tuple[HoldingAnswer, ...], Served("its cost in each ledger")]
-    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("for its newest commits, under the new head")] = None
+    holdings: Annotated[tuple[HoldingAnswer, ...], Served("cost of the runs in each ledger")]
+    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("receipts of the newest commits")] = None
     warnings: tuple[Caution, ...]
 
 
@@ -158,8 +160,8 @@ class WhatIfAnswer:
 
     fits: bool
     count: Annotated[int, Served("requested number of runs")]
-    charge: Annotated[ChargeAnswer | None, Served("its cost; absent where it does not fit")] = None
-    reason: Annotated[str | None, Served("why it does not fit")] = None
+    charge: Annotated[ChargeAnswer | None, Served("cost of the job; absent if it does not fit")] = None
+    reason: Annotated[str | None, Served("why the job does not fit")] = None
     nearest: Annotated[Mapping[str, float | str], Served("closest request that would fit")]
     runs_out_first: Annotated[
         ResourceAnswer | None, Served("fullest slot part or plan item, with the job added unless it does not fit")
@@ -167,7 +169,7 @@ class WhatIfAnswer:
     held_by_others: Annotated[
         Mapping[str, Mapping[str, str]], Served("amounts that reservations hold, by kinds of slots and names of parts")
     ]
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,12 +180,12 @@ class WithinAnswer:
     request: Annotated[JsonObject, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")]
     spec: Annotated[JsonObject, Served("the run, to be reserved unchanged")]
     count: Annotated[int, Served("number of runs that the spec counts as")]
-    charge: Annotated[ChargeAnswer, Served("its cost if it is reserved")]
+    charge: Annotated[ChargeAnswer, Served("cost of the job if it is reserved")]
     slack: Annotated[
         float | None, Served("the ledger refuses the run if its noise is lowered by this fraction; absent: not known")
     ] = None
     calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is for this run only")]
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True)

@@ -378,7 +378,7 @@ class Book(ApprovalMoves):
         for _, state in states.values():
             moves.require_consistent(state)
         if self._desk.was_voided(connection, held):
-            raise ReservationEnded("Runs of the reservation were voided: its receipts are good for nothing.")
+            raise ReservationEnded("Runs of the reservation were voided: its receipts are void.")
 
     def cancel(self, tenant: str, identifier: str, *, by: str = "") -> ReservationRow:
         """Free the uncommitted runs of a reservation and return it. A reservation that has ended does not change.

@@ -20,7 +20,7 @@ class ObservationAnswer:
     premise: Annotated[str, Served("id of the premise that does not hold")]
     message: Annotated[str, Served("observation")]
     remedy: Annotated[str, Served("change to the program, or necessary declaration")]
-    count: Annotated[int, Served("how often it was observed; 0 if that is not disclosed")]
+    count: Annotated[int, Served("number of times observed; 0 if not disclosed")]
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationAnswer:

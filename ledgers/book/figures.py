@@ -15,7 +15,7 @@ from epsilond.ledgers.mathematics.state import Charge
 from epsilond.ledgers.mathematics.view import ScarceResource
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow
 
-AMOUNTS = Served("by the names of the slot's parts, as decimal strings")
+AMOUNTS = Served("amounts of the slot's parts by name, as decimal strings")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +45,10 @@ class SlotAnswer:
 class ResourceAnswer:
     """The part of a slot, or the item of the plan, that runs out first."""
 
-    item: Annotated[str | None, Served("of the plan; absent of a slot")] = None
-    slot: Annotated[str | None, Served("absent of the plan")] = None
-    part: Annotated[str | None, Served("of the slot")] = None
-    share_used: Annotated[float, Served("used or reserved, as a share of the capacity or of the planned runs")]
+    item: Annotated[str | None, Served("item of the plan; absent for a slot")] = None
+    slot: Annotated[str | None, Served("slot of the budget; absent for an item of the plan")] = None
+    part: Annotated[str | None, Served("part of the slot's capacity")] = None
+    share_used: Annotated[float, Served("amount used or reserved, as a share of the capacity or of the planned runs")]
     remaining: Annotated[str, Served("neither used nor reserved: an amount as a decimal string, or runs")]
 
 

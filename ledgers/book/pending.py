@@ -87,10 +87,12 @@ class PendingMove:
     ]
     requested_by: Annotated[str, Served("name of the caller who requested it")]
     requested_at: Annotated[str, Served("date and time, RFC 3339, UTC")]
-    expires_at: Annotated[str | None, Served("from then on it cannot be approved; absent: never")] = None
-    closed_by: Annotated[str | None, Served("who approved, rejected or withdrew it")] = None
-    closed_at: Annotated[str | None, Served("when; absent while it is pending")] = None
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    expires_at: Annotated[
+        str | None, Served("time from which the move cannot be approved any more; absent: no such time")
+    ] = None
+    closed_by: Annotated[str | None, Served("name of the person who approved, rejected or withdrew the move")] = None
+    closed_at: Annotated[str | None, Served("time at which the move ended; absent while it is pending")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKe
     """
     record, signature = document.get("report"), document.get("signature")
     if not isinstance(record, Mapping) or not isinstance(signature, str) or record.get("format") != FORMAT:
-        raise Malformed("is no report of a ledger")
+        raise Malformed("is not a report of a ledger")
     return jws.verify(record, digest(canonical(record)), signature, keys, kind=TYPE)
 
 

@@ -62,7 +62,7 @@ class CheckpointFile:
         except FileNotFoundError:
             return None
         except UnicodeDecodeError:
-            raise UnreadableCheckpoint("The checkpoint that is kept elsewhere is no text.") from None
+            raise UnreadableCheckpoint("The checkpoint that is kept elsewhere is not a text.") from None
         verified = self._verified
         if verified is None or verified[0] != note:
             verified = self._verified = note, read_checkpoint(note, self._keyring())

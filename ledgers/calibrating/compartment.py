@@ -133,7 +133,7 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
         slot = state.slot(kind)
         if slot is None:
             allowed = ", ".join(kinds) or "none: it has a plan"
-            raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=allowed)
+            raise InvalidInput.at("/slot", "is not a slot of this ledger", allowed=allowed)
         return slot
     slot = state.slot("gdp")
     if slot is None and len(kinds) == 1:

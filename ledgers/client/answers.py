@@ -15,7 +15,7 @@ _LEDGER_MEMBERS = ("name", "dataset", "block", "state", "sealed", "unit", "relat
 class ReadableAnswer(JsonRecord):
     """JSON object of a ledger's answer, whose members can be read as `answer["fits"]` or as `answer.fits`."""
 
-    def __getattr__(self, name: str) -> Any:  # only for names that are no attributes of a dictionary
+    def __getattr__(self, name: str) -> Any:  # only for names that are not attributes of a dictionary
         try:
             return self[name]
         except KeyError:

@@ -110,7 +110,7 @@ def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
             bundle = _read_log(place, path)
         except NotVerified as error:
             verification = LogVerification()
-            verification.add(ClaimOutcome.FAILED, f"An entry of the file is none: {error}.")
+            verification.add(ClaimOutcome.FAILED, f"An entry of the file is malformed: {error}.")
             return verification
         complete = trust.add_log(bundle)
         verification = _verify_bundle(complete, bundle.receipts, trust)
@@ -212,7 +212,7 @@ def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogV
         if void_number is not None:
             outcome = ClaimOutcome.VOIDED if void_number in disclosed_numbers else ClaimOutcome.FAILED
             reason = f"runs of its reservation were voided by entry {void_number}"
-            verification.add(outcome, f"Receipt {index} is good for nothing: {reason}.")
+            verification.add(outcome, f"Receipt {index} is void: {reason}.")
     if has_commit and not _has_log(bundle):
         message = "Whether runs of a receipt were voided or contradicted later is not shown: give the log."
         verification.add(ClaimOutcome.NOT_VERIFIED, message)
@@ -240,7 +240,7 @@ def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verificat
             observations = " ".join(map(str, observations_of(entry)))
             list(entry.get("reservations", ()))  # raises TypeError unless it can be iterated
         except (EpsilondError, KeyError, TypeError):
-            verification.add(ClaimOutcome.FAILED, f"Entry {number} is of the kind of a contradiction, and is none.")
+            verification.add(ClaimOutcome.FAILED, f"Entry {number} claims to be a contradiction but is not one.")
             return
         verification.add(ClaimOutcome.CONTRADICTED, f"Ledger {entry.get('ledger')}, by entry {number}: {observations}")
     entries_by_ledger = by_ledger(entries.values())

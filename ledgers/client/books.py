@@ -204,7 +204,7 @@ class Books:
             by: your name in a file, which ledgers with approval record.
 
         Raises:
-            Refused: the log is no continuation, or there is nothing to compare it with.
+            Refused: the log is not a continuation, or there is nothing to compare it with.
             InvalidInput: another declaration.
         """
         if declared not in (None, ACCOUNTED_FOR):

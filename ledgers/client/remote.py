@@ -54,7 +54,7 @@ class ServicePlace:
         parts = urlsplit(url)
         names_host = parts.scheme in ("http", "https") and bool(parts.hostname)
         if not names_host or parts.query or parts.fragment:
-            raise InvalidInput.at("/place", "is no URL of a service", allowed="such as https://host:8000")
+            raise InvalidInput.at("/place", "is not a URL of a service", allowed="such as https://host:8000")
         if key is None:
             key = os.environ.get("EPSILOND_API_KEY") or None
         self._service = Connection(url.rstrip("/"), key, timeout)

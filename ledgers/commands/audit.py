@@ -28,7 +28,7 @@ Out = Annotated[Path | None, typer.Option(metavar="FILE", help="write it there; 
 def entries(
     ledger: Name,
     start: Annotated[int, typer.Option("--from", metavar="NUMBER", min=0, help="number of the first entry")] = 0,
-    order: Annotated[Order, typer.Option(help="which come first")] = "oldest",
+    order: Annotated[Order, typer.Option(help="which entries come first: the oldest or the newest")] = "oldest",
     limit: Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="most that are listed")] = None,
     at: At = HERE,
     key_file: KeyFile = None,
@@ -147,7 +147,7 @@ def verify(
         as_body: whether to print JSON as the service answers it; otherwise tables are printed.
 
     Raises:
-        typer.Exit: a claim does not hold (code 1), or one is not shown or the document is no evidence (code 2).
+        typer.Exit: a claim does not hold (code 1), or one is not shown or the document is not evidence (code 2).
     """
     with exit_codes(), extra("ledger", "a ledger"):
         from epsilond.ledgers.client.auditing import audited  # noqa: PLC0415  only the extra has its packages

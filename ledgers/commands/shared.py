@@ -30,7 +30,9 @@ KeyFile = Annotated[
 Name = Annotated[str, typer.Argument(metavar="LEDGER", help="its name or id")]
 Key = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="idempotency key: the same request again is answered again, and debits nothing"),
+    typer.Option(
+        metavar="TEXT", help="idempotency key: repeating the request with it returns the same answer and debits nothing"
+    ),
 ]
 By = Annotated[
     str | None,
@@ -40,7 +42,7 @@ Spec = Annotated[str | None, typer.Option(metavar="JSON|FILE|-", help=SPEC_HELP)
 Slot = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="the slot that is charged")]
 Count = Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that the job has")]
 Eta = Annotated[
-    str | None, typer.Option(metavar="AMOUNT", help="largest addition to δ by a charge that is no exact sum")
+    str | None, typer.Option(metavar="AMOUNT", help="largest addition to δ by a charge that is not an exact sum")
 ]
 SlotDelta = Annotated[str | None, typer.Option("--delta", metavar="AMOUNT", help="δ of a run in a zcdp or pure slot")]
 HERE = "epsilond-ledger.db"

@@ -105,11 +105,11 @@ class WitnessFolder:
             text = path.read_bytes().decode("utf-8")
             note = notes.parse(text)
             if self.public.verify(note) is None or digest_of(checkpoints.parse(note.text).origin) != digest:
-                raise KeysUnusable(f"{path} is no head of its log that this witness cosigned")
+                raise KeysUnusable(f"{path} is not a head of its log that this witness cosigned")
         except FileNotFoundError:
             return None
         except (NotVerified, UnicodeDecodeError):
-            raise KeysUnusable(f"{path} is no head that this witness cosigned") from None
+            raise KeysUnusable(f"{path} is not a head that this witness cosigned") from None
         return text
 
     def head(self, origin: str) -> Checkpoint | None:

@@ -81,7 +81,7 @@ def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     """Read addresses of witnesses: `URL VKEY`, one on each line or with commas between.
 
     Raises:
-        Malformed: a part is no address, or two have one key.
+        Malformed: a part is not an address, or two have one key.
     """
     addresses = []
     for part in filter(None, map(str.strip, re.split(r"[,\n]", text))):
@@ -99,7 +99,7 @@ def _is_usable(url: str) -> bool:
     try:
         parts = urlsplit(url)
         names_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # such as a port that is no number
+    except ValueError:  # such as a port that is not a number
         return False
     return names_host and not (parts.username or parts.query or parts.fragment)
 

@@ -47,7 +47,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
             "The owner of the tables sets the use of a slot to 0. A run is committed.",
             lambda: process.commit(ledger),
             NotReconciled,
-            expected="Refused: the balance is not that of the ledger's newest entry.",
+            expected="Refused: the balance differs from the ledger's newest entry.",
             containing=ledger,
         )
         unbalanced = process.book.unbalanced_ledgers()

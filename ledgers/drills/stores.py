@@ -201,5 +201,5 @@ def _server_url(server: str) -> URL:
     except ArgumentError:
         url = None
     if url is None or url.drivername not in shared.NAMES:
-        raise InvalidInput.at("/store", "is no URL of a PostgreSQL server", allowed="postgresql://…")
+        raise InvalidInput.at("/store", "is not a URL of a PostgreSQL server", allowed="postgresql://…")
     return url if url.database else url.set(database=MAINTENANCE)

@@ -27,8 +27,8 @@ LEDGERS = "/v1/ledgers"
 RESERVATIONS = "/v1/reservations"
 SMALL = 4_096
 """Largest number of bytes of a body that is parsed in the event loop; a longer body is parsed in a thread."""
-LOCATION = {"Location": {"description": "where it is", "schema": {"type": "string"}}}
-TOLD = "names this request for ever: sending it again is answered the same, and changes nothing"
+LOCATION = {"Location": {"description": "URL of the job", "schema": {"type": "string"}}}
+TOLD = "permanent name of this request: repeating it returns the same answer and changes nothing"
 _BOUNDS: JsonRecord = {
     "alias": "Idempotency-Key",
     "min_length": 1,

@@ -36,7 +36,9 @@ PENDING = f"{ONE}/pending"
 MOVE = f"{PENDING}/{{move}}"
 MoveId = Annotated[str, InPath(description="the pending move's id", pattern=ID, examples=["move_0123456789abcdef"])]
 
-Decision = Annotated[Literal["approve", "reject"], InPath(description="of an approver, or of the requester")]
+Decision = Annotated[
+    Literal["approve", "reject"], InPath(description="API key of an approver, or of the person who requested the move")
+]
 WAITS: dict[int | str, JsonRecord] = {
     202: {
         "model": PendingMove,
@@ -185,7 +187,13 @@ def add_pending(app: FastAPI) -> None:
         summary="Moves of a ledger that wait for a second person",
         response_model=list[PendingMove],
     )
-    get(MOVE, get_pending, operation_id="get_pending_move", summary="One such move", response_model=PendingMove)
+    get(
+        MOVE,
+        get_pending,
+        operation_id="get_pending_move",
+        summary="One move that waits for a second person",
+        response_model=PendingMove,
+    )
     app.add_api_route(
         f"{MOVE}/{{decision}}",
         decide,

@@ -15,21 +15,22 @@ class EntryList:
     """Entries of a ledger, in the requested order."""
 
     entries: Annotated[
-        tuple[JsonObject, ...], Served("as signed; a commit for a contradicted run has `contradicted` too")
+        tuple[JsonObject, ...],
+        Served("entries as they were signed; the commit of a contradicted run also has `contradicted`"),
     ]
-    next: Annotated[str | None, Served("where more are; absent on the last page")] = None
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    next: Annotated[str | None, Served("position of the next page; absent on the last page")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointAnswer:
     """The log's head."""
 
-    origin: Annotated[str, Served("the log's name, which is that of its keys")]
-    size: Annotated[int, Served("how many entries it has")]
-    root: Annotated[str, Served("of its Merkle tree (RFC 9162), in base 64")]
+    origin: Annotated[str, Served("the name of the log, which its keys carry too")]
+    size: Annotated[int, Served("number of entries of the log")]
+    root: Annotated[str, Served("root hash of the log's Merkle tree (RFC 9162), in base 64")]
     checkpoint: Annotated[str, Served("the three as a signed note (C2SP tlog-checkpoint)")]
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class LogProof:
     first: Annotated[int | None, Served("entries of the earlier log")] = None
     second: Annotated[int | None, Served("entries of the later log")] = None
     consistency_path: Annotated[tuple[str, ...] | None, Served("hashes in base 64")] = None
-    warnings: Annotated[tuple[Caution, ...] | None, Served("absent: none")] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)

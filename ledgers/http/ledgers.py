@@ -126,8 +126,10 @@ async def open_ledger(
 
 async def list_ledgers(
     request: Request,
-    limit: Annotated[int, Query(description="most that are answered", ge=1, le=100)] = 20,
-    cursor: Annotated[str | None, Query(description="as `next` has it", pattern=ID)] = None,
+    limit: Annotated[int, Query(description="largest number of items in the answer", ge=1, le=100)] = 20,
+    cursor: Annotated[
+        str | None, Query(description="continue after this position, the `next` of the previous page", pattern=ID)
+    ] = None,
 ) -> Response:
     """List ledgers in the order in which they were opened.
 
@@ -153,10 +155,15 @@ async def list_entries(
     id: LedgerId,  # noqa: A002 (the path parameter)
     start: Annotated[
         int | None,
-        Query(alias="from", description="from this number in the log on, or back if newest first", ge=0, le=2**53),
+        Query(
+            alias="from",
+            description="first number in the log to return; with the newest first, the largest number",
+            ge=0,
+            le=2**53,
+        ),
     ] = None,
-    limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
-    order: Annotated[Order, Query(description="which come first")] = "oldest",
+    limit: Annotated[int, Query(description="largest number of items in the answer", ge=1, le=1000)] = 100,
+    order: Annotated[Order, Query(description="which entries come first: the oldest or the newest")] = "oldest",
 ) -> Response:
     """Return entries of a ledger, which never change. They are numbered in the common log of all ledgers.
 
@@ -216,7 +223,14 @@ async def ask_what_if(
 async def calibrate_within(
     request: Request,
     id: LedgerId,  # noqa: A002 (the path parameter)
-    algorithm: Annotated[str, InPath(description="as GET /v1/algorithms lists it", pattern=ID, examples=["gaussian"])],
+    algorithm: Annotated[
+        str,
+        InPath(
+            description="name of the algorithm, one of those that GET /v1/algorithms lists",
+            pattern=ID,
+            examples=["gaussian"],
+        ),
+    ],
     body: Annotated[unread(CalibrateAsked), Body(openapi_examples=examples.WITHIN)],  # type: ignore[valid-type]
 ) -> Response:
     """Use the ledger's ε, δ, unit, relation and observer. Nothing is changed or reserved.

@@ -37,7 +37,7 @@ def add(app: FastAPI) -> None:
         "/v1/log/proofs",
         get_proof,
         operation_id="get_log_proof",
-        summary="That an entry is in the log, or that the log was only continued",
+        summary="Proof that an entry is in the log, or that the log only grew",
         response_model=LogProof,
         openapi_extra={"x-problems": [404, 503]},
     )
@@ -65,7 +65,12 @@ def add(app: FastAPI) -> None:
         operation_id="reconcile_log",
         summary="Accept a log that was restored, for operators",
         response_model=CheckpointAnswer,
-        responses={202: {"model": CheckpointAnswer, "description": "Accepted; ledgers with approval wait"}},
+        responses={
+            202: {
+                "model": CheckpointAnswer,
+                "description": "Accepted; in a ledger with approval the move waits for a second person",
+            }
+        },
         tags=TAGS,
     )
 
@@ -84,9 +89,11 @@ async def get_checkpoint(request: Request) -> Response:
 
 async def get_proof(
     request: Request,
-    entry: Annotated[Number, Query(description="the number of an entry of yours")] = None,
-    first: Annotated[Number, Query(alias="from", description="the size of the earlier log")] = None,
-    second: Annotated[Number, Query(alias="to", description="the size of the later log; absent: as it is now")] = None,
+    entry: Annotated[Number, Query(description="number of an entry that you keep")] = None,
+    first: Annotated[Number, Query(alias="from", description="size of the log at the earlier time")] = None,
+    second: Annotated[
+        Number, Query(alias="to", description="the size of the later log; absent: the present size")
+    ] = None,
 ) -> Response:
     """Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
@@ -115,8 +122,16 @@ async def get_proof(
 
 async def list_log_entries(
     request: Request,
-    start: Annotated[int, Query(alias="from", description="from this number in the log on", ge=0, le=2**53)] = 0,
-    limit: Annotated[int, Query(description="most that are answered", ge=1, le=1000)] = 100,
+    start: Annotated[
+        int,
+        Query(
+            alias="from",
+            description="number in the log at which to start; entries before it are left out",
+            ge=0,
+            le=2**53,
+        ),
+    ] = 0,
+    limit: Annotated[int, Query(description="largest number of items in the answer", ge=1, le=1000)] = 100,
 ) -> Response:
     """Return the entries as they were signed, the oldest first. Missing numbers are entries of other organisations.
 

@@ -132,5 +132,5 @@ def _plain(value: object, pointer: str, depth: int) -> object:
 def _name(name: object, pointer: str) -> str:
     """Return a member's name as a plain string."""
     if not isinstance(name, str):
-        raise Malformed(f"{pointer or 'the record'} has a member with a name that is no string")
+        raise Malformed(f"{pointer or 'the record'} has a member with a name that is not a string")
     return str.__str__(name)

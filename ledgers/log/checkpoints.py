@@ -90,7 +90,7 @@ def parse(text: str) -> Checkpoint:
     """Read a checkpoint from the text of a note whose signatures were verified.
 
     Raises:
-        Malformed: the text is no checkpoint.
+        Malformed: the text is not a checkpoint.
     """
     lines = text.split("\n")[:-1]
     if len(lines) < 3 or not _SIZE.fullmatch(lines[1]):
@@ -98,5 +98,5 @@ def parse(text: str) -> Checkpoint:
     origin, size, root, *extensions = lines
     checkpoint = Checkpoint(origin, int(size), from_base64(root), tuple(extensions))
     if checkpoint.text != text:
-        raise Malformed("is no checkpoint")
+        raise Malformed("is not a checkpoint")
     return checkpoint

@@ -32,7 +32,7 @@ class CosignerKey:
     """The public key of a witness: its name and the 32 bytes of an Ed25519 key.
 
     Raises:
-        Malformed: the name cannot name a key, or the bytes are no key.
+        Malformed: the name cannot name a key, or the bytes are not key.
     """
 
     name: str
@@ -66,7 +66,7 @@ class CosignerKey:
         _, _, encoded_key = id_and_key.partition("+")
         data = from_base64(encoded_key)
         if data[:1] != _COSIGNATURE:
-            raise Malformed("is no key of a witness: its signature type is not 4")
+            raise Malformed("is not a key of a witness: its signature type is not 4")
         key = cls(name, data[1:])
         if key.vkey != text:
             raise Malformed(f"the id in the key of {name} is not this key's")

@@ -75,7 +75,7 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
         NotVerified: no trusted key signed the record, or the signature is for another subject or kind.
     """
     if len(jws) > LONGEST or ".." not in jws:
-        raise Malformed("is no detached JSON Web Signature")
+        raise Malformed("is not a detached JSON Web Signature")
     header, _, signature = jws.partition("..")
     kid = parse(from_base64url(header)).get("kid")
     key = next((trusted for trusted in keys if trusted.kid == kid), None)

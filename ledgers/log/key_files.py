@@ -192,9 +192,9 @@ def read_private(path: Path, name: str) -> SigningKey:
     except FileNotFoundError:
         raise KeysUnusable(f"there is no key at {path}") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise KeysUnusable(f"{path} is no private key in PEM without a password") from None
+        raise KeysUnusable(f"{path} is not a private key in PEM without a password") from None
     if not isinstance(private, Ed25519PrivateKey):
-        raise KeysUnusable(f"{path} is no key of Ed25519")
+        raise KeysUnusable(f"{path} is not a key of Ed25519")
     return SigningKey(name, private)
 
 

@@ -26,7 +26,7 @@ class PublicKey:
     """Public key that verifies signatures: a name, which for a log is its origin, and 32 bytes.
 
     Raises:
-        Malformed: the name is not valid, or the bytes are no key.
+        Malformed: the name is not valid, or the bytes are not key.
     """
 
     name: str
@@ -34,7 +34,9 @@ class PublicKey:
 
     def __post_init__(self) -> None:
         if not is_key_name(self.name):
-            raise Malformed(f"{self.name!r} is no name of a key: it has no spaces, no plus and no control characters")
+            raise Malformed(
+                f"{self.name!r} is not a name of a key: it has no spaces, no plus and no control characters"
+            )
         try:
             Ed25519PublicKey.from_public_bytes(self.raw)
         except ValueError:
@@ -73,7 +75,7 @@ class PublicKey:
         stated_id, _, encoded = id_and_key.partition("+")
         data = from_base64(encoded)
         if data[:1] != _ED25519:
-            raise Malformed("is no key of Ed25519")
+            raise Malformed("is not a key of Ed25519")
         key = cls(name, data[1:])
         if key.note_key != text:
             raise Malformed(f"the id {stated_id!r} is not this key's")

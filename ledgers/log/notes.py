@@ -130,7 +130,7 @@ def _parse_signature(line: str) -> NoteSignature:
     """
     name, _, encoded = line.removeprefix(_DASH).partition(" ")
     if not line.startswith(_DASH) or not is_key_name(name):
-        raise Malformed("a line of the note's signatures is none")
+        raise Malformed("a line in the note's signatures is not a signature")
     try:
         data = from_base64(encoded)
     except Malformed as error:

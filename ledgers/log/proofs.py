@@ -141,14 +141,14 @@ def verify_consistency(
     """
     _require_hashes(proof)
     if not 0 <= earlier <= later:
-        raise NotVerified(f"a tree of {earlier} leaves is no beginning of one of {later}")
+        raise NotVerified(f"a tree of {earlier} leaves is not a beginning of one of {later}")
     if earlier == 0:
         _require_same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
     if earlier == later:
         _require_same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
     if earlier in {0, later}:
         if proof:
-            raise NotVerified("the consistency proof is too long: these trees need none")
+            raise NotVerified("the consistency proof is too long: these trees need no proof")
         return
     _verify_both_roots(earlier, earlier_root, later, later_root, proof)
 

@@ -52,13 +52,13 @@ class Receipt:
         """Read a receipt from any JSON text, without verifying it.
 
         Raises:
-            Malformed: the text is no receipt.
+            Malformed: the text is not a receipt.
         """
         return cls.of_record(read_json(text))
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """Read a receipt from its record, without verifying it. Warnings of a service are no part of a receipt.
+        """Read a receipt from its record, without verifying it. Warnings of a service are not part of a receipt.
 
         Raises:
             Malformed: the record has other members or types than a receipt.

@@ -45,13 +45,13 @@ class PublishedKey:
             Malformed: the record lacks members or has others, or its members describe different keys.
         """
         if not isinstance(record, Mapping):
-            raise Malformed("is no published key")
+            raise Malformed("is not a published key")
         try:
             key = PublicKey.of_note_key(record["note_key"])
             until = record["until"]
             published = cls(key, _read_time(record["from"]), None if until is None else _read_time(until))
         except (KeyError, AttributeError, TypeError, KeysUnusable):
-            raise Malformed("is no published key") from None
+            raise Malformed("is not a published key") from None
         if published.record != record:
             raise Malformed("the parts of a published key are not of one key")
         return published
@@ -71,7 +71,7 @@ class SigningKeys:
         has_several_current = any(key.until is None for key in retired)
         has_duplicates = len({key.key for key in self.published}) < len(self.published)
         if has_several_current or has_duplicates:
-            raise KeysUnusable("all keys but the last are retired, and none is there twice")
+            raise KeysUnusable("all keys but the last are retired, and no key is listed twice")
 
     @classmethod
     def new(cls, signing: SigningKey, at: datetime) -> SigningKeys:
@@ -133,7 +133,7 @@ def published_keys(document: object) -> tuple[PublishedKey, ...]:
     """
     listed = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(listed, list) or not listed:
-        raise Malformed("is no document of published keys")
+        raise Malformed("is not a document of published keys")
     return tuple(PublishedKey.of_record(key) for key in listed)
 
 
@@ -156,4 +156,4 @@ def _read_time(text: str) -> datetime:
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
-        raise Malformed("is no time of a published key") from None
+        raise Malformed("is not a time of a published key") from None

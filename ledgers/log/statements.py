@@ -75,7 +75,7 @@ class SignedStatement:
         statement = cls(**texts)
         has_its_members = statement.record == record
         if not has_its_members or statement.kind not in KINDS or not is_digest(statement.request):
-            raise Malformed("is no statement about an answer")
+            raise Malformed("is not a statement about an answer")
         return statement
 
 
@@ -112,7 +112,7 @@ def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[Signe
         NotVerified: no trusted key signed the statement, or it is about another answer.
     """
     if len(token) > LONGEST or token.count(".") != 2:
-        raise Malformed("is no signature of an answer")
+        raise Malformed("is not a signature of an answer")
     head, payload, signature = token.split(".")
     statement = SignedStatement.of_record(parse(from_base64url(payload)))
     key = jws.verify(statement.record, _subject(statement, content), f"{head}..{signature}", keys, kind=TYPE)
@@ -128,7 +128,7 @@ def digest_of(text: bytes) -> str:
     try:
         return digest(canonical_answer(strict_json.parse(text)).encode("utf-8", "surrogatepass"))
     except (strict_json.MalformedJson, InvalidInput, ValueError):
-        raise Malformed("is no JSON that can be signed") from None
+        raise Malformed("is not JSON that can be signed") from None
 
 
 def _subject(statement: SignedStatement, content: bytes) -> str:

@@ -222,7 +222,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
         record: the entry, with the member `observations`.
 
     Raises:
-        InvalidInput: a text of an observation is empty or no text, or its count is no natural number.
+        InvalidInput: a text of an observation is empty or no text, or its count is not a natural number.
         KeyError, TypeError: the entry or an observation lacks members, or has others.
     """
     observations = tuple(Observation(**members) for members in record["observations"])
@@ -232,7 +232,7 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
         are_texts = all(isinstance(text, str) and text for text in texts)
         is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
         if not (are_texts and is_count):
-            raise InvalidInput.at(f"/observations/{index}", "is no observation")
+            raise InvalidInput.at(f"/observations/{index}", "is not an observation")
     return observations
 
 

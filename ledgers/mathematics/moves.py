@@ -186,7 +186,7 @@ def contradict(
         raise InvalidInput.at("/observations", "must not be empty")
     for index, identifier in enumerate(reservations or ()):
         if identifier not in state.reservations:
-            raise InvalidInput.at(f"/reservations/{index}", "is no reservation of this ledger")
+            raise InvalidInput.at(f"/reservations/{index}", "is not a reservation of this ledger")
     if reservations is None:
         reservations = [reservation.id for reservation in state.reservations.values() if reservation.committed]
     contradicted = {
@@ -295,8 +295,8 @@ def _reserve_of_slot(
     """
     slot = state.slot(kind)
     if slot is None:
-        allowed = ", ".join(present.kind for present in state.slots) or "none: the ledger has a plan only"
-        raise InvalidInput.at("/slot", "is no slot of this ledger", allowed=allowed)
+        allowed = ", ".join(present.kind for present in state.slots) or "no slot: the ledger has only a plan"
+        raise InvalidInput.at("/slot", "is not a slot of this ledger", allowed=allowed)
     if spec is None:
         raise InvalidInput.at("/spec", "is needed: a slot is charged for a mechanism")
     step, steps = steps_of(spec)

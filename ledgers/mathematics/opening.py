@@ -171,7 +171,7 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
         return {} if request.kind == "rdp" else {names[0]: LARGEST}
     for part in request.capacity:
         if part not in names:
-            raise InvalidInput.at(f"{pointer}/{part}", "is no part of such a slot", allowed=", ".join(names))
+            raise InvalidInput.at(f"{pointer}/{part}", "is not a part of such a slot", allowed=", ".join(names))
     if request.kind != "rdp" and names[0] not in request.capacity:
         raise InvalidInput.at(f"{pointer}/{names[0]}", "is missing")
     return request.capacity

@@ -121,7 +121,7 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
         return moves.close(state)
     if kind == "contradicted":
         return moves.contradict(state, observations_of(entry), entry.get("reservations"))
-    raise DoesNotReplay(f"{kind} is no kind of entry")
+    raise DoesNotReplay(f"{kind} is not a kind of entry")
 
 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
@@ -171,7 +171,7 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
     """
     spec, count, identifier = read(entry["spec"]), entry["count"], entry["reservation"]
     moves.require_open(state)
-    _require(_is_count(count), "the count is no number of runs")
+    _require(_is_count(count), "the count is not a number of runs")
     _require(identifier not in state.reservations, "the reservation was made before")
     if "slot" not in entry:
         return moves.reserve(state, identifier, spec=spec, item=entry["item"], count=count)

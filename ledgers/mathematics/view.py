@@ -1,7 +1,7 @@
 """Figures of a ledger that may be shown between its moves: functions of its entries, none of which measures a spent ε.
 
-At a time that depends on outputs "ε spent so far" is no guarantee (docs/ledger.md, "What may be reported"). The figures
-are the target, which always holds, the amounts left in each compartment, and the curve of the whole plan.
+At a time that depends on outputs "ε spent so far" is not a guarantee (docs/ledger.md, "What may be reported"). The
+figures are the target, which always holds, the amounts left in each compartment, and the curve of the whole plan.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def open_page(text: str, keys: Iterable[PublicKey]) -> tuple[JsonRecord, PublicK
     report, signature = _read_data(text)
     has_one_signature = text.count(signature) == 1 and UNSIGNED not in text
     if report.get("format") != FORMAT or not has_one_signature:
-        raise Malformed("is no page of a ledger")
+        raise Malformed("is not a page of a ledger")
     unsigned = text.replace(signature, UNSIGNED)
     key = jws.verify(report, digest(unsigned.encode("utf-8", "surrogatepass")), signature, trusted, kind=TYPE)
     checkpoints.verify(str(report.get("checkpoint")), key.name, trusted)
@@ -83,7 +83,7 @@ def checkpoint_of(text: str) -> str:
     """Return the signed head of the log in a page, without verifying it.
 
     Raises:
-        Malformed: the text is no page of a ledger.
+        Malformed: the text is not a page of a ledger.
     """
     report, _ = _read_data(text)
     return str(report.get("checkpoint"))
@@ -102,7 +102,7 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
         Malformed: the page is too long, lacks a part, or its data are not in canonical form.
     """
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
-        raise Malformed("is no page of a ledger, or a part of it is missing")
+        raise Malformed("is not a page of a ledger, or a part of it is missing")
     data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)
     signature, after, _ = text.partition(BEFORE)[2].partition(AFTER)
     if not closing or not after or not signature:

@@ -116,7 +116,7 @@ def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow 
     if BALANCE not in entry:
         return None
     if entry[BALANCE] != digest_of(state, text_of):
-        return f"The balance of the ledger {ledger.id} in the database is not that of its newest entry, {row.seq}."
+        return f"The balance of the ledger {ledger.id} in the database differs from its newest entry, {row.seq}."
     if any(item.job != _job_of(item.name) for item in state.plan):
         return f"An item of the ledger {ledger.id} has another reservation than the one in its name."
     return None

@@ -43,5 +43,5 @@ class StoredNodes:
         try:
             self._connection.execute(insert(NODES), rows)
         except IntegrityError:
-            raise ValueError("a node of the log's tree is there already, or is none") from None
+            raise ValueError("a node of the log's tree exists already, or is malformed") from None
         self._known.update(hashes.items())

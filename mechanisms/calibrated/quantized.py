@@ -144,7 +144,9 @@ class QuantizedRelease(Release):
             InvalidInput: there is no message, or as `decode_integers`.
         """
         if not messages:
-            raise InvalidInput.at("/messages", "are needed", allowed="at least one")
+            raise InvalidInput.at(
+                "/messages", "are needed", allowed="the observations that contradict the run, at least one"
+            )
         total = self.decode_integers(messages[0], count)
         for message in messages[1:]:
             total += self.decode_integers(message, count)
@@ -199,5 +201,5 @@ def _dimension(answer: Answer) -> int | None:
     per_client = answer.integer("/communication/bits_per_round_per_client")
     per_coordinate = answer.integer("/communication/bits_per_coordinate")
     if per_client % per_coordinate:
-        raise InvalidInput.at("/communication/bits_per_round_per_client", "is no whole number of coordinates")
+        raise InvalidInput.at("/communication/bits_per_round_per_client", "is not a whole number of coordinates")
     return per_client // per_coordinate

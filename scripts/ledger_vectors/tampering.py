@@ -1,4 +1,4 @@
-"""Evidence of the fixed log that holds, that is incomplete, that is false, and that is no evidence."""
+"""Evidence of the fixed log that holds, that is incomplete, that is false, and that is not evidence."""
 
 from __future__ import annotations
 
@@ -228,8 +228,8 @@ FORMS: dict[str, Change] = {
     "another format": lambda b: b.update(format="epsilond-log-bundle-2"),
     "no format": lambda b: b.pop("format"),
     "a member that no bundle has": lambda b: b.update(keys=[]),
-    "an entry that is no object": lambda b: b["entries"].__setitem__(0, "entry"),
-    "a checkpoint that is no text": lambda b: b["checkpoints"].__setitem__(0, 1),
+    "an entry that is not an object": lambda b: b["entries"].__setitem__(0, "entry"),
+    "a checkpoint that is not a text": lambda b: b["checkpoints"].__setitem__(0, 1),
     "a receipt without its proof": _first("receipts", lambda r: r.pop("proof")),
     "a receipt with one member more": _first("receipts", lambda r: r.update(more=1)),
     "a proof without its size": _first("proofs", lambda p: p.pop("second")),
@@ -303,7 +303,7 @@ def _of_kind(log: Log, receipt: Any) -> str:
 
 
 def _texts(whole: str) -> Iterator[Case]:
-    """Yield texts that are no bundle: broken JSON, a list, and an object with a duplicate member."""
+    """Yield texts that are not bundle: broken JSON, a list, and an object with a duplicate member."""
     yield case("no JSON", whole[:-1], NOT_SHOWN)
     yield case("a list", f"[{whole}]", *NO_EVIDENCE)
     twice = whole.replace('"count":2,', '"count":1,"count":2,', 1)

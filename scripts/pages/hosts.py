@@ -27,7 +27,7 @@ _EVENTS = """## Every event and every sampler
 upper bound and a positive lower bound. Times are medians in milliseconds on two shared cores. Trees: {commits}.
 
 dp-accounting's RdpAccountant takes a noise multiplier under REPLACE_ONE as σ over the sensitivity 2C. There its ε
-belongs to twice the noise of the event, and is no figure for the same run.
+belongs to twice the noise of the event, and is not a figure for the same run.
 """
 _COUNTS = """## Their test suites, run on epsilond
 

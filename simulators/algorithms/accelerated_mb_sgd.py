@@ -48,7 +48,9 @@ from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.acceleration import Sequences, steps
 
 CONVEXITY = replace(
-    STRONG_CONVEXITY, description="μ in the steps of Algorithm 2; absent: that of the problem", le=1e100
+    STRONG_CONVEXITY,
+    description="strong convexity μ in the step sizes of Algorithm 2; absent: the μ of the learning problem",
+    le=1e100,
 )
 Rounder = Callable[[SimulatedProblem, Reporting, Sequence[np.random.Generator]], Iterator[RoundDraws]]
 

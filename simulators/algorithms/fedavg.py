@@ -19,7 +19,7 @@ from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData,
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
-ALGORITHM_NAME = Quantity(description="which algorithm this is")
+ALGORITHM_NAME = Quantity(description="name of the algorithm")
 
 
 @request

@@ -43,7 +43,7 @@ class LocalSgdRun:
     local_steps: LocalSteps
     batch_size: BatchSize
     participants: Annotated[int | None, PARTICIPANTS] = None
-    step_size: Annotated[float, replace(STEP, description="of a local step")] = 1.0
+    step_size: Annotated[float, replace(STEP, description="step size of a local step")] = 1.0
     noise_std: Annotated[float | None, replace(NOISE, description="σ per coordinate, in every local step")] = None
 
 

@@ -61,7 +61,7 @@ STEP = replace(STEP_SIZE, gt=None, ge=1e-50, le=1e50)
 RATIO = Quantity(
     ge=1,
     le=1e100,
-    description="weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the bound asks for",
+    description="ratio of an iterate's weight to the weight before it; absent: 1/(1 − ημ), which the bound needs",
 )
 NUMPY_CALLS = 45
 """Calls of numpy in one round, approximate."""

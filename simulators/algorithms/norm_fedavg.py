@@ -38,7 +38,7 @@ from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData,
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
-ALGORITHM_NAME = Quantity(description="which algorithm this is")
+ALGORITHM_NAME = Quantity(description="name of the algorithm")
 GRID = replace(QUANTIZATION_LEVELS, le=MOST_QUANTIZATION_LEVELS)
 LEVELS = replace(NOISE_LEVELS, ge=0, le=MOST_NOISE_LEVELS)
 SERVER_STEP_SIZE = replace(STEP_SIZE, symbol="β", unit="length", description="the server's step, times a unit update")

@@ -33,7 +33,7 @@ from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProbl
 from epsilond.training.steps.messages import with_noise
 from epsilond.training.steps.one_release import projected_step, stopping_step, whole_batches
 
-ALGORITHM_NAME = Quantity(description="which algorithm this is")
+ALGORITHM_NAME = Quantity(description="name of the algorithm")
 LEAST_NOISE_STD = replace(
     NOISE_STD,
     gt=None,
@@ -41,7 +41,9 @@ LEAST_NOISE_STD = replace(
     description="standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m "
     "clients carries σ/√m",
 )
-NOISE_SHAPE = replace(NOISE_SCHEDULE, description="how the noise changes over the steps, up to a factor; absent: not")
+NOISE_SHAPE = replace(
+    NOISE_SCHEDULE, description="how the noise changes over the steps, up to a factor; absent: it is constant"
+)
 
 
 @request

@@ -46,7 +46,7 @@ def read_participation(run: AnyRun) -> None:
     The field of the run is replaced, although the run is frozen. A run without the field is left unchanged.
 
     Raises:
-        InvalidInput: the entries are no distribution, or `participants` is given too.
+        InvalidInput: the entries are not distribution, or `participants` is given too.
     """
     if run.participation is None:
         return

@@ -230,7 +230,7 @@ def _attack_hidden_draw(
     """
     inner = attack_spec(spec.mechanism, setting)
     if inner.worlds < 3:
-        message = "what replacing a record does says nothing of leaving it out"
+        message = "the effect of replacing a record does not bound the effect of leaving it out"
         raise InvalidInput.at("/sampling", message, allowed="without-replacement, full, or another relation")
     return HiddenDraw(inner, participation, removal=setting.relation != "replace-one")
 
@@ -245,7 +245,7 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
     if setting.relation == "add-or-remove-one":
         raise InvalidInput.at("/relation", "a batch of fixed size is drawn", allowed="replace-one, zero-out-one")
     if not isinstance(inner, NoisyValue):
-        message = "what a record that is drawn twice does is known of noise on one number"
+        message = "the effect of a record that is drawn twice is known only for noise on one number"
         raise InvalidInput.at("/mechanism/kind", message, allowed="gaussian, laplace, discrete_laplace")
     return RepeatedDraw(inner, spec.batch_size or 1, spec.population or 1)
 

@@ -85,7 +85,7 @@ def read_groups(run: AnyRun) -> None:
     for index, group in enumerate(groups):
         at = f"/client_groups/{index}"
         if run.noise_std is None and group.noise_std is not None:
-            raise InvalidInput.at(f"{at}/noise_std", "needs noise_std of the run, which is that of the others")
+            raise InvalidInput.at(f"{at}/noise_std", "needs noise_std of the run, which the other groups use")
         if run.noise_std is not None and group.targets:
             raise InvalidInput.at(f"{at}/{group.targets[0]}", "and noise_std: noise is either given or calibrated")
 

@@ -63,7 +63,7 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
         digits_only: whether the files of digits are read, instead of those of all characters.
 
     Raises:
-        InvalidInput: a file is missing or is no HDF5 file of this structure, or a writer has no test images.
+        InvalidInput: a file is missing or is not an HDF5 file of this structure, or a writer has no test images.
         MissingExtra: h5py is not installed.
     """
     training, test = DIGIT_FILES if digits_only else CHARACTER_FILES
@@ -86,7 +86,7 @@ def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
     """Open a file and yield its group `examples`.
 
     Raises:
-        InvalidInput: the file is missing, is no HDF5 file, or has no writers.
+        InvalidInput: the file is missing, is not an HDF5 file, or has no writers.
     """
     with extra("data", "federated EMNIST"):
         import h5py  # noqa: PLC0415  only this data set needs it
@@ -94,7 +94,7 @@ def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
     try:
         opened = h5py.File(path, "r")
     except OSError as error:
-        raise _fault(f"{path.name} is no complete HDF5 file: {error}") from None
+        raise _fault(f"{path.name} is not a complete HDF5 file: {error}") from None
     with opened:
         examples = opened.get("examples")
         if not isinstance(examples, h5py.Group):

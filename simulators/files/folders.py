@@ -40,7 +40,7 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
         if name not in DATA_NAMES
     ]
     faults += [
-        Fault(f"/data/{name}", f"{folder} is no folder", "the folder with the files of the data set")
+        Fault(f"/data/{name}", f"{folder} is not a folder", "the folder with the files of the data set")
         for name, folder in folders.items()
         if name in DATA_NAMES and not Path(folder).is_dir()
     ]

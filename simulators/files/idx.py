@@ -27,7 +27,7 @@ def parse_idx(content: bytes, *, axes: int, name: str, data: str) -> npt.NDArray
     """
     header_bytes = 4 + 4 * axes
     if len(content) < header_bytes or content[:4] != bytes([0, 0, UNSIGNED_BYTES, axes]):
-        message = f"{name} is no IDX file of unsigned bytes with {axes} axes"
+        message = f"{name} is not an IDX file of unsigned bytes with {axes} axes"
         raise InvalidInput.at(f"/data/{data}", message)
     shape = struct.unpack(f">{axes}I", content[4:header_bytes])
     expected = header_bytes + int(np.prod(shape, dtype=np.int64))

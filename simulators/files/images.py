@@ -105,7 +105,7 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
     Each row of a file has one byte for the label and 3,072 bytes for the pixels.
 
     Raises:
-        InvalidInput: a file is missing or truncated, or a label is no class.
+        InvalidInput: a file is missing or truncated, or a label is not a class.
     """
     sources = [read_known(folder, file, data="cifar-10") for file in files]
     batches = []
@@ -129,7 +129,7 @@ def _check_labels(labels: npt.NDArray[np.uint8], name: str, data: str) -> None:
         data: name of the data set, for the pointer of an error.
 
     Raises:
-        InvalidInput: a label is no class.
+        InvalidInput: a label is not a class.
     """
     if labels.size and int(labels.max()) >= CLASSES:
         raise InvalidInput.at(f"/data/{data}", f"{name} has a label above {CLASSES - 1}: {int(labels.max())}")

@@ -66,7 +66,7 @@ def _number(row: Mapping[str, str | None], name: str, line: int) -> float:
     """Return the value of a column as a number, or its code if the column is categorical.
 
     Raises:
-        InvalidInput: the value is no number, or none of the known words.
+        InvalidInput: the value is not a number, or none of the known words.
     """
     value = row[name] or ""
     try:

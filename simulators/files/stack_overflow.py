@@ -73,7 +73,7 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
         most_documents: largest number of training documents of a user; the first ones are kept.
 
     Raises:
-        InvalidInput: the file is missing, is no SQLite database of this structure, or has a malformed document.
+        InvalidInput: the file is missing, is not a SQLite database of this structure, or has a malformed document.
         MissingExtra: protobuf is not installed.
     """
     with _open_database(folder) as database:
@@ -103,7 +103,7 @@ def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
                     raise _fault(f"{path.name} has no {absent}")
             yield database
     except sqlite3.Error as error:
-        raise _fault(f"{path.name} is no complete SQLite database: {error}") from None
+        raise _fault(f"{path.name} is not a complete SQLite database: {error}") from None
 
 
 def _read_split(
@@ -169,15 +169,15 @@ def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
         count: number of tags.
 
     Raises:
-        InvalidInput: the file is missing, is no JSON object of counts, or has too few tags.
+        InvalidInput: the file is missing, is not a JSON object of counts, or has too few tags.
     """
     name = TAG_COUNTS.names[0]
     try:
         counts = json.loads(read_known(folder, TAG_COUNTS, data=DATA).content)
     except ValueError:
-        raise _fault(f"{name} is no complete JSON file") from None
+        raise _fault(f"{name} is not a complete JSON file") from None
     if not isinstance(counts, dict) or not all(isinstance(times, int) for times in counts.values()):
-        raise _fault(f"{name} is no JSON object with a count for each tag")
+        raise _fault(f"{name} is not a JSON object with a count for each tag")
     if len(counts) < count:
         raise _fault(f"{name} has {len(counts)} tags, and {count} are needed: it is truncated")
     return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:count])

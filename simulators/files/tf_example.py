@@ -86,13 +86,13 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
         names: names of the fields, each with one text in UTF-8.
 
     Raises:
-        MalformedExample: the bytes are no such message, or a field is missing or is no single text.
+        MalformedExample: the bytes are not such message, or a field is missing or is not a single text.
     """
     example: Any = example_type()()  # its fields are known at run time only
     try:
         example.ParseFromString(content)
     except (DecodeError, TypeError):
-        raise MalformedExample("is no tf.train.Example") from None
+        raise MalformedExample("is not a tf.train.Example") from None
     return tuple(_parse_text(example.features.feature, name) for name in names)
 
 
@@ -100,7 +100,7 @@ def _parse_text(features: Mapping[str, Any], name: str) -> str:
     """Return the text of a field.
 
     Raises:
-        MalformedExample: it is missing or is no single text in UTF-8.
+        MalformedExample: it is missing or is not a single text in UTF-8.
     """
     values: Sequence[bytes] = features[name].bytes_list.value if name in features else ()
     if len(values) != 1:
@@ -108,4 +108,4 @@ def _parse_text(features: Mapping[str, Any], name: str) -> str:
     try:
         return str(values[0], "utf-8")
     except UnicodeDecodeError:
-        raise MalformedExample(f"has a field {name} that is no UTF-8") from None
+        raise MalformedExample(f"has a field {name} that is not UTF-8") from None

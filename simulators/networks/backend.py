@@ -42,7 +42,7 @@ def choose_device() -> Any:
     torch = load_torch()
     name = os.environ.get(VARIABLE) or "cpu"
     if name not in DEVICES:
-        raise InvalidInput.at("/preset", f"{VARIABLE}={name} is no device", allowed=", ".join(DEVICES))
+        raise InvalidInput.at("/preset", f"{VARIABLE}={name} is not a device", allowed=", ".join(DEVICES))
     available = {
         "cpu": True,
         "cuda": bool(torch.cuda.is_available()),

@@ -82,7 +82,7 @@ class ModelQuality:
 
     rounds: int
     training_loss: float
-    """Mean cross-entropy on all training images, in nats; infinite if it is no number."""
+    """Mean cross-entropy on all training images, in nats; infinite if it is not a number."""
     test_error: float
     """Share of the test images with a wrong class."""
 

@@ -24,7 +24,7 @@ DataSet = Literal["breast-cancer", "digits", "diabetes"]
 DataLoss = Literal["logistic", "softmax", "squared"]
 Split = Literal["iid", "by-label", "odd-even-pairs"]
 
-KIND = Quantity(description="which learning problem this is")
+KIND = Quantity(description="name of the kind of learning problem")
 DATA_SET = Quantity(
     description="breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = "
     "10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are "
@@ -76,7 +76,7 @@ class DataSetProblem:
         if self.clients > facts.records:
             raise InvalidInput.at("/clients", "exceeds the records that there are", allowed=f"≤ {facts.records}")
         if self.loss not in (None, *facts.losses):
-            raise InvalidInput.at("/loss", f"is no loss of {self.data_set}", allowed=", ".join(facts.losses))
+            raise InvalidInput.at("/loss", f"is not a loss of {self.data_set}", allowed=", ".join(facts.losses))
         if self.split == "odd-even-pairs" and (self.data_set, self.clients) != ("digits", PAIRS):
             raise InvalidInput(
                 Fault("/split", "deals digits", "with data_set digits"), Fault("/clients", "are the pairs", f"{PAIRS}")

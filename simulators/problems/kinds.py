@@ -19,7 +19,9 @@ from epsilond.simulators.problems.synthetic import RIDGE, Recipe, Synthetic
 
 TARGET_NOISE = Quantity(ge=0, le=1, description="standard deviation of targets about the model's, before clipping to 1")
 THRESHOLD = Quantity(gt=0, le=1e3, description="residual from which on the loss grows linearly")
-SHARPNESS = Quantity(ge=0, le=1e3, description="how surely labels follow the model; 0: coin flips")
+SHARPNESS = Quantity(
+    ge=0, le=1e3, description="factor of the model's score in the log-odds of a label; at 0 labels are fair coin flips"
+)
 
 
 @request

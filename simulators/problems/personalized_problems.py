@@ -38,7 +38,7 @@ TARGET_NOISE_STD = Quantity(
 THRESHOLD = Quantity(
     symbol="κ", gt=0, le=1e6, unit="target", description="residual beyond which the Huber loss is linear"
 )
-FEATURE_VECTORS = Quantity(ge=1, le=4096, description="different feature vectors, each as likely as any other")
+FEATURE_VECTORS = Quantity(ge=1, le=4096, description="number of different feature vectors, all equally likely")
 PERSONAL_DIMENSION = Quantity(
     ge=1, le=10**5, description="last coordinates in which the clients' optima differ; absent: all"
 )

@@ -292,7 +292,7 @@ def connect(address: str) -> Client:
         socket.create_connection((host, port), CONNECT_SECONDS).close()
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except OSError as error:
-        reason = error.strerror or "what answers there is no Dask scheduler"
+        reason = error.strerror or "the program that answers there is not a Dask scheduler"
         raise ClusterError(f"no Dask scheduler answers at {address}: {reason}") from None
     try:
         _require_engine(client, address)

@@ -31,7 +31,7 @@ class ListedTheorem:
     statement: str
     source: Source
     status: Status
-    constants: Annotated[Literal["explicit", "hidden"], Served("whether the statement's numbers are all given")]
+    constants: Annotated[Literal["explicit", "hidden"], Served("whether the statement gives all its constants")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from epsilond.accountants.specs import DeclaredProfile
 _DIGITS = 60
 """Digits of the decimal arithmetic, in which δ as small as 1e-40 has twenty digits left after a difference."""
 LEAST_LOG10_DELTA = -1e9
-"""log10 of the δ that stands for 0 in a spec, because −∞ is no number of a request."""
+"""log10 of the δ that stands for 0 in a spec, because −∞ is not a number of a request."""
 
 
 def profile_from_trade_off(

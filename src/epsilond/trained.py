@@ -250,8 +250,8 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
     if answer.algorithm not in ("norm-fedavg", "projected-sgd"):
         yield Caution(
             code=RISK_RESTS_ON_GRADIENTS,
-            message="a gradient longer than its bound is scaled down, and the result is no gradient of the loss. The "
-            "guarantee holds, but bounds on the risk are for losses without clipping",
+            message="a gradient longer than its bound is scaled down, and the result is not a gradient of the loss. "
+            "The guarantee holds, but bounds on the risk are for losses without clipping",
         )
     if answer.algorithm == "norm-fedavg":
         rounding = "messages have exactly the law that was calibrated; only the models' sums are rounded"

@@ -55,13 +55,13 @@ def test_a_variable_that_is_no_setting_is_told_with_the_nearest(
     name: str, nearest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "secret")
-    with pytest.raises(ValueError, match=rf"{name}: is no setting; near it is {nearest}$"):
+    with pytest.raises(ValueError, match=rf"{name}: is not a setting; near it is {nearest}$"):
         Settings.from_environment()
 
 
 def test_one_that_is_near_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPSILOND_XYZZY", "secret")
-    with pytest.raises(ValueError, match=r"EPSILOND_XYZZY: is no setting$"):
+    with pytest.raises(ValueError, match=r"EPSILOND_XYZZY: is not a setting$"):
         Settings.from_environment()
 
 

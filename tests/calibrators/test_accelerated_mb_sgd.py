@@ -91,7 +91,7 @@ def test_the_printed_theorems_at_the_golden_figures() -> None:
 
 
 def test_more_rounds_than_can_be_run_leave_the_truth_out() -> None:
-    """A statement may prescribe rounds beyond every count; that is no fault of the request."""
+    """A statement may prescribe rounds beyond every count; that is not a fault of the request."""
     answer = solved(rounds=None, max_gradients=10**6, dimension=1, epsilon=100.0, smoothness=1e40)
     complete = answer.readings[1]
     assert complete.parameters["rounds"] > 1e15

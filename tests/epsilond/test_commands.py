@@ -232,7 +232,7 @@ def test_a_report_is_written_and_verified(tmp_path):
     shown = run("verify", file)
     assert shown.exit_code == 0
     noise = open_page(page)["answer"]["parameters"]["noise_multiplier"]
-    for said in ("exactly", f"{noise}", "0.9999998", "clipping norm", "a hash is no signature"):
+    for said in ("exactly", f"{noise}", "0.9999998", "clipping norm", "a hash is not a signature"):
         assert said in shown.stdout, said
     body = json.loads(run("verify", file, "--json").stdout)
     assert (body["agrees"], body["outcome"], body["hash"]) == (True, "exactly", open_page(page)["hash"])
@@ -297,7 +297,7 @@ def test_another_engines_report_exits_with_6_and_shows_todays_figures(tmp_path):
         (lambda: SPEC, "REPORT is a spec"),
         (lambda: json.dumps(EXAMPLES["several-deltas"]), "REPORT is a request for an account"),
         (lambda: Bundle().to_bytes().decode(), "it is verified by `epsilond ledger verify`"),
-        (lambda: "{", "REPORT begins like JSON and is none"),
+        (lambda: "{", "REPORT begins like JSON but is not valid JSON"),
     ],
 )  # fmt: skip
 def test_verify_says_what_a_json_file_is_and_what_it_wants(text, said, tmp_path):

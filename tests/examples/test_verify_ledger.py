@@ -54,7 +54,7 @@ def said_by_example(evidence, keys, *old):
 
 
 def said_by_epsilond(evidence, keys):
-    """The exit code of a verifier that computes no charges; None where it is no evidence."""
+    """The exit code of a verifier that computes no charges; None where it is not evidence."""
     try:
         trusted = [each.key for each in published_keys(json.loads(keys))]
         bundle = Bundle.of_bytes(evidence.encode("utf-8", "surrogatepass"))

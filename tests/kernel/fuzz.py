@@ -1,7 +1,7 @@
 """Ask the kernel random and hostile questions: python -m tests.kernel.fuzz MODULE COMPOSITIONS [SEED]
 
 MODULE is the file of an extension module, which a test builds with the compiler's sanitizers. The program ends with an
-error where an answer is no enclosure; a sanitizer ends it where the kernel does what C does not define.
+error where an answer is not an enclosure; a sanitizer ends it where the kernel does what C does not define.
 """
 
 from __future__ import annotations

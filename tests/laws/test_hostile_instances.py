@@ -2,7 +2,7 @@
 
 For every kind a few hostile mechanisms (tests/oracles/hostile_kinds.py) are run on small data by every way of drawing
 (tests/oracles/hostile_runs.py), for every reading of a level that is absent, every relation, unit and observer, and
-their exact divergence in both orders is compared with the certified upper end. A refusal is no fault. So that the law
+their exact divergence in both orders is compared with the certified upper end. A refusal is not a fault. So that the law
 says something, a fair share must be answered and some instance must come near the bound of every kind.
 """
 

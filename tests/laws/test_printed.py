@@ -88,7 +88,7 @@ OURS: dict[str, set[str]] = {
     "reshef.5.2": {"true_gaussian_dp_mu"},
     "reshef.f.2": {"true_gaussian_dp_mu"},
 }
-"""What stands beside a statement and is no part of it: the law of its noise, the truth, a batch it does not speak of."""
+"""What stands beside a statement and is not a part of it: the law of its noise, the truth, a batch it does not speak of."""
 IF_NOT_THERE = {"group", "noise_multiplier", "image_diameter", "contraction", "steps"}
 """Which group is shown; σ in the unit of our own mechanisms; of projected-sgd the steps, and the largest of them all."""
 PER_READING = {"informal": "informal", "complete": "complete", "proof": "complete", "corrected": "complete"}

@@ -20,7 +20,7 @@ from tests.oracles.finite import black_box, response
 from tests.oracles.hostile_runs import Batch, Law, Mechanism, independent
 
 NAMED = frozenset({"same-randomizer"})
-"""A report that names its sender is no report of the mechanism that every client runs."""
+"""A report that names its sender is not a report of the mechanism that every client runs."""
 ORDERED = NAMED | {"batch-has-no-order"}
 ODDS = Fraction(3)
 """e^ε of every finite kind: ε = log 3 in the specs."""

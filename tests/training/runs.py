@@ -76,7 +76,7 @@ class Remembering:
 
 
 def setting(algorithm, server="untrusted"):
-    """Return the relation, unit and observer of the algorithm's own example; a trusted server is no adversary."""
+    """Return the relation, unit and observer of the algorithm's own example; a trusted server is not an adversary."""
     example = next(one.example for one in epsilond.CALIBRATORS if one.name == algorithm)
     named = {name: example[name] for name in ("relation", "unit", "observer")}
     return named if server == "untrusted" else named | {"observer": "released-models"}

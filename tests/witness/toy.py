@@ -112,7 +112,7 @@ def calibrate(problem, run, target):
     if target.epsilon > 100.0:
         raise Infeasible("ε is too large for the toy")
     if target.epsilon > 50.0:
-        raise InvalidInput.at("/lipschitz", "is no constant of a toy")
+        raise InvalidInput.at("/lipschitz", "is not a constant of a toy")
     return replace(run, noise_std=1.0 / target.epsilon), ToyCalibration()
 
 

@@ -115,7 +115,7 @@ def _unbounded_gradient() -> Observation:
     """Return the observation of a gradient that is longer than L, without a count, which would depend on the data."""
     return Observation(
         "lipschitz-losses",
-        "a gradient is no number, or longer than lipschitz; nothing is released",
+        "a gradient is not a number, or longer than lipschitz; nothing is released",
         remedy="Calibrate for a larger lipschitz, or scale the losses down.",
         count=0,
     )

@@ -170,4 +170,4 @@ def reject_steps(algorithm: str, caller_steps: Mapping[str, float | None]) -> No
     """
     for name, value in caller_steps.items():
         if value is not None:
-            raise InvalidInput.at(f"/{name}", f"is no parameter of a run of {algorithm}")
+            raise InvalidInput.at(f"/{name}", f"is not a parameter of a run of {algorithm}")

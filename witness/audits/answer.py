@@ -109,7 +109,9 @@ class AuditAnswer:
     ratio: Annotated[
         float | None, Served("lower bound over certified upper end; absent where that is unbounded or 0")
     ] = None
-    claim: Annotated[ClaimChecked | None, Served("where one was made")] = None
+    claim: Annotated[ClaimChecked | None, Served("verdict on the claimed ε; absent unless the request has a claim")] = (
+        None
+    )
     meaning: str
     roc: Annotated[tuple[RocPoint, ...], Served("of the attacker's statistic over all samples, for a figure")]
     samples: Annotated[int, Served("runs on each data set")]

@@ -31,7 +31,7 @@ MOST_WORK = 1e5
 
 SAMPLES = Quantity(description="runs of the mechanism on each of the two data sets", ge=LEAST_SAMPLES, le=MOST_SAMPLES)
 CONFIDENCE = Quantity(description="probability with which the lower bounds hold, each by itself", gt=0, lt=1)
-SEED = Quantity(description="of all randomness: the same seed gives the same answer", ge=0, le=2**53)
+SEED = Quantity(description="seed of all randomness: the same seed gives the same answer", ge=0, le=2**53)
 ATTACK = Quantity(
     description=(
         "attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches "
@@ -56,7 +56,7 @@ class AuditSimulation(SettingFields):
     message the relation is replace-one. Exactly one of `delta` and `log10_delta` is given.
     """
 
-    kind: Annotated[Literal["audit"], Quantity(description="which simulation this is")] = "audit"
+    kind: Annotated[Literal["audit"], Quantity(description="name of the kind of simulation")] = "audit"
     spec: Annotated[Spec | None, MECHANISM] = None
     message: Annotated[
         QuantizedMessage | None, Quantity(description="two updates, to be distinguished by their messages")

@@ -192,8 +192,8 @@ PRESET = Preset(
     stands_in_for="Reproduces Figure 2: the figure is of a formula, and nothing is replaced. n = 100 users, one "
     "pass, L = ρ = 1, η = ½, σ = 1.5, and a share q of the users in each round. The paper names no smoothness: any "
     "β ≤ 4 gives these curves, and β = 2 is used. The printed δ is Theorem 2's as "
-    "printed, with n/m rounds even where that is no whole number. The corrected one has the ⌊n/m⌋ rounds that can be "
-    "run. The certified one is the smallest δ that any theorem here proves for that run. In addition to the paper's "
+    "printed, with n/m rounds even where that is not a whole number. The corrected one has the ⌊n/m⌋ rounds that can "
+    "be run. The certified one is the smallest δ that any theorem here proves for that run. In addition to the paper's "
     "curves, the final model is attacked at each point. The protected unit is a user, against an observer of only "
     "the final model.",
     repetitions=100,

@@ -126,7 +126,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 PERSONALIZATIONS = tuple(personalization_name(times) for times in TIMES_CLIENTS)
 STANDS_IN = (
     "Stand-in for Figures 1b to 1d, on Stack Overflow's tags (500 users) and EMNIST by writer (1000). It tests the "
-    "claims that models of one's own help under privacy, and the more so the stronger it is. Here 89 clients have 20 "
+    "claims that personal models help under privacy, and help more under stronger privacy. Here 89 clients have 20 "
     "of scikit-learn's 1797 digits each, of which 6 are held out. In file order a writer's digits are consecutive (no "
     "names are given), and clients have similar data. Sorted by label, a client has about two digits. Softmax "
     "regression of w + θ_i on the pixels replaces the paper's models. The paper draws a fixed number of users in each "

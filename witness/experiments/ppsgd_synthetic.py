@@ -156,8 +156,8 @@ ACROSS = Axis(name="personalization", title="personalization α, times the numbe
 LINES = Axis(name="epsilon", title=f"δ = {format_scientific(DELTA)}")
 SOURCE = "Bietti et al., Figure 1a"
 STANDS_IN = (
-    "Stand-in for Figure 1a, on its own synthetic linear regression: {size}. It tests the claims that models of one's "
-    "own help under privacy, and the more so the stronger it is. In the paper the last 5 coordinates differ "
+    "Stand-in for Figure 1a, on the paper's synthetic linear regression: {size}. It tests the claims that personal "
+    "models help under privacy, and help more under stronger privacy. In the paper the last 5 coordinates differ "
     "between users; here all do. The paper has noise multipliers from its grid and the best step of it at each. Here "
     "there is one step, and the smallest noise that is certified for the ε of a user's whole data, so that ε can be "
     "compared. The excess is that of the loss with its ½, half of what the paper's Section 6 defines (erratum "

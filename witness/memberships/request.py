@@ -16,7 +16,7 @@ LEAST_REFERENCES = 4
 MOST_WORK = 1e13
 """Most numbers that all runs may read; they take hours."""
 
-KIND = Quantity(description="which simulation this is")
+KIND = Quantity(description="name of the kind of simulation")
 TRAINING = Quantity(description="training, and canaries that are put into the data")
 RUNS = Quantity(
     description="trainings that are attacked. With several canaries one is enough: each is in by a coin of its own; of "
@@ -34,8 +34,8 @@ CHOSEN = Quantity(
     "one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent: all possible "
     "attacks"
 )
-CONFIDENCE = Quantity(description="with which each lower bound holds, by itself", gt=0, lt=1)
-SEED = Quantity(description="of all randomness: the same seed gives the same answer", ge=0, le=2**53)
+CONFIDENCE = Quantity(description="probability with which each single lower bound holds", gt=0, lt=1)
+SEED = Quantity(description="seed of all randomness: the same seed gives the same answer", ge=0, le=2**53)
 
 
 @request
@@ -67,7 +67,9 @@ class MembershipSimulation:
         natural_log_delta(self.delta, self.log10_delta)
         for index, name in enumerate(self.attacks or ()):
             if name not in ATTACKS or name in (self.attacks or ())[:index]:
-                raise InvalidInput.at(f"/attacks/{index}", "is no attack, or there twice", allowed=", ".join(ATTACKS))
+                raise InvalidInput.at(
+                    f"/attacks/{index}", "is not an attack, or is listed twice", allowed=", ".join(ATTACKS)
+                )
         if any("likelihood" in name for name in self.attacks or ()) and self.references < LEAST_REFERENCES:
             raise InvalidInput.at("/references", "are needed by that attack", allowed=f"≥ {LEAST_REFERENCES}")
         if 0 < self.references < LEAST_REFERENCES:

@@ -42,7 +42,7 @@ def canonical(value: object) -> str:
         return "{" + ",".join([prefix + canonical(value[name]) for name, prefix in members]) + "}"
     if isinstance(value, list | tuple):
         return "[" + ",".join(map(canonical, value)) + "]"
-    raise ValueError(f"{type(value).__name__} is no JSON")
+    raise ValueError(f"{type(value).__name__} is not JSON")
 
 
 def digest(text: str) -> str:

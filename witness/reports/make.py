@@ -20,7 +20,7 @@ def read_date(text: str | None) -> str | None:
     """Return the date of a report in the form YYYY-MM-DD, or None if there is none.
 
     Raises:
-        InvalidInput: the text is no date.
+        InvalidInput: the text is not a date.
     """
     try:
         return None if text is None else dt.date.fromisoformat(text).isoformat()

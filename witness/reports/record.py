@@ -2,8 +2,8 @@
 
 The record is one JSON object. Its `page` is the SHA-256 of the visible page, which excludes data and hash. Its `hash`
 is the SHA-256 of the canonical text of all other members. An accidental change of a figure, the date or a word is
-therefore detected. A hash is no signature: an attacker can compute both anew. `epsilond.verify` detects that, because
-the page is a function of its record, and the answer a function of its request.
+therefore detected. A hash is not a signature: an attacker can compute both anew. `epsilond.verify` detects
+that, because the page is a function of its record, and the answer a function of its request.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 
 
 class Broken(EpsilondError):
-    """A page that is no report, or no longer the report that was made. The message names the fault."""
+    """A page that is not a report, or no longer the report that was made. The message names the fault."""
 
 
 def record(
@@ -164,12 +164,12 @@ def _parse(text: str) -> JsonRecord:
     try:
         data = strict_json.parse(text.encode("utf-8", "surrogatepass"))
         if not isinstance(data, dict) or data.keys() - OPTIONAL_MEMBERS != MEMBERS:
-            raise Broken("the data are not those of a report")
+            raise Broken("the data do not describe a report")
         canonical(data)
     except (strict_json.MalformedJson, InvalidInput, ValueError):
         raise Broken("the data are not JSON, nested too deeply, or hold numbers beyond every double") from None
     if not all(isinstance(item, _TYPES.get(name, str)) for name, item in data.items()):
-        raise Broken("the data are not those of a report")
+        raise Broken("the data do not describe a report")
     if data["format"] != FORMAT:
         raise Broken(f"the data are of another format than {FORMAT}")
     if not re.fullmatch("[0-9a-f]{64}", data["hash"]):

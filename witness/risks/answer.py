@@ -100,7 +100,7 @@ class BoundAnswer:
     ] = None
     holds: Annotated[
         Verdict | None,
-        Served("yes: the whole band is at most the bound; no: it is all above; undecidable: the bound is in it"),
+        Served("yes: the whole band is at most the bound; no: it is all above; undecidable: the bound is in the band"),
     ] = None
 
 

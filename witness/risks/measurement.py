@@ -37,14 +37,14 @@ BLOCK_BYTES = 256e6
 BLOCK_REPETITIONS = 1e6
 """Most repetitions of one block, so that their number is finite for a run without work."""
 
-KIND = Quantity(description="which kind of simulation this is")
+KIND = Quantity(description="name of the kind of simulation")
 RUN = Quantity(description="the algorithm and its parameters; absent noise is calibrated to epsilon and delta")
 PROBLEM = Quantity(description="clients, their data, the loss and the domain")
 REPETITIONS = Quantity(description="independent repetitions, each with its own randomness", ge=2, le=1000)
 SEED = Quantity(description="the same seed gives the same answer", ge=0, le=2**53 - 1)
 POINTS = Quantity(description="rounds to measure at, at most", ge=1, le=200)
 SPACING = Quantity(description="whether the measured rounds are evenly apart, or by even ratios")
-CONFIDENCE = Quantity(description="of the band at each round", ge=0.5, le=1.0 - 1e-9)
+CONFIDENCE = Quantity(description="confidence of the band at each single round", ge=0.5, le=1.0 - 1e-9)
 RETURN_MODEL = Quantity(
     description="return the weights that the first repetition of every run put out, 20000 numbers of one run at most"
 )
@@ -85,7 +85,7 @@ class RiskSimulation:
         algorithm = algorithm_of(self.run)
         if not isinstance(self.problem, algorithm.problems):
             kinds = ", ".join(_kind_name(kind) for kind in algorithm.problems)
-            raise InvalidInput.at("/problem/kind", f"is no problem that {algorithm.name} runs on", allowed=kinds)
+            raise InvalidInput.at("/problem/kind", f"is not a problem that {algorithm.name} runs on", allowed=kinds)
         self._check_alternatives(algorithm)
         self._check_noise_or_target(find_join(algorithm.name).noise)
         if self.epsilon is not None:
@@ -118,7 +118,7 @@ class RiskSimulation:
         for index, name in enumerate(names):
             is_repeated = name in names[:index]
             if is_repeated or name not in algorithm.alternative_names:
-                faults.append(Fault(f"/alternatives/{index}", f"is no run beside {algorithm.name}", allowed))
+                faults.append(Fault(f"/alternatives/{index}", f"is not a run beside {algorithm.name}", allowed))
         if faults:
             raise InvalidInput(*faults)
 

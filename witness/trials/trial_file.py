@@ -75,7 +75,7 @@ class TrialFile:
             block: its result.
 
         Raises:
-            InvalidInput: the block is no trial, or the file cannot be written.
+            InvalidInput: the block is not a trial, or the file cannot be written.
         """
         if not isinstance(block, TrialResult):
             raise InvalidInput.at("/resume", "is for experiments on the papers' own data only")
@@ -133,12 +133,12 @@ def _parse(line: str) -> JsonObject:
     """Return the JSON object of a line.
 
     Raises:
-        InvalidInput: the line is no JSON object.
+        InvalidInput: the line is not a JSON object.
     """
     try:
         value = json.loads(line)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise InvalidInput.at("/resume", "is no file of finished blocks")
+        raise InvalidInput.at("/resume", "is not a file of finished blocks")
     return value

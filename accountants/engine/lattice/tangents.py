@@ -286,7 +286,7 @@ def _excess_ratio(point: FloatArray, own: FloatArray) -> FloatArray:
 
 
 _NEGLIGIBLE = -30.0
-"""Log ratio of a cell's tilted mass to the largest, below which it is no end: e^−30 of a moment is negligible."""
+"""Log ratio of a cell's tilted mass to the largest, below which it is not an end: e^−30 of a moment is negligible."""
 
 
 def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float) -> IntArray:

@@ -22,7 +22,7 @@ ROUNDED = 1.0 + 2.0**-48
 
 
 def concentration_of_part(part: Pair) -> float:
-    """Return a ρ for which a pair that is no product is ρ-zero-concentrated; math.inf if none is known.
+    """Return a ρ for which a pair that is not a product is ρ-zero-concentrated; math.inf if none is known.
 
     Args:
         part: a pair without parts. Of several alternatives it takes the least ρ.
@@ -44,7 +44,7 @@ def concentration_of_part(part: Pair) -> float:
 
 
 def formulas_of(part: Pair) -> list[RenyiFormula]:
-    """Return the formulas for the Rényi divergences of a pair that is no product.
+    """Return the formulas for the Rényi divergences of a pair that is not a product.
 
     Args:
         part: the pair.
@@ -73,7 +73,7 @@ def largest_loss(pair: Pair) -> float:
 
 
 def _largest_loss_of_part(part: Pair) -> float:
-    """Return an ε from which on δ of a pair that is no product is zero; math.inf if none is known."""
+    """Return an ε from which on δ of a pair that is not a product is zero; math.inf if none is known."""
     law = part.atoms
     if law is not None and law.log_infinite == law.log_missing == -math.inf:
         return max(map(abs, law.losses), default=0.0) * (1.0 + 2.0 * law.accuracy)

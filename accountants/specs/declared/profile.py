@@ -62,7 +62,7 @@ def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
     if not 1 <= len(points) <= MOST_POINTS:
         yield Fault(pointer, "has too few or too many points", f"1 to {MOST_POINTS} points")
     if any(len(point) != 2 for point in points):
-        yield Fault(pointer, "has an entry that is no pair [ε, log10 δ]")
+        yield Fault(pointer, "has an entry that is not a pair [ε, log10 δ]")
         return
     if any(left >= right for (left, _), (right, _) in itertools.pairwise(points)):
         yield Fault(pointer, "must be in increasing order of ε")

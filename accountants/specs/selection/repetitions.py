@@ -15,7 +15,7 @@ MEAN = Quantity(symbol="E[K]", gt=0, le=1e9, description="expected number of run
 MEAN_FROM_ONE = Quantity(symbol="E[K]", ge=1, le=1e9, description="expected number of runs K, which is at least 1")
 SHAPE = Quantity(symbol="η", gt=-1, le=1e3, description="shape; 1 is geometric, 0 logarithmic")
 LARGEST_ODDS = 1e30
-"""Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is no normal double."""
+"""Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is not normal double."""
 
 
 @request

@@ -38,7 +38,7 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
         length: required number of entries, at most 1000.
 
     Raises:
-        InvalidInput: the length is wrong or above 1000, an entry is no probability, or the sum is not 1.
+        InvalidInput: the length is wrong or above 1000, an entry is not a probability, or the sum is not 1.
     """
     has_length = 1 <= len(values) <= MOST_OUTCOMES and len(values) == length
     are_probabilities = all(map(_is_probability, values))
@@ -47,7 +47,7 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
 
 
 def _is_probability(value: object) -> bool:
-    """Return whether a value from a request is a number in [0, 1]; True and False are no numbers here."""
+    """Return whether a value from a request is a number in [0, 1]; True and False are not numbers here."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value <= 1.0
 
 

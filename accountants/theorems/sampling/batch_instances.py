@@ -96,7 +96,7 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
     pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For
     contributions of bounded norm, the second example has opposite contributions of the record, with all others zero.
-    There are no pairs if the mechanism samples again or is no sum of contributions.
+    There are no pairs if the mechanism samples again or is not a sum of contributions.
 
     Args:
         spec: the subsampled mechanism.
@@ -119,7 +119,7 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
     The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
     of a batch without the record. If all other contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If
     all others are −C, it is (1 − q) ν₀ + q ν_2s against (1 − q) ν₀ + q ν_s. There are no pairs if the mechanism samples
-    again, is not tight, or is no sum of bounded contributions.
+    again, is not tight, or is not a sum of bounded contributions.
 
     Args:
         mechanism: the mechanism that is run on the batch.

@@ -13,10 +13,11 @@ composes: with probability q the mechanism's pair, otherwise two equal distribut
 attained if R is singular to P and Q, for example if reports carry names, or if the number of records is observed. ∎
 
 It is also approached by integers, scores and queries that may depend on the batch in any way. A sensitivity limits
-their differences between neighbours in the request's relation, and a batch without the unit is no such neighbour. Let
-the integers of batches without the unit be far from all others. Or let a third candidate have by far the largest score
-there, or a first query be far above the threshold there only. R becomes singular as the distance grows. So no smaller
-bound holds for these kinds under replace-one or zero-out-one. Amplification needs a declaration about removal.
+their differences between neighbours in the request's relation, and a batch without the unit is not one of
+them. Let the integers of batches without the unit be far from all others. Or let a third candidate have by far the
+largest score there, or a first query be far above the threshold there only. R becomes singular as the distance grows.
+So no smaller bound holds for these kinds under replace-one or zero-out-one. Amplification needs a declaration about
+removal.
 
 So the members of a batch may be public. The bound does not cover add-or-remove-one: the data sets, given that the unit
 is drawn, are then not neighbours in that relation, or the absence of the unit is observed.

@@ -104,7 +104,7 @@ class CloneCount:
 
     @cached_property
     def _mirrored(self) -> Binomial:
-        """Distribution of n − 1 − C, the number of reports that are no clones."""
+        """Distribution of n − 1 − C, the number of reports that are not clones."""
         return Binomial(self.distribution.trials, self.distribution.q, self.distribution.p)
 
     @property

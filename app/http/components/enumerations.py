@@ -98,7 +98,7 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
 
     Args:
         schemas: the named schemas of the document, to which a shared enumeration is added.
-        schema: any schema; one that is no enumeration is returned unchanged.
+        schema: any schema; one that is not an enumeration is returned unchanged.
     """
     values = schema.get("enum")
     if not isinstance(values, list):

@@ -32,7 +32,7 @@ NAMED: Mapping[str, Schema] = {
         "anyOf": [{"$ref": f"{REF}JsonObject"}, {"type": "array", "items": {}}, STRING, NUMBER, {"type": "boolean"}],
         "description": "any JSON value that is not null",
     },
-    "Texts": {"type": "object", "additionalProperties": STRING, "description": "texts by name"},
+    "Texts": {"type": "object", "additionalProperties": STRING, "description": "texts of the page by their names"},
     "Numbers": {"type": "object", "additionalProperties": NUMBER, "description": "numbers by name"},
     "Figures": {
         "type": "object",

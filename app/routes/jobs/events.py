@@ -29,7 +29,11 @@ async def _changes(
     id: str,  # noqa: A002 (the name of the path parameter)
     last_event_id: Annotated[
         str | None,
-        Header(alias="Last-Event-ID", description="the last that was seen; it is not sent again", max_length=64),
+        Header(
+            alias="Last-Event-ID",
+            description="the id of the last event that the client has seen; later events are sent",
+            max_length=64,
+        ),
     ] = None,
 ) -> AsyncIterator[AsyncIterator[Job]]:
     """Check that a client may follow a job, and yield the iterator over the states of the job.

@@ -65,7 +65,7 @@ def _endpoint(figures: str) -> Endpoint:
             form: png or svg; None follows the Accept header.
 
         Raises:
-            Problem: the job is no simulation, has no result, or the Accept header allows neither format.
+            Problem: the job is not a simulation, has no result, or the Accept header allows neither format.
         """
         chosen = form or accepted_format(request.headers.get("accept", "").strip() or "*/*")
         record = (await find_job(request, id, 0.0)).record

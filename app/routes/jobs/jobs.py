@@ -69,8 +69,8 @@ def add(app: FastAPI) -> None:
         operation_id="remove_job",
         summary="Cancel a job, or delete one that has ended",
         response_model=JobDocument,
-        response_description="It was cancelled",
-        responses={204: {"description": "It had ended, and is deleted"}},
+        response_description="The job was cancelled",
+        responses={204: {"description": "The job had ended, and is deleted"}},
         openapi_extra={"x-problems": [503]},
         tags=TAGS,
     )
@@ -83,7 +83,8 @@ async def list_jobs(
     kind: Annotated[str | None, Query(description="only jobs of this kind", pattern=r"^[a-z-]{1,64}$")] = None,
     limit: Annotated[int, Query(description="largest number of jobs in the answer", ge=1, le=100)] = 20,
     cursor: Annotated[
-        str | None, Query(description="as in `next` of the previous page", pattern=r"^[0-9]{1,18}$")
+        str | None,
+        Query(description="continue after this position, the `next` of the previous page", pattern=r"^[0-9]{1,18}$"),
     ] = None,
 ) -> Response:
     """List the jobs of the caller, the newest first.

@@ -30,7 +30,7 @@ def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
     delta = ZERO if request.delta is None else request.delta
     epsilon = epsilon_of_run(request, delta)
     if math.isinf(epsilon):
-        raise ConditionViolated(f"one run has no finite ε at δ = {delta:f}: a pure slot takes none such")
+        raise ConditionViolated(f"one run has no finite ε at δ = {delta:f}: a pure slot cannot pay for such a run")
     run_charge = {"epsilon": up(epsilon), "delta": delta}
     return Charge(parts=times(run_charge, request.count), each=run_charge, theorem=PURE)
 

@@ -64,7 +64,7 @@ SHARES = Theorem(
     title="Several analysts share one budget",
     statement=(
         "Against analysts who may talk to one another the account's guarantee holds for any quotas of each; a quota "
-        "alone is no guarantee"
+        "alone is not a guarantee"
     ),
     source=Source("epsilond", "docs/ledger.md, Several analysts"),
     status=Status.PROVED,

@@ -12,7 +12,7 @@ export const partName = (part) => NAMES[part] ?? part.replace(":", " ");
 /** A decimal string in units of its last possible place. */
 export function units(text) {
   const match = /^(\d+)(?:\.(\d{1,18}))?$/.exec(text);
-  if (!match) throw new RangeError(`${text} is no amount`);
+  if (!match) throw new RangeError(`${text} is not an amount`);
   return BigInt(match[1] + (match[2] ?? "").padEnd(PLACES, "0"));
 }
 

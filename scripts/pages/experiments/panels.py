@@ -91,7 +91,7 @@ def with_best_steps(answer: Stored) -> Stored:
 
 
 def _excess(cell: CellAnswer) -> float:
-    """Return the mean excess risk of a cell; infinity if it was not measured or is no number."""
+    """Return the mean excess risk of a cell; infinity if it was not measured or is not a number."""
     mean = math.inf if cell.final_excess is None else float(cell.final_excess.mean)
     return math.inf if math.isnan(mean) else mean
 

@@ -18,8 +18,8 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 Server = Literal["trusted", "untrusted"]
 Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd", "gap-differences"]
 
-SERVER = Quantity(description="who adds the noise: each client, or the server, which then sees every message")
-METHOD = Quantity(description="cancelled-noise, or the algorithm that it is compared with at the same privacy")
+SERVER = Quantity(description="who adds the noise: each client, or the server. The server then sees every message")
+METHOD = Quantity(description="the algorithm: cancelled-noise, or one with which it is compared at the same privacy")
 BASE_NOISE_STD = replace(
     NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
 )

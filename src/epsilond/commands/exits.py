@@ -38,7 +38,7 @@ ARGUMENTS = {
     "item": "ITEM",
     "bundle": "BUNDLE",
 }
-"""Names in messages of parameters that are no options; empty where the message has a name itself."""
+"""Names in messages of parameters that are not options; empty where the message has a name itself."""
 SENTENCES = ("there is no such", "an audit has")
 """Beginnings of messages that are sentences of their own."""
 EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."

@@ -204,7 +204,7 @@ def _path(job: str) -> str:
         InvalidInput: the id has another form than those of jobs.
     """
     if not ID.fullmatch(job):
-        raise InvalidInput.at("/id", "ID must be that of a job, such as `epsilond jobs list` shows")
+        raise InvalidInput.at("/id", "ID must be the id of a job, as `epsilond jobs list` shows it")
     return f"{PATH}/{job}"
 
 

@@ -50,7 +50,7 @@ def print_body(answer: object) -> None:
 
 
 def show_progress(what: str) -> AbstractContextManager[object]:
-    """Show the name of a computation while it lasts; print nothing if standard error is no terminal."""
+    """Show the name of a computation while it lasts; print nothing if standard error is not a terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
     from rich.console import Console  # noqa: PLC0415  as above

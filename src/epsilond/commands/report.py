@@ -29,7 +29,7 @@ Source = Annotated[
 Out = Annotated[str, typer.Option(metavar="FILE", help="file of the page; - prints it")]
 Date = Annotated[
     str | None,
-    typer.Option(metavar="YYYY-MM-DD", help="date of the page · default today, in UTC; none for none"),
+    typer.Option(metavar="YYYY-MM-DD", help="date of the page · default today, in UTC; `none` for no date"),
 ]
 AsOutcome = Annotated[bool, typer.Option("--json", help="print the outcome as JSON")]
 
@@ -99,9 +99,9 @@ def verify(
 
     Answer and page are made anew from the request in the report, and compared with the whole file. If the report is of
     the engine's own version, every figure must agree, except for the last digits, which may differ on another
-    processor. The date and the author of the report are not checked: a hash is no signature. With a signature and keys
-    that you trust, the signature is checked too, and the report may be an answer in JSON. A ledger's page contains its
-    signature.
+    processor. The date and the author of the report are not checked: a hash is not a signature. With a signature and
+    keys that you trust, the signature is checked too, and the report may be an answer in JSON. A ledger's page contains
+    its signature.
 
     Exit codes: 0 it agrees, or is signed and nothing was computed anew, 4 the report was altered or is incomplete, or
     the signature does not hold, 5 today's engine does not agree, 6 another version of the engine made the report: its

@@ -129,7 +129,7 @@ def _parse_object(text: str, *, at: str, inner_at: str) -> JsonRecord:
 
     Args:
         text: the JSON text.
-        at: JSON pointer for the fault that the text is no object.
+        at: JSON pointer for the fault that the text is not an object.
         inner_at: JSON pointer with which pointers of faults within the object begin.
 
     Raises:

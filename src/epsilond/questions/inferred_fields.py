@@ -120,7 +120,7 @@ def domain_radius(diameter: object, radius: object, center: Floats) -> float:
     """Return the largest norm of a model in the domain, a ball around the first model; infinite without a domain.
 
     Args:
-        diameter: diameter of the ball; it takes precedence over the radius. A value that is no number is ignored.
+        diameter: diameter of the ball; it takes precedence over the radius. A value that is not a number is ignored.
         radius: radius of the ball, likewise.
         center: center of the ball, shape (d,).
     """

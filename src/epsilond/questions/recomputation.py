@@ -98,7 +98,7 @@ def template_errors() -> type[Exception]:
 def verify_answer(text: str, signature: VerifiedSignature | None, request: Mapping[str, object] | None) -> Verification:
     """Verify a signed answer in JSON.
 
-    If its request is given and is no sweep, the answer is also computed again and compared.
+    If its request is given and is not a sweep, the answer is also computed again and compared.
 
     Args:
         text: JSON text of the answer.
@@ -145,7 +145,7 @@ def _describe_json(text: str) -> str:
     try:
         body = json.loads(text)
     except ValueError:
-        return f"begins like JSON and is none; {REPORT_HINT}"
+        return f"begins like JSON but is not valid JSON; {REPORT_HINT}"
     if not isinstance(body, dict):
         return f"is JSON without a report; {REPORT_HINT}"
     is_log = str(body.get("format", "")).startswith("epsilond-log")
@@ -220,7 +220,7 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
 
     Raises:
         NoSignature: the signature belongs to another document.
-        Broken: the visible page is not the one that belongs to its data, or the data are not those of a report.
+        Broken: the visible page is not the one that belongs to its data, or the data do not describe a report.
     """
     _require_report_content(data, page, signature)
     facts: JsonRecord = {
@@ -289,7 +289,7 @@ def _require_date(text: str) -> None:
     except InvalidInput:
         is_date = False
     if not is_date:
-        raise Broken("the text in the place of the date is no date")
+        raise Broken("the text in the date's position is not a date")
 
 
 def _require_canonical_request(request: JsonObject) -> None:

@@ -33,7 +33,7 @@ class Verification:
         a ledger.
 
     The present engine is this version of the library. The date and the author of a report without a signature are not
-    checked: a hash is no signature.
+    checked: a hash is not a signature.
 
     Attributes:
         outcome: one of the outcomes above.

@@ -14,7 +14,7 @@ from epsilond.runs.false_alarms import PER_TEST, log_threshold
 _LARGEST_LOG: Final = 500.0
 """Largest −log p [nat] that a bet uses."""
 
-TURNS: Final = "clients are drawn again only after all others: cohorts that take turns are no independent draws"
+TURNS: Final = "clients are drawn again only after all others: cohorts that take turns are not independent draws"
 SAME: Final = "the same clients are drawn again and again"
 CYCLE: Final = "cohorts follow each other in the same order as before: the generator that draws them was reset"
 

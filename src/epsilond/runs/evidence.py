@@ -120,7 +120,7 @@ class Evidence:
         """
         choices = [premise.id for premise in self.premises if premise.declaration]
         if premise not in choices:
-            raise InvalidInput.at("/premise", "is none that can be declared", allowed=", ".join(choices))
+            raise InvalidInput.at("/premise", "is not a premise that can be declared", allowed=", ".join(choices))
         if not declaration.strip():
             raise InvalidInput.at("/declaration", "must not be empty")
         self._vouched[premise] = declaration.strip()

@@ -164,7 +164,7 @@ class NoiseSamples:
             correlation_exponent = 0.5 * float(products.max()) ** 2
             exponent = max(float(distance_exponents.max()), correlation_exponent)
             if not exponent < log_threshold(self._steps, hypotheses=4 * earlier):
-                self._raise_alarm("the noise repeats that of an earlier step: its generator was reset")
+                self._raise_alarm("the noise repeats the noise of an earlier step: its generator was reset")
         # The first samples stay; each later one replaces the oldest of the latest samples.
         row = index if index < _MEMORY else _MEMORY + (index - _MEMORY) % _MEMORY
         self._earlier[row] = single / norm if norm > 0.0 else 0.0

@@ -45,7 +45,7 @@ DIVISOR: Final = Premise(
 )
 SAME_PARTS: Final = Premise(
     id="same-parts",
-    statement="Optimizer, sampler and accountant are those of the start; none was replaced, rewound or cleared.",
+    statement="Optimizer, sampler and accountant stayed the same objects; none was replaced, rewound or cleared.",
     declaration="no result of the steps that are missing from the record was used or released",
 )
 PARAMETERS: Final = Premise(
@@ -74,8 +74,8 @@ RELEASES: Final = Premise(
 )
 EVENT: Final = Premise(
     id="event",
-    statement="The recorded event is that of the mechanism that ran.",
-    declaration="the recorded event is that of the mechanism that ran",
+    statement="The recorded event describes the mechanism that ran.",
+    declaration="the recorded event describes the mechanism that ran",
 )
 CORRELATION: Final = Premise(
     id="noise-correlation",

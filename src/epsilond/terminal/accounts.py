@@ -23,7 +23,7 @@ NOT_CHECKED = (
     "that the described run is the run that took place",
     "the date",
 )
-UNSIGNED = "who made the report: a hash is no signature"
+UNSIGNED = "who made the report: a hash is not a signature"
 
 
 def account(answer: AccountAnswer) -> RenderableType:

@@ -112,7 +112,7 @@ def test_skellam_noise_is_the_sum(variance: float, shift: int, order: float, rea
 def test_far_orders_and_shifts_of_skellam_noise_are_finite(variance: float, shift: int, order: float) -> None:
     lower, upper = SkellamRenyi(variance, shift).divergence(order)
     assert 0.0 <= lower <= upper < math.inf
-    # One outcome shows that a closed form is no constant times too small: y = −n with the loss of n.
+    # One outcome shows that a closed form is not a constant times too small: y = −n with the loss of n.
     n = shift
     with mp.workdps(30):
         near = mp.log(mp.besseli(n, variance)) if n < 10**7 else None

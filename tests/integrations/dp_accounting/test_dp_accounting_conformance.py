@@ -15,4 +15,4 @@ class EpsilondAccountantTest(PrivacyAccountantTest):
         ]
 
 
-del PrivacyAccountantTest  # without a class of accountants it is no test
+del PrivacyAccountantTest  # without a class of accountants it is not a test

@@ -302,7 +302,7 @@ def test_another_organisation_finds_nothing(kept: Book, ledger: LedgerRow) -> No
 def test_a_ledger_waits_for_its_reconciliation(kept: Book, ledger: LedgerRow) -> None:
     held = kept.reserve(TENANT, [ledger.id], query(), key(), by="rolf")
     amendment = requested(kept, ledger.id, "amend")
-    for _ in range(2):  # sent again, it is no second move
+    for _ in range(2):  # sent again, it is not a second move
         assert kept.request_reconciliations("op", "The log lacks entries.") == 1
     move = next(each for each in kept.pending(TENANT, ledger.id) if each.kind == "reconcile")
     assert len(kept.pending(TENANT, ledger.id)) == 2

@@ -67,7 +67,7 @@ def test_any_byte_of_a_bundle_that_is_another_is_found(kept, tmp_path):
         try:
             found = audited(tampered, kept / "keys")
         except epsilond.InvalidInput:
-            continue  # it is no bundle any more
+            continue  # it is not a bundle any more
         assert not found.holds, place
 
 

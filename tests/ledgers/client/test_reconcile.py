@@ -71,7 +71,9 @@ def test_an_older_copy_is_refused_until_what_it_lacks_is_accounted_for(restored)
         ):
             with pytest.raises(Refused):
                 refused()
-        with pytest.raises(Refused, match="has 3 entries, and the log has fewer"):  # an older checkpoint is no excuse
+        with pytest.raises(
+            Refused, match="has 3 entries, and the log has fewer"
+        ):  # an older checkpoint is not an excuse
             books.reconcile(newest(restored / "early"))
         with pytest.raises(epsilond.InvalidInput):
             books.reconcile(declared="yes")

@@ -165,9 +165,9 @@ def test_specs_from_files_and_standard_input(opened, tmp_path):
     [
         (["show", "hospice"], "LEDGER: there is no such ledger"),
         (["commit", "nobody"], "no such"),
-        (["reserve", "hospital", "train", "--slot", "pure", "--spec", QUERY], "--slot is no slot of this ledger"),
+        (["reserve", "hospital", "train", "--slot", "pure", "--spec", QUERY], "--slot is not a slot of this ledger"),
         (["reserve", "hospital", "--slot", "gdp", "--spec", "{"], "is not JSON"),
-        ([*OPEN[:-2], "--slot", 'gdp={"rho": 1}'], "is no part of such a slot"),
+        ([*OPEN[:-2], "--slot", 'gdp={"rho": 1}'], "is not a part of such a slot"),
         ([*OPEN[:-4], "--delta", "2"], "--delta"),
         (["list", "--at", "ftp://nowhere"], "must be a URL"),
     ],

@@ -93,4 +93,4 @@ def test_verify_counts_cosignatures_with_its_exit_codes(opened, tmp_path):
     two = ["--witness", witness.public.vkey, "--witness", other.public.vkey]
     assert NAME in run(*common, "--checkpoint", shown, *two, code=NOT_SHOWN).stdout
     run(*common, "--checkpoint", false, "--witness", witness.public.vkey, code=DOES_NOT_HOLD)
-    assert "--witness is no key" in run(*common, "--witness", "nonsense", code=BAD_INPUT).stderr
+    assert "--witness is not a key" in run(*common, "--witness", "nonsense", code=BAD_INPUT).stderr

@@ -92,7 +92,7 @@ def test_it_stays_contradicted_and_what_is_held_returns() -> None:
 def test_what_is_no_contradiction_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="/observations"):
         moves.contradict(used(), [])
-    with pytest.raises(InvalidInput, match="/reservations/1: is no reservation"):
+    with pytest.raises(InvalidInput, match="/reservations/1: is not a reservation"):
         moves.contradict(used(), [REPEATED], ["paid", "nobody"])
 
 

@@ -51,7 +51,7 @@ def install(use, *, own):
 
         @property
         def _extra_delta(self):
-            raise NoEquivalent("the sum of the δ of all declared parts is no figure of ours")
+            raise NoEquivalent("the sum of the δ of all declared parts is not a figure of ours")
 
         def get_epsilon_and_optimal_order(self, target_delta):
             del target_delta

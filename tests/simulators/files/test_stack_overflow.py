@@ -68,7 +68,7 @@ def test_numbers_beside_the_texts_are_left_alone() -> None:
         (example_bytes(TEXTS)[:-1], "no tf.train.Example"),
         (b"", "field tokens"),
         (example_bytes({"tokens": "x"}), "field title"),
-        (example_bytes(TEXTS).replace(b"how", b"\xff\xfe\xfd"), "tokens that is no UTF-8"),
+        (example_bytes(TEXTS).replace(b"how", b"\xff\xfe\xfd"), "tokens that is not UTF-8"),
     ],
 )
 def test_a_malformed_message_is_refused(content: bytes, message: str) -> None:
@@ -133,7 +133,7 @@ def test_reading_changes_no_file(folder: Path) -> None:
         ),
         (
             lambda path: change_database(path.parent, "UPDATE examples SET serialized_example_proto = 'text'"),
-            "document 1 of user u00. in the split train is no tf.train.Example",
+            "document 1 of user u00. in the split train is not a tf.train.Example",
         ),
         (
             lambda path: change_database(
@@ -178,10 +178,10 @@ def test_frequent_words_are_the_first_lines_and_frequent_tags_the_largest_counts
         ("word_count", "the five\n", "line 1 of stackoverflow.word_count"),
         ("word_count", "the 5\n", "word_count has 1 words, and 2 are needed"),
         ("word_count", "", "word_count has 0 words"),
-        ("tag_count", '{"python": 5, "ja', "tag_count is no complete JSON file"),
-        ("tag_count", "", "tag_count is no complete JSON file"),
-        ("tag_count", '["python", "java"]', "tag_count is no JSON object"),
-        ("tag_count", '{"python": "many", "java": 2}', "tag_count is no JSON object"),
+        ("tag_count", '{"python": 5, "ja', "tag_count is not a complete JSON file"),
+        ("tag_count", "", "tag_count is not a complete JSON file"),
+        ("tag_count", '["python", "java"]', "tag_count is not a JSON object"),
+        ("tag_count", '{"python": "many", "java": 2}', "tag_count is not a JSON object"),
         ("tag_count", '{"python": 5}', "tag_count has 1 tags, and 2 are needed"),
     ],
 )

@@ -154,7 +154,7 @@ def test_repeated_shuffled_reports_of_a_pure_guarantee_have_a_curve(observer: Ob
 
 @pytest.mark.parametrize("clients", [1, 2, 10, 1000])
 def test_shuffled_responses_have_an_epsilon_at_every_delta(clients: int) -> None:
-    """Beyond the largest loss both ends of log δ are −∞, whose difference is no number."""
+    """Beyond the largest loss both ends of log δ are −∞, whose difference is not a number."""
     report = Shuffled(clients=clients, mechanism=RandomizedResponse(epsilon=1.0, categories=3))
     curve = account(report, relation="replace-one", observer="shuffled-server").guarantee.curve
     before = math.inf

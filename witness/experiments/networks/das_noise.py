@@ -1,7 +1,7 @@
 """The noise of Das et al.'s experiments with networks, by their formulas, and certified noise for the same target.
 
 Experiments (i) have a target for each round, ε = 10, and sensitivities by the paper's equation (6) with μ = 0.1. The
-paper assumes these; they are no bounds for all data. Experiments (ii) and (iii) have the target (0.1, 10⁻⁹) for all
+paper assumes these; they are not bounds for all data. Experiments (ii) and (iii) have the target (0.1, 10⁻⁹) for all
 rounds, and the sensitivities of any two updates. At r = n/2 of n clients in a round, the paper's amplification factor
 2r/n is 1.
 

@@ -129,8 +129,8 @@ THEOREM_2 = Theorem(
     statement=(
         "Theorem 2 states that K rounds at ε₀ = ε/(8√(2K log 1/δ)) are ((2r/n) ε̂, 2^−d K + δ)-private. Here "
         "r of n clients take part in a round, d is the dimension and ε̂ ≤ ε/8 + ε²/(256 log 1/δ). This is "
-        "FALSE, because 2^−d is from Theorem 1 (das.1) and 2r/n is no amplification. Drawing clients leaves a "
-        "record's ε unchanged and multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is no gain "
+        "FALSE, because 2^−d is from Theorem 1 (das.1) and 2r/n is not amplification. Drawing clients leaves a "
+        "record's ε unchanged and multiplies its δ by r/n. At r ≥ n/2, as in the experiments, 2r/n is not a gain "
         "even as printed."
     ),
     source=Source("das2021", "Theorem 2, privacy, (20) and (21)"),

@@ -38,7 +38,7 @@ CLIPPING_NORM = Quantity(
     symbol="S", gt=0, unit="loss/length", description="bound on the ℓ2 norm of one weighted gradient difference s"
 )
 PARTICIPATIONS = Quantity(
-    symbol="N", ge=1, le=LARGEST_COUNT, description="how often a client has reported, this round included"
+    symbol="N", ge=1, le=LARGEST_COUNT, description="number of rounds in which a client has reported, this one included"
 )
 ClippingNorm = Annotated[float, CLIPPING_NORM]
 Participations = Annotated[int, PARTICIPATIONS]

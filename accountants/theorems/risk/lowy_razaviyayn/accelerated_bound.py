@@ -254,7 +254,7 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
 
 
 OBJECTIVE = Quantity(
-    description="what the excess is of: the expected loss (one pass), or the mean loss on the data at hand (re-used)"
+    description="the loss whose excess is bounded: the expected loss (one pass), or the mean loss on the data (re-used)"
 )
 
 

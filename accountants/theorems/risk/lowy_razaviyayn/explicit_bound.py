@@ -284,7 +284,7 @@ def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: i
     return convex_step * (math.asinh(argument) / argument) if argument > 0.0 else convex_step
 
 
-_OBJECTIVE = Quantity(description="what the excess is of: the expected loss, or the mean loss on the data at hand")
+_OBJECTIVE = Quantity(description="the bounded excess: of the expected loss, or of the mean loss on the data")
 
 
 @request

@@ -25,7 +25,7 @@ LEAST_RANGE = 1e-3
 DENSITY_POWER = 1.5
 """Power of the equally spaced numbers in [0, 1] that gives the points: above 1, they are dense near ε = 0."""
 LARGEST_EPSILON = 700.0
-"""ε to which the points reach. Above 709 dp-accounting's δ is NaN, because e^ε is no double."""
+"""ε to which the points reach. Above 709 dp-accounting's δ is NaN, because e^ε is not a double."""
 
 
 def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribution) -> DeclaredProfile:

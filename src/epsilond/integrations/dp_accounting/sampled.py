@@ -62,7 +62,7 @@ def read_mixture(placed: PlacedEvent) -> Parts:
 
     Raises:
         NotCovered: the relation is replace-one, of which the event states nothing.
-        InvalidInput: the weights are no probabilities, or a shift is negative.
+        InvalidInput: the weights are not probabilities, or a shift is negative.
     """
     if placed.relation == "replace-one":
         message = "neighboring_relation must be `ADD_OR_REMOVE_ONE` or `REPLACE_SPECIAL`: the event has one direction"
@@ -85,7 +85,7 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
     """Return the shifts of the mean by one record, and the probability of each.
 
     Raises:
-        InvalidInput: the weights are no probabilities, or a shift is negative.
+        InvalidInput: the weights are not probabilities, or a shift is negative.
     """
     shifts = [number(shift, f"{placed.at}/sensitivities") for shift in placed.field("sensitivities")]
     weights = [number(weight, f"{placed.at}/sampling_probs") for weight in placed.field("sampling_probs")]

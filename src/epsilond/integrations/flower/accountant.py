@@ -274,7 +274,7 @@ class EpsilondAccountant(Stated):
             ValueError: the state has another form, or belongs to another configuration.
         """
         if state.get("schema_version") != SCHEMA or state.get("backend") not in READABLE:
-            raise ValueError("is no state of this accountant or of Flower's RdpAccountant")
+            raise ValueError("is not a state of this accountant or of Flower's RdpAccountant")
         if state.get("config") != self.state_dict()["config"]:
             raise ValueError("the state's configuration is another one")
         try:
@@ -294,7 +294,7 @@ class EpsilondAccountant(Stated):
         if whole(count, "/count") < 1:
             raise ValueError("count must be a whole number from 1 on")
         if event.population_size != self._config.population_size:
-            raise ValueError("population_size is not that of the PrivacyConfig")
+            raise ValueError("population_size differs from the one of the PrivacyConfig")
         return spec_of_event(event, self._config.sampling_method.value)
 
     def _count(self, event: GaussianPrivacyEvent, count: int) -> None:

@@ -187,7 +187,7 @@ def bases_of(wrapper: Strategy) -> set[str]:
     """
     bases = {base.__name__ for base in type(wrapper).__mro__}
     if not bases & {"DifferentialPrivacyAdaptiveBase", "DifferentialPrivacyFixedClippingBase"}:
-        raise InvalidInput.at("", "is no differentially private wrapper of Flower")
+        raise InvalidInput.at("", "is not a differentially private wrapper of Flower")
     return bases
 
 

@@ -18,7 +18,9 @@ _COARSEST: Final = 0.01
 _STATE_RTOL: Final = 1e-4
 _STATE_ATOL: Final = 1e-6
 """Tolerances of the real numbers of a noise state, which compilers may round in different places."""
-_UNREADABLE: Final = "the noise transformation is none of jax_privacy's, and correlates the noise of several iterations"
+_UNREADABLE: Final = (
+    "the noise transformation is not one of jax_privacy's, and correlates the noise of several iterations"
+)
 _NOISE_REMEDY: Final = "Use the plan's noise_addition_transform, and give each update the state of the one before."
 _STATE_REMEDY: Final = "Give each update the noise state that the update before returned; call init once."
 
@@ -124,7 +126,7 @@ class AddedNoise:
             message = "an update used the noise state of an earlier one, so that its noise repeats"
             self._evidence.contradict(NOISE, message, remedy=_STATE_REMEDY)
         elif expected is None and identity not in self._initial:
-            message = "the first noise state is none that the plan's noise_addition_transform.init returned"
+            message = "the first noise state was not returned by the plan's noise_addition_transform.init"
             remedy = f"{_STATE_REMEDY} A resumed run loads the state of its account first."
             self._evidence.contradict(SAME_PARTS, message, remedy=remedy)
         elif expected is not None and not _continues(expected, identity, numbers_before):

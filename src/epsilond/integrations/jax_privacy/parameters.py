@@ -32,7 +32,7 @@ _REMEDY: Final = "Change the parameters by the noisy sums only."
 _SHAPES: Final = "gradients have other shapes than the parameters"
 _COARSE: Final = "the parameters have too few digits, or too few coordinates, to compare their change"
 _OTHER_RULE: Final = (
-    "the change of the parameters is no multiple of the noisy sum; pass the optimizer to observe(…) as optimizer="
+    "the change of the parameters is not a multiple of the noisy sum; pass the optimizer to observe(…) as optimizer="
 )
 _OTHER_UPDATE: Final = "the change of the parameters is neither the optimizer's update nor a multiple of the noisy sum"
 

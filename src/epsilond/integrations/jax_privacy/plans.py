@@ -161,7 +161,7 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
     draws = read_sampler(plan.batch_selection_strategy, mechanism, relation, truncation=truncation)
     noise = read_noise(plan.noise_addition_transform, iterations=max(draws.iterations, 1))
     if noise is None and bands is None:
-        message = "is no privatizer of jax_privacy, so that the bands of its noise cannot be read: give bands="
+        message = "is not a privatizer of jax_privacy, so that the bands of its noise cannot be read: give bands="
         raise InvalidInput.at("/noise_addition_transform", message)
     steps = PlannedSteps(mechanism=mechanism, times=times, steps_each=draws.cycle, iterations=draws.iterations)
     reading = PlanReading(
@@ -189,7 +189,7 @@ def _multiplier(mechanism: Spec) -> float:
     if rho is not None:
         return math.sqrt(0.5 / rho)
     if not isinstance(inner, Gaussian):
-        raise InvalidInput.at("/dp_event", "is no Gaussian mechanism, which a plan of jax_privacy adds")
+        raise InvalidInput.at("/dp_event", "is not a Gaussian mechanism, which a plan of jax_privacy adds")
     return float(inner.noise_multiplier)
 
 

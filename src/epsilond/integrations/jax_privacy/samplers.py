@@ -58,7 +58,7 @@ def read_sampler(
         sampler, at = strategy, "/batch_selection_strategy"
     name = type(sampler).__name__
     if name not in SAMPLERS:
-        reason = NO_EVENT.get(name, "is no sampler of jax_privacy that epsilond has a theorem for")
+        reason = NO_EVENT.get(name, "is not a sampler of jax_privacy that epsilond has a theorem for")
         raise InvalidInput.at(at, f"is a {name}: {reason}", allowed=", ".join(SAMPLERS))
     cycle, contradictions = SAMPLERS[name](sampler, at, mechanism, relation)
     limit = getattr(sampler, "truncated_batch_size", None)

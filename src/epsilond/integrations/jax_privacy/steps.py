@@ -212,9 +212,7 @@ class ObservedSteps:
             return
         self._following_sizes.add(int(facts["rows"]))
         if len(self._following_sizes) > 1:
-            message = (
-                "an argument that is none of batch_argnums has as many rows as the batch, so that it is no constant"
-            )
+            message = "an argument outside batch_argnums has as many rows as the batch, so that it is not a constant"
             remedy = "Name each argument with a row for each record in batch_argnums."
             self._evidence.contradict(ROWS, message, remedy=remedy)
 
@@ -282,7 +280,7 @@ class ObservedSteps:
             waiting.popleft()
             message = "the rows of a step are not as many as the records of its batch"
             if self._gradients.total is None:
-                message = "an update added noise to a value that is no result of the plan's clipped_grad"
+                message = "an update added noise to a value that is not a result of the plan's clipped_grad"
             self._evidence.contradict(ROWS, message, remedy=_ROWS_REMEDY)
             return set()
         for _ in range(fitting[0]):
@@ -310,7 +308,7 @@ class ObservedSteps:
             remedy = "Select the rows of the data by the indices of the batch."
             self._evidence.contradict(FRESH_DRAW, self._identity.alarm, remedy=remedy)
         if not are_copies:
-            reason = "the rows are no copies of the records that were drawn, by augmentation or by another loader"
+            reason = "the rows are not copies of the records that were drawn, by augmentation or by another loader"
             self._evidence.rest_on_caller(FRESH_DRAW, reason)
             return set()
         return {FRESH_DRAW}

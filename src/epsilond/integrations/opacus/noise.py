@@ -64,7 +64,7 @@ def get_noise_multiplier(
         raise InvalidInput.at("/steps", "give either steps or epochs")
     if target_delta >= LARGEST_DELTA:
         warnings.warn(
-            f"δ = {target_delta:g} is no meaningful target: publishing one of {round(1 / target_delta)} records at "
+            f"δ = {target_delta:g} is not a meaningful target: publishing one of {round(1 / target_delta)} records at "
             "random would meet it without noise. Choose a δ far below 1 / (number of records)",
             LargeDelta,
             stacklevel=2,
@@ -95,7 +95,7 @@ def _count_steps(epochs: float, sample_rate: float) -> int:
         InvalidInput: an argument is out of range.
     """
     if not (0.0 < sample_rate <= 1.0 and epochs > 0.0):
-        raise InvalidInput.at("/epochs", "are no steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")
+        raise InvalidInput.at("/epochs", "are not steps", allowed="epochs > 0 and 0 < sample_rate ≤ 1")
     quotient = epochs / sample_rate
     nearest = round(quotient)
     return nearest if math.isclose(quotient, nearest, rel_tol=1e-9) else math.ceil(quotient)

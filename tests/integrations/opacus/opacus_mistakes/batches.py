@@ -1,4 +1,4 @@
-"""Mistakes with batches: steps on batches that are no fresh draws of the recorded sampling."""
+"""Mistakes with batches: steps on batches that are not fresh draws of the recorded sampling."""
 
 from __future__ import annotations
 

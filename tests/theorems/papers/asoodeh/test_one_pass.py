@@ -324,7 +324,7 @@ def test_without_the_constant_there_is_no_risk() -> None:
     assert whole["excess_risk"] == whole["noise_term"] + whole["optimisation_term"]
     square = (1.0 + 2.0 * 1.0) ** 2 + 1.0
     assert whole["optimisation_term"] == pytest.approx(3.0 * square * math.log(1000) / (0.5 * 1000), rel=1e-13)
-    # A mean of two losses ½⟨w, x_i⟩² depends on two scalars: it is no loss of one scalar, as the corollary asks.
+    # A mean of two losses ½⟨w, x_i⟩² depends on two scalars: it is not a loss of one scalar, as the corollary asks.
     curvatures = [np.outer(x, x) for x in (np.array([1.0, 0.0]), np.array([0.6, 0.8]))]
     assert [np.linalg.matrix_rank(each) for each in curvatures] == [1, 1]
     assert np.linalg.matrix_rank(np.mean(curvatures, axis=0)) == 2

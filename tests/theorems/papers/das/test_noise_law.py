@@ -117,7 +117,7 @@ def test_the_least_levels_are_the_least(log_delta: float, parts: list[tuple[int,
 
 
 def test_levels_beyond_every_double_in_the_engine_too() -> None:
-    """Escapes at m = 9e19, where m − 128 is no double: integers are counted before anything is rounded."""
+    """Escapes at m = 9e19, where m − 128 is not a double: integers are counted before anything is rounded."""
     parts = [(128, 1)]
     for levels in (2**53 + 1, 88722839022950177924):
         rate = 7e5 / levels

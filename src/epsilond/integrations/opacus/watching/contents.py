@@ -125,8 +125,8 @@ class Contents:
             by_value: whether values are compared if no memory is shared. On a device this waits for the device.
 
         Returns:
-            The batch, or None; and whether there is another input of real numbers, not all zero, that is no part of the
-            batch.
+            The batch, or None; and whether there is another input of real numbers, not all zero, that is not a part of
+            the batch.
         """
         tensors = list(_tensors(inputs))
         batches = [self._find_by_address(tensor) for tensor in tensors]

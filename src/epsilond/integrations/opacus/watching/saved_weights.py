@@ -59,12 +59,12 @@ class SavedWeights:
         if digest in self._earlier:
             return None
         if len(self._latest) > 1:
-            return "the checkpoint has several models, and the resumed one has the weights of none"
+            return "the checkpoint has several models, and the resumed model has the weights of none of them"
         saved_shapes, saved_digest = self._latest[0] if self._latest else ("", None)
         if saved_shapes != shapes:
             return "the checkpoint has no model of these shapes"
         if saved_digest is None:
-            return "the weights at the checkpoint were not those of a recorded step"
+            return "the weights at the checkpoint differ from the weights after every recorded step"
         return DIFFERENT
 
     def take_step(self) -> None:

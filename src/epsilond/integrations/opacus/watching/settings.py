@@ -20,7 +20,7 @@ _Values = tuple[object, ...]
 """Values of one kind of setting."""
 
 _NOT_VALUES: Final = ("params", "param_names")
-"""Entries of a group of parameters that are no hyperparameters."""
+"""Entries of a group of parameters that are not hyperparameters."""
 
 _TRUSTED: Final = ("torch.", "opacus.", "epsilond.")
 """Packages with hooks of a step that change no parameters."""

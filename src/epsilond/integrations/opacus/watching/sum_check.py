@@ -176,7 +176,7 @@ class SumCheck:
             self._reporter.contradict(
                 CLIPPING,
                 "sum",
-                "the sum of gradients is not that of gradients clipped to the recorded norm",
+                "the sum is not a sum of gradients clipped to the recorded norm",
                 remedy="Use the criterion that make_private returned, and do not change gradients before the step.",
             )
             return False
