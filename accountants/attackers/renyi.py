@@ -142,9 +142,11 @@ def _concentration_of_part(part: Pair) -> float:
 def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
     """Return bounds on the divergences of a pair in the worse direction: sums over its parts, rounded outward."""
     unfolded = list(unfold(((pair, 1),)))
-    if len(unfolded) == 1 and unfolded[0][0].gaussian_dp_mu is not None:
+    if len(unfolded) == 1:
         part, times = unfolded[0]
-        return _of_gaussian_steps(part.gaussian_dp_mu, times, orders)
+        mu = part.gaussian_dp_mu
+        if mu is not None:
+            return _of_gaussian_steps(mu, times, orders)
     parts = [(times, _of_part(part, orders)) for part, times in unfolded]
     bounds = []
     for place in range(len(orders)):

@@ -233,7 +233,7 @@ def _places(column: FloatArray, rate: float, shift: float, step: float, count: i
     least = np.max(column * log_ratio[:-1] - 0.5 * y[:-1] ** 2, axis=1)
     most = column * log_ratio[1:] * (1.0 + 1e-12) - 0.5 * nearest**2
     is_used = np.any(most > least[:, None] + _LOG_LEFT_OUT, axis=0)
-    return places[np.repeat(is_used, _BLOCK)[:count]]
+    return np.asarray(places[np.repeat(is_used, _BLOCK)[:count]])
 
 
 def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
