@@ -973,7 +973,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One such move
+         * One move that waits for a second person
          * @description Return a pending move, or a move that has ended.
          */
         get: operations["get_pending_move"];
@@ -1039,7 +1039,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * That an entry is in the log, or that the log was only continued
+         * Proof that an entry is in the log, or that the log only grew
          * @description Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
          */
         get: operations["get_log_proof"];
@@ -1143,7 +1143,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Should it get requests?
+         * Whether the service can answer requests
          * @description Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
          */
         get: operations["readyz"];
@@ -1429,7 +1429,7 @@ export interface components {
             identically_distributed?: boolean;
             /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
             heterogeneity?: number;
-            /** @description which readings of the printed theorem to return */
+            /** @description readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
             /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
@@ -1445,7 +1445,7 @@ export interface components {
         /** @description The whole answer. */
         AccountAnswer: {
             guarantee: components["schemas"]["AccountGuarantee"];
-            /** @description where one was made */
+            /** @description verdict on the claimed ε; absent unless the request has a claim */
             claim?: components["schemas"]["ClaimAnswer"];
             derivation: components["schemas"]["DerivationStep"][];
             considered: components["schemas"]["ConsideredAnswer"][];
@@ -1454,27 +1454,27 @@ export interface components {
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
             numerical: components["schemas"]["NumericalAnswer"];
-            /** @description where several were requested */
+            /** @description the guarantee at every requested point; absent unless several were requested */
             points?: components["schemas"]["Point"][];
-            /** @description all windows of a client together, where requested */
+            /** @description guarantee for all windows of a client together; absent unless requested */
             over_windows?: components["schemas"]["OverWindows"];
             meaning: components["schemas"]["MeaningAnswer"];
-            /** @description at the requested false_positive_rates, in their order */
+            /** @description trade-off curve at the requested false_positive_rates, in their order */
             trade_off?: components["schemas"]["TruePositiveRate"][];
             /** @description the least μ of Gaussian differential privacy, where false_positive_rates or priors were requested. Its upper bound is unbounded where no μ is proved, and both are where it is proved that none exists */
             gaussian_dp_mu?: components["schemas"]["Ends"];
-            /** @description at the requested priors */
+            /** @description an attacker's least error at each of the requested priors, in their order */
             bayes_errors?: components["schemas"]["BayesError"][];
-            /** @description at the requested orders */
+            /** @description Rényi divergences at the requested orders, in their order */
             renyi_divergences?: components["schemas"]["RenyiDivergence"][];
-            /** @description at the requested signed_epsilons */
+            /** @description δ of each direction at the requested signed_epsilons, in their order */
             directions?: components["schemas"]["Directions"][];
         };
         /** @description The guarantee at the first requested point. */
         AccountGuarantee: {
             /** @description plain statements: the unit, the adversary, the conditions, the hidden batches */
             in_words: string;
-            /** @description the same, one by one, each with its subject */
+            /** @description the sentences of in_words, with their subjects */
             statements: components["schemas"]["Statement"][];
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
@@ -1495,7 +1495,7 @@ export interface components {
             observer: components["schemas"]["Observer"];
             /** @description the inner mechanism */
             spec: components["schemas"]["Spec"];
-            /** @description an (ε, δ) to be checked */
+            /** @description a claimed pair (ε, δ) to check */
             claim?: components["schemas"]["Target"];
             /** @description at which ε or δ to read the curve */
             query: components["schemas"]["Query"];
@@ -1540,7 +1540,7 @@ export interface components {
             average_psi: number;
             /** @description ψ_max = L²ξ_max */
             largest_psi: number;
-            /** @description which of Ξ/M' and ξ_max/M is less, and used */
+            /** @description which of Ξ/M' and ξ_max/M is smaller; the bound uses it */
             branch: string;
         };
         /**
@@ -1568,7 +1568,7 @@ export interface components {
             lower?: components["schemas"]["PlanChange"][];
             /** @description declaration that makes it valid after a commit: neither it nor its time depended on outputs */
             declared?: components["schemas"]["Declaration"];
-            /** @description whether a second person approves amendments, voids and reconciliations; absent: as it is */
+            /** @description whether a second person approves amendments, voids and reconciliations; absent: unchanged */
             approval?: boolean;
         };
         /** @description An API key, without the key. */
@@ -1595,7 +1595,7 @@ export interface components {
         /** @description The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next. */
         Averaging: {
             kind: string;
-            /** @description weight of an iterate over that of the one before; absent if uniform, where it is 1 */
+            /** @description ratio of an iterate's weight to the weight before it; absent if all weights are equal */
             ratio?: number;
         };
         /** @description What doing nothing gives: a bound that holds for the start itself, before any training. */
@@ -1617,13 +1617,13 @@ export interface components {
             /** @description largest probability of a right decision, 1 minus the error */
             accuracy: components["schemas"]["Ends"];
         };
-        /** @description One figure three ways. */
+        /** @description One figure by three conversions. */
         ByConversion: {
-            /** @description by the Gaussian curve */
+            /** @description figure from the exact trade-off curve of the Gaussian mechanism */
             exact: number;
-            /** @description by the best conversion of zero-concentrated privacy */
+            /** @description figure from the best conversion of zero-concentrated privacy */
             zcdp: number;
-            /** @description by Lemma 2.6, as printed */
+            /** @description figure from Lemma 2.6 as printed */
             lemma: number;
         };
         /**
@@ -1632,13 +1632,13 @@ export interface components {
          *     A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot, or the only slot, is used.
          */
         CalibrateAsked: {
-            /** @description fields of the algorithm's calibration, without ε, δ and the others that the ledger sets */
+            /** @description fields of the algorithm's calibration, except those that the ledger sets */
             fields: components["schemas"]["JsonObject"];
             /** @description the slot that would be charged */
             slot?: components["schemas"]["SlotKind"];
             /** @description the item of the plan that would be drawn on */
             item?: string;
-            /** @description largest addition to δ by a residue charge */
+            /** @description largest amount that a residue charge may add to δ */
             eta?: components["schemas"]["NumberOrText"];
         };
         /** @description The whole answer. `parameters` is what to run with. */
@@ -1652,7 +1652,7 @@ export interface components {
             risk?: components["schemas"]["Risk"];
             /** @description content of the message */
             communication?: components["schemas"]["Communication"];
-            /** @description where rounds or batch_size were open: risk against rounds and traffic, fewest rounds first */
+            /** @description choices of risk, rounds and traffic, if rounds or batch_size were open; fewest rounds first */
             frontier?: components["schemas"]["RunChoice"][];
             /** @description bounds set side by side */
             considered?: components["schemas"]["ConsideredBound"][];
@@ -1711,7 +1711,7 @@ export interface components {
             delta?: components["schemas"]["NumberOrText"];
             /** @description Rényi orders, each above 1 */
             orders?: number[];
-            /** @description one for each order, 1 in all */
+            /** @description weights of the orders; they sum to 1 */
             weights?: number[];
             /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
             budget?: components["schemas"]["NumberOrText"];
@@ -1742,15 +1742,15 @@ export interface components {
         };
         /** @description The log's head. */
         CheckpointAnswer: {
-            /** @description the log's name, which is that of its keys */
+            /** @description the name of the log, which its keys carry too */
             origin: string;
-            /** @description how many entries it has */
+            /** @description number of entries of the log */
             size: number;
-            /** @description of its Merkle tree (RFC 9162), in base 64 */
+            /** @description root hash of the log's Merkle tree (RFC 9162), in base 64 */
             root: string;
             /** @description the three as a signed note (C2SP tlog-checkpoint) */
             checkpoint: string;
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /** @description Verdict on a claim: `undecidable` between the proved upper bound and the witnessed lower bound. */
@@ -1787,7 +1787,7 @@ export interface components {
             log10_delta?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description weight of one client's loss in the mean, relative to that of the others */
+            /** @description weight of a client's loss in the mean, relative to the other clients */
             weight?: number;
             /** @description standard deviation per coordinate of the Gaussian noise added to a message */
             noise_std?: number;
@@ -1800,7 +1800,7 @@ export interface components {
         ClientReport: {
             /** @description a group of the request, or the client of most or of average reports */
             described: string;
-            /** @description number of these clients; for `most` and `average` that of all clients */
+            /** @description number of clients of this group; for `most` and `average` the number of all clients */
             clients: number;
             /** @description reports of each */
             participations: number;
@@ -1820,7 +1820,7 @@ export interface components {
             first_round?: number;
             /** @description of its reports, where the pattern is given */
             last_round?: number;
-            /** @description most rounds between two of its reports, by the pattern */
+            /** @description largest number of rounds between two consecutive reports of the client */
             longest_gap?: number;
             /** @description rounds after its last report, in which its last noise is never cancelled */
             uncancelled_rounds?: number;
@@ -1829,18 +1829,18 @@ export interface components {
         };
         /** @description Runs that may be released from now on; all that are left unless `count` says fewer. */
         CommitAsked: {
-            /** @description how many runs */
+            /** @description number of runs */
             count?: number;
         };
         /** @description Contents and size of the messages. */
         Communication: {
             bits_per_coordinate: number;
-            /** @description beyond those of the noiseless update */
+            /** @description bits per coordinate due to noise */
             extra_bits_per_coordinate?: number;
             bits_per_round_per_client: number;
-            /** @description at most, if the number of participants is random */
+            /** @description bits of all messages; the largest possible number */
             total_bits: number;
-            /** @description where the number of participants is random */
+            /** @description expected bits, if participants are drawn */
             expected_total_bits?: number;
             /** @description costs of other encodings */
             beside?: components["schemas"]["CommunicationBeside"];
@@ -1849,15 +1849,15 @@ export interface components {
         };
         /** @description What other encodings of the same run would send. */
         CommunicationBeside: {
-            /** @description with 32-bit floating-point coordinates, without any privacy */
+            /** @description the same with 32-bit coordinates and no privacy */
             float32_total_bits: number;
-            /** @description with the printed noise */
+            /** @description the same with the printed noise */
             printed_bits_per_coordinate?: number;
-            /** @description with the printed noise */
+            /** @description the same with the printed noise */
             printed_total_bits?: number;
             /** @description with Binomial noise by agarwal-2018.1; absent where that proves nothing */
             binomial_bits_per_coordinate?: number;
-            /** @description with Binomial noise; absent where it proves nothing */
+            /** @description the same with Binomial noise; absent where it proves nothing */
             binomial_total_bits?: number;
             /** @description float32_total_bits in full, from 2^53 on */
             float32_total_bits_exact?: string;
@@ -1869,7 +1869,7 @@ export interface components {
         /** @description A condition of a printed statement, at these inputs, with both sides. */
         Condition: {
             id: string;
-            /** @description absent where the same entry has it before, under the same id */
+            /** @description the condition in words; absent if an earlier condition of the entry with the same id has it */
             statement?: string;
             holds?: components["schemas"]["Verdict"];
             /** @description left side */
@@ -1882,7 +1882,7 @@ export interface components {
         ConsideredAnswer: {
             theorem: string;
             applies: components["schemas"]["Verdict"];
-            /** @description why it does not apply */
+            /** @description why the bound does not apply to this run */
             reason?: string;
         };
         /** @description A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned. */
@@ -1890,9 +1890,9 @@ export interface components {
             theorem: string;
             observer: components["schemas"]["Observer"];
             applies: components["schemas"]["Verdict"];
-            /** @description why it does not apply */
+            /** @description why the bound does not apply to this run */
             reason?: string;
-            /** @description its upper end at the target ε */
+            /** @description upper bound on it at the target ε */
             log10_delta?: components["schemas"]["Figure"];
             /** @description absent where it is below every double */
             delta?: number;
@@ -1903,7 +1903,7 @@ export interface components {
         ConstantKind: "explicit" | "hidden";
         /** @description Observations that contradict a run which was paid from the ledger. */
         ContradictAsked: {
-            /** @description at least one */
+            /** @description at least one observation */
             observations: components["schemas"]["Observation"][];
             /** @description ids of those that paid for the run; absent: all with committed runs */
             reservations?: string[];
@@ -1932,7 +1932,7 @@ export interface components {
             steps_term: number;
             /** @description part of mean_gradient_norm from distances of the clients' optima */
             client_optima_term: number;
-            /** @description the same bound for NormFedAvg, without rounding and noise */
+            /** @description this bound for NormFedAvg, which has no rounding and no noise */
             without_noise: number;
             /** @description bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm */
             fedavg: number;
@@ -1973,7 +1973,7 @@ export interface components {
         /** @description A theorem used, its inputs, and the places in this list of the steps it rests on. */
         DerivationStep: {
             theorem: string;
-            /** @description of an account; those of a calibration follow from request and parameters */
+            /** @description inputs of an account's step; a calibration's follow from its parameters */
             inputs?: components["schemas"]["JsonObject"];
             premises: number[];
         };
@@ -2023,7 +2023,7 @@ export interface components {
             rounds?: number;
             /** @description coordinates of the model */
             dimension: number;
-            /** @description bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round */
+            /** @description bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round */
             clipping_norm: number;
             /** @description how a batch is drawn */
             sampling?: components["schemas"]["Sampling"];
@@ -2051,11 +2051,11 @@ export interface components {
         };
         /** @description Entries of a ledger, in the requested order. */
         EntryList: {
-            /** @description as signed; a commit for a contradicted run has `contradicted` too */
+            /** @description entries as they were signed; the commit of a contradicted run also has `contradicted` */
             entries: components["schemas"]["JsonObject"][];
-            /** @description where more are; absent on the last page */
+            /** @description position of the next page; absent on the last page */
             next?: string;
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /**
@@ -2187,7 +2187,7 @@ export interface components {
             definition: components["schemas"]["Definition"];
             /** @description plain statements: the protected unit, the adversary, the trusted parties and the secret batches */
             in_words: string;
-            /** @description the same, one by one, each with its subject */
+            /** @description the sentences of in_words, with their subjects */
             statements: components["schemas"]["Statement"][];
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
@@ -2202,7 +2202,7 @@ export interface components {
             delta: components["schemas"]["Ends"];
             /** @description enclosure of log10 δ at the target ε */
             log10_delta: components["schemas"]["Ends"];
-            /** @description where the lower ends come from */
+            /** @description what proves the lower bounds, and whether they meet the upper ones */
             tight: components["schemas"]["Tightness"];
             /** @description proved: a slightly smaller parameter fails the same bound */
             minimal: string;
@@ -2218,11 +2218,11 @@ export interface components {
         GuaranteeOfLedger: {
             /** @description the promise in one sentence */
             in_words: string;
-            /** @description the smallest ε, upper end, at which all of it is within the target's δ */
+            /** @description upper bound on ε of everything it allows, at the target's δ */
             epsilon: number;
-            /** @description log10 δ of all of it at the target's ε, upper end */
+            /** @description upper bound on log10 δ of everything it allows, at the target's ε */
             log10_delta: number;
-            /** @description theorems that prove it: the ledger's, and those of the charges */
+            /** @description theorems that prove the guarantee and the charges */
             theorems: string[];
         };
         /** @description Runs or amounts that a reservation holds in one ledger. */
@@ -2255,37 +2255,37 @@ export interface components {
             name: string;
             /** @description queued and running ones will end; interrupted: post it again */
             state: components["schemas"]["JobState"];
-            /** @description absent if unknown */
+            /** @description progress in steps and seconds; absent if it is unknown */
             progress?: components["schemas"]["Progress"];
             /** @description date and time, RFC 3339, UTC */
             created: string;
-            /** @description when its first step began */
+            /** @description time at which the first step began */
             started?: string;
-            /** @description when it was done, failed, cancelled or interrupted */
+            /** @description time at which the job was done, failed, cancelled or interrupted */
             ended?: string;
             /** @description version of the mathematics that computes the job */
             engine_version: string;
             links: components["schemas"]["JobLinks"];
             /** @description the body that was posted; of a simulation, with its defaults */
             request?: components["schemas"]["JsonObject"];
-            /** @description once it is done: the answer; see docs/simulations.md for that of a simulation */
+            /** @description the answer, once the job is done; docs/simulations.md describes the answer of a simulation */
             result?: components["schemas"]["JsonValue"];
-            /** @description why it failed, or was interrupted */
+            /** @description the problem that says why the job failed or was interrupted */
             problem?: components["schemas"]["Problem"];
         };
         /** @description Links to the parts of a job. */
         JobLinks: {
             self: string;
             events: string;
-            /** @description the answer as it would have come at once; once it is done */
+            /** @description the answer, the same as without a job; available once the job is done */
             result?: string;
-            /** @description a drawing of the result of a simulation, once it is done */
+            /** @description a drawing of the result of a simulation; available once the job is done */
             figure?: string;
         };
         /** @description A page of jobs, newest first. */
         JobList: {
             jobs?: components["schemas"]["Job"][];
-            /** @description where older ones are; absent on the last page */
+            /** @description position of the page with older jobs; absent on the last page */
             next?: string;
         };
         /** @enum {string} */
@@ -2352,11 +2352,11 @@ export interface components {
              *
              *     - Depends on the object:
              *
-             *     - which learning problem this is
+             *     - name of the kind of learning problem
              *     - handwritten digits
              *     - Huber regression
              *     - least squares
-             *     - which learning problem this is
+             *     - name of the kind of learning problem
              */
             kind: string;
             /** @description breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are centred and scaled to [−1, 1] */
@@ -2422,7 +2422,7 @@ export interface components {
              *     - residual from which on the loss grows linearly
              */
             threshold?: number;
-            /** @description how surely labels follow the model; 0: coin flips */
+            /** @description factor of the model's score in the log-odds of a label; at 0 labels are fair coin flips */
             sharpness?: number;
             /** @description norm of the mean of the clients' own optima, from the start */
             optimum_norm?: number;
@@ -2434,7 +2434,7 @@ export interface components {
             feature_decay?: number;
             /** @description standard deviation of the noise of the targets */
             target_noise_std?: number;
-            /** @description different feature vectors, each as likely as any other */
+            /** @description number of different feature vectors, all equally likely */
             feature_vectors?: number;
             /** @description distribution of the features: random signs with bounded norm, or Gaussian with unbounded norm */
             features?: string;
@@ -2444,14 +2444,14 @@ export interface components {
             id: string;
             name: string;
             dataset: string;
-            /** @description absent where the ledger is of the whole data set */
+            /** @description part of the data set; absent: the whole set */
             block?: string;
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
             /** @description date and time, RFC 3339, UTC */
             opened: string;
-            /** @description closed: nothing more is reserved; contradicted: a run differs from its record, so there is no ε */
+            /** @description closed: nothing more can be reserved; contradicted: a run differs from its record, so no ε holds */
             state: string;
             /** @description whether the membership of the block is fixed: before, nothing is reserved */
             sealed: boolean;
@@ -2463,7 +2463,7 @@ export interface components {
             target: components["schemas"]["Target"];
             plan: components["schemas"]["ItemAnswer"][];
             slots: components["schemas"]["SlotAnswer"][];
-            /** @description absent if a run contradicts it: there is no ε */
+            /** @description absent if a run contradicts its record: no ε holds then */
             guarantee?: components["schemas"]["GuaranteeOfLedger"];
             /** @description observations that contradict runs; empty if there are none */
             observations?: components["schemas"]["Observation"][];
@@ -2477,9 +2477,9 @@ export interface components {
         /** @description A page of ledgers, in the order in which they were opened. */
         LedgerList: {
             ledgers: components["schemas"]["Ledger"][];
-            /** @description where more are; absent on the last page */
+            /** @description position of the next page; absent on the last page */
             next?: string;
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /**
@@ -2503,7 +2503,7 @@ export interface components {
             second?: number;
             /** @description hashes in base 64 */
             consistency_path?: string[];
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /** @description The problem of mini-batch algorithms, without further fields. */
@@ -2564,7 +2564,7 @@ export interface components {
             identically_distributed?: boolean;
             /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
             heterogeneity?: number;
-            /** @description which readings of the printed theorem to return */
+            /** @description readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
             /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
@@ -2573,7 +2573,7 @@ export interface components {
         };
         /** @description What it means to an attacker who tells two neighbours apart. */
         MeaningAnswer: {
-            /** @description largest true minus false positive rate */
+            /** @description largest advantage of an attacker: its true positive rate minus its false positive rate */
             advantage: components["schemas"]["Ends"];
             true_positive_rates: components["schemas"]["TruePositiveRate"][];
         };
@@ -2620,7 +2620,7 @@ export interface components {
             smoothness: number;
             /** @description diameter of the domain */
             diameter: number;
-            /** @description who adds the noise: each client, or the server, which then is trusted with every message */
+            /** @description who adds the noise: each client, or the server. The server is then trusted with every message */
             server?: components["schemas"]["Server"];
             /** @description root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G */
             gradient_std?: number;
@@ -2632,9 +2632,9 @@ export interface components {
             smoothness_heterogeneity?: number;
             /** @description norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G */
             optimum_gradient_norm?: number;
-            /** @description who takes part: m uniformly in each round (default), so often each, or when each */
+            /** @description who takes part: m uniform clients a round (default), or each client in given rounds or a given number */
             participation?: components["schemas"]["Participation"];
-            /** @description which readings of the printed theorem to return */
+            /** @description readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
         };
         /**
@@ -2664,15 +2664,15 @@ export interface components {
             quantization_levels: number;
             /** @description ℓ1 distance of the values on neighbouring data */
             l1_sensitivity?: number;
-            /** @description most that one coordinate differs between them */
+            /** @description largest difference of one coordinate between neighbours */
             linf_sensitivity?: number;
             /** @description ℓ2 distance of the values on neighbouring data */
             l2_sensitivity?: number;
-            /** @description where the sensitivities come from, in place of the sensitivities themselves */
+            /** @description the rule that gives the sensitivities, instead of the sensitivities themselves */
             sensitivity_rule?: components["schemas"]["SensitivityRule"];
             /** @description communication rounds */
             rounds: number;
-            /** @description which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one */
+            /** @description the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one */
             method?: components["schemas"]["QtdlMethod"];
             /** @description printed readings to return, all if absent */
             readings?: components["schemas"]["Reading"][];
@@ -2688,7 +2688,7 @@ export interface components {
             initial_distance: number;
             /** @description distance of a client's own minimiser from the common one */
             client_optimum_distance?: number;
-            /** @description largest norm of a record's gradient over that of its client's mean one */
+            /** @description largest norm of a record's gradient, divided by the norm of its client's mean gradient */
             growth_ratio?: number;
             /** @description records of one client */
             samples_per_client?: number;
@@ -2705,7 +2705,7 @@ export interface components {
         };
         /** @description How exactly the bound itself was computed; not what is known of the mechanism. */
         NumericalAnswer: {
-            /** @description width of the bound's own δ enclosure, relative to its upper end */
+            /** @description numerical width of the bound on δ, relative to its upper end */
             relative_width: number;
         };
         /** @enum {string} */
@@ -2718,7 +2718,7 @@ export interface components {
             message: string;
             /** @description change to the program, or necessary declaration */
             remedy: string;
-            /** @description how often it was observed; 0 if that is not disclosed */
+            /** @description number of times observed; 0 if not disclosed */
             count: number;
         };
         /**
@@ -2790,7 +2790,7 @@ export interface components {
             identically_distributed?: boolean;
             /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
             heterogeneity?: number;
-            /** @description which readings of the printed theorem to return */
+            /** @description readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
             /** @description groups of equal clients; a field that a group leaves out is as for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
@@ -2805,7 +2805,7 @@ export interface components {
         };
         /** @description A ledger to be opened: its data, its target, its plan and its slots. */
         OpenLedger: {
-            /** @description how people call it, at most 200 characters */
+            /** @description name for people to read, at most 200 characters */
             name: string;
             /** @description the data set that the budget is of */
             dataset: string;
@@ -2857,7 +2857,7 @@ export interface components {
              *
              *     - noise_std over contribution_norm; absent if groups differ in either
              *     - z: noise_std_of_sum over contribution_norm
-             *     - σ over the norm bound of one contribution
+             *     - σ divided by the bound on the norm of one contribution
              *     - noise_std over contribution_norm
              */
             noise_multiplier?: number;
@@ -2881,12 +2881,12 @@ export interface components {
              *
              *     - communication rounds
              *     - rounds
-             *     - how often the mechanism is run
+             *     - number of runs of the mechanism
              *     - communication rounds K
              *     - steps of the pass: whole batches, clients left over never take part
              */
             rounds?: number;
-            /** @description absent where no risk bound is proved */
+            /** @description stages of the algorithm; absent if no risk bound is proved */
             stages?: components["schemas"]["Stage"][];
             /**
              * @description Depends on the object:
@@ -2909,7 +2909,7 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows
+             *     - C: bound on one update's norm. With adaptive clipping it is the round's, and the noise grows with it
              *     - S = G + 2LD: norm to which a client scales its difference s, before noise
              *     - bound on one client's message
              */
@@ -2927,25 +2927,25 @@ export interface components {
             participants?: number;
             /** @description probability that a client takes part in a round */
             participation_rate?: number;
-            /** @description rounds that one client reports in, in expectation if it is drawn */
+            /** @description number of rounds in which one client reports; its expectation if clients are drawn at random */
             reports_per_client?: number;
-            /** @description bytes that one client sends, in expectation if it is drawn */
+            /** @description bytes that one client sends; their expectation if clients are drawn at random */
             bytes_per_client?: number;
-            /** @description bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more says nothing */
+            /** @description bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more carries no information */
             remaining_share?: number;
             /**
              * @description Depends on the object:
              *
-             *     - of the risk bound; absent where there is none
+             *     - step size of the risk bound; absent if no risk bound is proved
              *     - absent where no risk bound applies
              *     - η; absent where no risk bound applies
              *     - η of the theorem; absent where no risk bound applies
              *     - the largest step size
              */
             step_size?: number;
-            /** @description absent where clipping is fixed */
+            /** @description parameters of adaptive clipping; absent if the clipping norm is fixed */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
-            /** @description where rounds were open: noise of the mean against rounds and traffic, fewest rounds first */
+            /** @description choices of noise, rounds and traffic, fewest rounds first; absent unless rounds were open */
             frontier?: components["schemas"]["RunChoice"][];
             /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
@@ -2972,11 +2972,11 @@ export interface components {
             decay_rate?: number;
             /** @description variance of the noise per coordinate, in squared units of the update */
             variance?: number;
-            /** @description of one message, rounding and noise together */
+            /** @description mean squared error of one message by rounding and noise together */
             mean_squared_error?: number;
             /** @description s: grid steps per unit */
             quantization_levels?: number;
-            /** @description the proof that the noise is calibrated by */
+            /** @description the proof that the calibration of the noise uses */
             method?: components["schemas"]["QtdlMethod"];
             /** @description Δ₁ in grid steps, as that proof uses it */
             l1_sensitivity?: number;
@@ -3018,7 +3018,7 @@ export interface components {
             step_schedule?: components["schemas"]["Schedule"];
             /** @description noise of one client in each step */
             noise_schedule?: components["schemas"]["Schedule"];
-            /** @description solved for participants: all batch sizes found that meet the target */
+            /** @description all tried batch sizes that meet the target, if participants were solved for */
             feasible_participants?: components["schemas"]["Feasible"][];
             /** @description whether no other size meets it */
             every_batch_size_tried?: boolean;
@@ -3027,7 +3027,7 @@ export interface components {
         ParticipatingGroup: {
             /** @description clients in the federation */
             clients: number;
-            /** @description how often each of them reports in the run */
+            /** @description number of rounds in which each client of this group reports */
             participations?: number;
             /** @description the rounds, from 1 on and ascending, in which each of them reports */
             rounds?: number[];
@@ -3041,7 +3041,7 @@ export interface components {
         Participation: {
             /** @description uniform: m of M afresh in each round; counts: how often; pattern: in which rounds */
             kind?: string;
-            /** @description how often a client has reported, this round included */
+            /** @description number of rounds in which a client has reported, this one included */
             most_participations?: number;
             /** @description numbers of clients with the same participation (kinds `counts` and `pattern`) */
             groups?: components["schemas"]["ParticipatingGroup"][];
@@ -3061,7 +3061,7 @@ export interface components {
         ParticipationFigures: {
             /** @description certified: other clients know the client's rounds, whose number is random */
             epsilon_against_other_clients: components["schemas"]["Ends"];
-            /** @description of a client that took part as often as expected, if the others know that */
+            /** @description ε of a client that took part in the expected number of rounds, if the other clients know this number */
             epsilon_of_expected_rounds: components["schemas"]["Ends"];
             /** @description value for independent draws that nobody sees; it does not hold here */
             epsilon_if_unseen: components["schemas"]["Ends"];
@@ -3083,13 +3083,13 @@ export interface components {
             requested_by: string;
             /** @description date and time, RFC 3339, UTC */
             requested_at: string;
-            /** @description from then on it cannot be approved; absent: never */
+            /** @description time from which the move cannot be approved any more; absent: no such time */
             expires_at?: string;
-            /** @description who approved, rejected or withdrew it */
+            /** @description name of the person who approved, rejected or withdrew the move */
             closed_by?: string;
-            /** @description when; absent while it is pending */
+            /** @description time at which the move ended; absent while it is pending */
             closed_at?: string;
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /** @description Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable. */
@@ -3104,7 +3104,7 @@ export interface components {
         };
         /** @description An item of the plan that falls to fewer runs. */
         PlanChange: {
-            /** @description how people call it, at most 200 characters */
+            /** @description name for people to read, at most 200 characters */
             name: string;
             /** @description runs that stay planned, at least those taken */
             planned?: number;
@@ -3114,12 +3114,12 @@ export interface components {
         /** @description One algorithm, or one variant of it, as an answer to the plan: whether it applies, its noise and its risk. */
         PlanEntry: {
             algorithm: string;
-            /** @description absent where the algorithm has only one */
+            /** @description variant of the algorithm; absent if the algorithm has only one */
             variant?: string;
             title: string;
             /** @description undecidable: not answered within the deadline */
             applies: components["schemas"]["Verdict"];
-            /** @description why it does not apply; where it does, the values assumed for it */
+            /** @description why the algorithm does not apply; if it applies, the values that the plan assumed for it */
             why: components["schemas"]["Reason"][];
             guarantee: components["schemas"]["GuaranteeKind"];
             /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
@@ -3130,11 +3130,11 @@ export interface components {
             noise_std?: number;
             noise_added_to: string;
             rounds?: number;
-            /** @description all clients together, over the run */
+            /** @description bits that all clients together send over the run */
             bits?: number;
-            /** @description bytes that one client sends, in expectation if it is drawn */
+            /** @description bytes that one client sends; their expectation if clients are drawn at random */
             bytes_per_client?: number;
-            /** @description rounds that one client reports in, in expectation if it is drawn */
+            /** @description number of rounds in which one client reports; its expectation if clients are drawn at random */
             reports_per_client?: number;
             /** @description norm of the noise in the mean of one round */
             noise_norm?: number;
@@ -3144,19 +3144,19 @@ export interface components {
             remaining_share?: components["schemas"]["Figure"];
             /** @description source of remaining_share; a value from noise is a measure and not a bound */
             basis?: components["schemas"]["RankBy"];
-            /** @description limits of the plan that it does not keep to; it is then neither ranked nor recommended */
+            /** @description limits of the plan that the entry exceeds; it is then neither ranked nor recommended */
             exceeds?: string[];
-            /** @description absent where no theorem bounds it */
+            /** @description bound on the excess risk; absent if no theorem proves one */
             risk?: components["schemas"]["RiskBound"];
             /** @description whether the proved bound is no better than the start; absent where no bound is proved */
             vacuous?: boolean;
-            /** @description where the plan asks to reach a risk */
+            /** @description what is needed to reach the plan's target risk; absent unless the plan has one */
             reach?: components["schemas"]["Reached"];
             /** @description fields of the plan that this algorithm takes no account of */
             unused: string[];
             /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */
             request?: components["schemas"]["JsonObject"];
-            /** @description the whole answer to it */
+            /** @description the complete answer to the request */
             calibration?: components["schemas"]["Calibration"];
             /** @description bits in full, from 2^53 on */
             bits_exact?: string;
@@ -3346,7 +3346,7 @@ export interface components {
             optimum_norm?: number;
             /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
             optimum_spread?: number;
-            /** @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only */
+            /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
             personalization?: components["schemas"]["Figure"];
             /** @description the constant that a printed noise leaves open: c in (4), c₂ in (12) */
             noise_constant?: number;
@@ -3356,12 +3356,12 @@ export interface components {
         /** @description Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size. */
         PrescribedRisk: {
             theorem: string;
-            /** @description of the theorem; as_printed has the printed one */
+            /** @description the theorem's reading; as_printed has the printed one */
             reading: components["schemas"]["Reading"];
             batch_size: number;
             rounds: number;
             step_size: number;
-            /** @description of the envelope it runs on */
+            /** @description smoothness of the Moreau envelope */
             envelope_smoothness?: number;
             /** @description whether the request's budgets pay for its rounds */
             within_budget: boolean;
@@ -3390,9 +3390,9 @@ export interface components {
             excess_risk?: number;
             /** @description whether the bound is no better than the baseline, and so says nothing */
             vacuous?: boolean;
-            /** @description as in risk; absent where risk has it */
+            /** @description the same as in risk; absent where risk already has it */
             objective?: components["schemas"]["Objective"];
-            /** @description as in risk; absent where risk has it */
+            /** @description the same as in risk; absent where risk already has it */
             baseline?: components["schemas"]["Baseline"];
         };
         /**
@@ -3411,7 +3411,7 @@ export interface components {
             parameters: components["schemas"]["Numbers"];
             /** @description claims of all these readings besides the target */
             claims?: components["schemas"]["PrintedClaims"];
-            /** @description absent where the statement prescribes nothing that can be run */
+            /** @description certified guarantee at the printed parameters; absent if the statement prescribes nothing that can be run */
             true?: components["schemas"]["TrueAtPrinted"];
             /** @description conditions of all these readings that fail or are undecidable here, with both sides; those that hold are in POST /v1/theorems/{theorem}/evaluations */
             conditions?: components["schemas"]["Condition"][];
@@ -3427,7 +3427,7 @@ export interface components {
             errors?: components["schemas"]["FieldError"][];
             condition?: components["schemas"]["Condition"];
             nearest?: components["schemas"]["Values"];
-            /** @description theorems that were tried, each with its rejection */
+            /** @description theorems that were tried, each with the reason why it was rejected */
             considered?: components["schemas"]["ConsideredAnswer"][];
             /** @description observations that contradict the record of a run */
             observations?: components["schemas"]["Observation"][];
@@ -3537,15 +3537,15 @@ export interface components {
             quantization_levels: number;
             /** @description ℓ1 distance of the values on neighbouring data */
             l1_sensitivity?: number;
-            /** @description most that one coordinate differs between them */
+            /** @description largest difference of one coordinate between neighbours */
             linf_sensitivity?: number;
             /** @description ℓ2 distance of the values on neighbouring data */
             l2_sensitivity?: number;
-            /** @description where the sensitivities come from, in place of the sensitivities themselves */
+            /** @description the rule that gives the sensitivities, instead of the sensitivities themselves */
             sensitivity_rule?: components["schemas"]["SensitivityRule"];
             /** @description communication rounds */
             rounds?: number;
-            /** @description which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one */
+            /** @description the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one */
             method?: components["schemas"]["QtdlMethod"];
             /** @description printed readings to return, all if absent */
             readings?: components["schemas"]["Reading"][];
@@ -3565,7 +3565,7 @@ export interface components {
             second: number[];
             /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels: number;
-            /** @description largest absolute value of truncated integer noise */
+            /** @description largest absolute value of integer noise */
             noise_levels: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             decay_rate: number;
@@ -3605,9 +3605,9 @@ export interface components {
             upper: string;
             /** @description theorem of the lower bound */
             lower: string;
-            /** @description upper over lower */
+            /** @description upper bound divided by lower bound */
             value: components["schemas"]["Figure"];
-            /** @description which constants are hidden in it */
+            /** @description the constants that the statement hides, in words */
             statement: string;
         };
         /** @description The smallest value of one field at which an explicit bound on the excess risk is at most `risk`. */
@@ -3628,7 +3628,7 @@ export interface components {
              *     - a number, or unbounded
              */
             risk?: components["schemas"]["Figure"];
-            /** @description the next smaller whole number, or 1e-3 below; absent at the end of the range */
+            /** @description the next smaller value of the search; absent at the lower limit of its range */
             below?: components["schemas"]["Tried"];
             /** @description found by a search, which excludes smaller values only if the risk falls in it */
             minimal?: string;
@@ -3652,7 +3652,7 @@ export interface components {
         /** @description Why an algorithm does not apply, or what was taken for granted where it does. */
         Reason: {
             message: string;
-            /** @description the field of the plan it is about */
+            /** @description the field of the plan that the reason is about */
             pointer?: string;
             /** @description sufficient values */
             allowed?: string;
@@ -3671,9 +3671,9 @@ export interface components {
             checkpoint: string;
             /** @description over the three others: a detached JSON Web Signature (RFC 7515) */
             signature: string;
-            /** @description one for each ledger, if there are several */
+            /** @description one receipt for each ledger, if several */
             receipts?: components["schemas"]["ReceiptAnswer"][];
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /** @description Evidence for anyone: the entry, the proof that the log has it, and the log's signed head. */
@@ -3691,9 +3691,9 @@ export interface components {
         Recommendation: {
             /** @description name of an entry; absent where none within limits improves on the start */
             entry?: string;
-            /** @description the reasons in words */
+            /** @description the reasons why the request was refused, in words */
             why: string;
-            /** @description other numbers of rounds, where the algorithm chose its own */
+            /** @description other possible numbers of rounds; absent unless the algorithm chose the number */
             choices?: components["schemas"]["RunChoice"][];
         };
         /** @description Declaration of an operator who accepts a log that lacks entries. */
@@ -3723,7 +3723,7 @@ export interface components {
         /** @description The Rényi divergence of neighbours at an order, in the worse direction. */
         RenyiDivergence: {
             order: number;
-            /** @description in nats; unbounded where no bound is known or the divergence is infinite */
+            /** @description bounds on the divergence in nats; unbounded if none is known, or if the divergence is infinite */
             divergence: components["schemas"]["Ends"];
         };
         /**
@@ -3754,7 +3754,7 @@ export interface components {
         ReportRequest: {
             /** @description kind of the reported question */
             kind: string;
-            /** @description algorithm of the calibration, if it is one */
+            /** @description algorithm of the calibration; absent for an account */
             algorithm?: string;
             /** @description the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent */
             request: components["schemas"]["JsonObject"];
@@ -3770,7 +3770,7 @@ export interface components {
             count: number;
             /** @description number of runs that may have been released */
             committed: number;
-            /** @description its cost in the ledger with the first id; `holdings` has all */
+            /** @description cost of the runs in the ledger with the first id; `holdings` has all */
             charge: components["schemas"]["ChargeAnswer"];
             /** @description date and time, RFC 3339, UTC */
             created: string;
@@ -3778,9 +3778,9 @@ export interface components {
             expires?: string;
             /** @description ids of the ledgers that pay */
             ledgers: string[];
-            /** @description its cost in each ledger */
+            /** @description cost of the runs in each ledger */
             holdings: components["schemas"]["HoldingAnswer"][];
-            /** @description for its newest commits, under the new head */
+            /** @description receipts of the newest commits */
             receipts?: components["schemas"]["Receipt"][];
             warnings: components["schemas"]["Caution"][];
         };
@@ -3792,15 +3792,15 @@ export interface components {
             item?: string;
             /** @description the slot that is charged */
             slot?: components["schemas"]["SlotKind"];
-            /** @description how many runs */
+            /** @description number of runs */
             count?: number;
-            /** @description largest addition to δ by a residue charge */
+            /** @description largest amount that a residue charge may add to δ */
             eta?: components["schemas"]["NumberOrText"];
             /** @description the δ of each run, in a zcdp or pure slot */
             delta?: components["schemas"]["NumberOrText"];
-            /** @description the ledger's; another is refused */
+            /** @description must equal the ledger's own; another value is refused */
             relation?: components["schemas"]["Relation"];
-            /** @description the ledger's; another is refused */
+            /** @description must equal the ledger's own; another value is refused */
             unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description after how long it ends by itself, a day if absent */
             expires_in?: number;
@@ -3809,13 +3809,13 @@ export interface components {
         };
         /** @description The part of a slot, or the item of the plan, that runs out first. */
         ResourceAnswer: {
-            /** @description of the plan; absent of a slot */
+            /** @description item of the plan; absent for a slot */
             item?: string;
-            /** @description absent of the plan */
+            /** @description slot of the budget; absent for an item of the plan */
             slot?: string;
-            /** @description of the slot */
+            /** @description part of the slot's capacity */
             part?: string;
-            /** @description used or reserved, as a share of the capacity or of the planned runs */
+            /** @description amount used or reserved, as a share of the capacity or of the planned runs */
             share_used: number;
             /** @description neither used nor reserved: an amount as a decimal string, or runs */
             remaining: string;
@@ -3830,7 +3830,7 @@ export interface components {
             upper?: components["schemas"]["RiskBound"];
             /** @description lower bound */
             lower?: components["schemas"]["RiskBound"];
-            /** @description premises of the bound that only you can vouch for, besides those of the guarantee; GET /v1/theorems/{theorem} has each statement under this id */
+            /** @description ids of premises of the bound, beyond those of the guarantee, that only you can vouch for. GET /v1/theorems/{theorem} has the statement of each */
             declared_conditions?: string[];
             /** @description our bound at the run that the theorem's corrected reading prescribes, where a run was chosen */
             as_prescribed?: components["schemas"]["PrescribedRisk"];
@@ -3864,11 +3864,11 @@ export interface components {
              * @description Depends on the object:
              *
              *     - whether the bound is no better than the baseline, and so says nothing
-             *     - of an upper bound with explicit constants: whether it is no better than the baseline
+             *     - whether an upper bound with explicit constants is no better than the baseline
              */
             vacuous?: boolean;
             reading?: components["schemas"]["Reading"];
-            /** @description of the theorem as it is printed; the reading `corrected` has its known errors repaired */
+            /** @description status of the printed theorem; the reading `corrected` has its known errors repaired */
             status?: components["schemas"]["Status"];
         };
         /** @description Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent. */
@@ -3881,10 +3881,10 @@ export interface components {
             /** @description risk without training: a bound on the same risk at the start */
             baseline?: components["schemas"]["Baseline"];
             run: components["schemas"]["RunAnswer"];
-            /** @description of the clients, where the statements use them */
+            /** @description averages over the clients that the statements use; absent where they use none */
             aggregates?: components["schemas"]["AggregatesAnswer"];
             upper: components["schemas"]["RiskBound"][];
-            /** @description what the theorems leave open, where no upper bound of this run has a value */
+            /** @description what the theorems leave open; absent if an upper bound of this run has a value */
             no_upper_bound?: string;
             lower: components["schemas"]["RiskBound"][];
             /** @description rates to compare with; absent where they are not for this algorithm */
@@ -3998,7 +3998,7 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - which readings of the printed theorem to return
+             *     - readings of the printed theorem to return
              *     - printed readings to return, all if absent
              *     - which readings of the printed theorems to return
              *     - which readings of the printed bounds to return
@@ -4010,7 +4010,7 @@ export interface components {
              * @description Depends on the object:
              *
              *     - distribution of the number of clients that report in one round
-             *     - who takes part: m uniformly in each round (default), so often each, or when each
+             *     - who takes part: m uniform clients a round (default), or each client in given rounds or a given number
              */
             participation?: components["schemas"]["JsonValue"];
             /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
@@ -4020,7 +4020,7 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round
+             *     - bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round
              *     - bound on the ℓ2 norm of one client's message in a round
              */
             clipping_norm?: number;
@@ -4061,7 +4061,7 @@ export interface components {
             contribution_norm?: number;
             /** @description vectors whose mean is released */
             records?: number;
-            /** @description who adds the noise: each client, or the server, which then is trusted with every message */
+            /** @description who adds the noise: each client, or the server. The server is then trusted with every message */
             server?: components["schemas"]["Server"];
             /** @description Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L */
             smoothness_std?: number;
@@ -4073,19 +4073,19 @@ export interface components {
             quantization_levels?: number;
             /** @description ℓ1 distance of the values on neighbouring data */
             l1_sensitivity?: number;
-            /** @description most that one coordinate differs between them */
+            /** @description largest difference of one coordinate between neighbours */
             linf_sensitivity?: number;
             /** @description ℓ2 distance of the values on neighbouring data */
             l2_sensitivity?: number;
-            /** @description where the sensitivities come from, in place of the sensitivities themselves */
+            /** @description the rule that gives the sensitivities, instead of the sensitivities themselves */
             sensitivity_rule?: components["schemas"]["SensitivityRule"];
-            /** @description which proof to calibrate by: A, B, C or C+ of the errata; absent: the best valid one */
+            /** @description the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one */
             method?: components["schemas"]["QtdlMethod"];
             /** @description quasar-convexity of every client's loss, 1 if convex */
             quasar_convexity?: number;
             /** @description distance of a client's own minimiser from the common one */
             client_optimum_distance?: number;
-            /** @description largest norm of a record's gradient over that of its client's mean one */
+            /** @description largest norm of a record's gradient, divided by the norm of its client's mean gradient */
             growth_ratio?: number;
             /** @description gradient steps of one client per round */
             local_steps?: number;
@@ -4107,7 +4107,7 @@ export interface components {
             optimum_norm?: number;
             /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
             optimum_spread?: number;
-            /** @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only */
+            /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
             personalization?: components["schemas"]["Figure"];
             /**
              * @description Depends on the object:
@@ -4198,7 +4198,7 @@ export interface components {
             participants?: number;
             /** @description stages; their rounds add up to the run's */
             stages?: components["schemas"]["Stage"][];
-            /** @description μ in the steps of Algorithm 2; absent: that of the problem */
+            /** @description strong convexity μ in the step sizes of Algorithm 2; absent: the μ of the learning problem */
             strong_convexity?: number;
             /**
              * @description Depends on the object:
@@ -4228,7 +4228,7 @@ export interface components {
              * @description Depends on the object:
              *
              *     - accelerated noisy mini-batch SGD
-             *     - which algorithm this is
+             *     - name of the algorithm
              *     - quantised noisy client updates
              *     - noisy local SGD
              *     - noisy mini-batch SGD
@@ -4259,7 +4259,7 @@ export interface components {
             clipping_norm?: number;
             /** @description clients: each adds noise to its own message; server: it adds noise once, to the sum */
             noise_at?: string;
-            /** @description largest absolute value of truncated integer noise */
+            /** @description largest absolute value of integer noise */
             noise_levels?: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             decay_rate?: number;
@@ -4268,21 +4268,21 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - of a local step
+             *     - step size of a local step
              *     - step size
              */
             step_size?: number;
-            /** @description weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the bound asks for */
+            /** @description ratio of an iterate's weight to the weight before it; absent: 1/(1 − ημ), which the bound needs */
             averaging_ratio?: number;
-            /** @description who adds the noise: each client, or the server, which then sees every message */
+            /** @description who adds the noise: each client, or the server. The server then sees every message */
             server?: components["schemas"]["Server"];
-            /** @description cancelled-noise, or the algorithm that it is compared with at the same privacy */
+            /** @description the algorithm: cancelled-noise, or one with which it is compared at the same privacy */
             method?: string;
-            /** @description largest absolute value of truncated integer noise */
+            /** @description largest absolute value of integer noise */
             printed_noise_levels?: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             printed_decay_rate?: number;
-            /** @description largest absolute value of truncated integer noise */
+            /** @description largest absolute value of integer noise */
             raised_noise_levels?: number;
             /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
             raised_decay_rate?: number;
@@ -4292,7 +4292,7 @@ export interface components {
             participation_rate?: number;
             /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
             weighting?: components["schemas"]["Weighting"];
-            /** @description step size of the shared part over N times that of a client's own part: 0 learns locally only, "unbounded" globally only */
+            /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
             personalization?: components["schemas"]["Figure"];
             /** @description step size of the shared part, α times step_size */
             shared_step_size?: number;
@@ -4300,7 +4300,7 @@ export interface components {
             batches?: components["schemas"]["Batches"];
             /** @description step size of each step t = 1, …, T */
             step_schedule?: components["schemas"]["Schedule"];
-            /** @description how the noise changes over the steps, up to a factor; absent: not */
+            /** @description how the noise changes over the steps, up to a factor; absent: it is constant */
             noise_schedule?: components["schemas"]["Schedule"];
             /** @description which model is released */
             release?: components["schemas"]["Release"];
@@ -4313,14 +4313,14 @@ export interface components {
         RunAnswer: {
             /** @description σ per coordinate; with client groups the root mean square over clients */
             noise_std: number;
-            /** @description the smallest certified one unless it was given */
+            /** @description the smallest certified noise, unless the request gave one */
             noise_source: string;
             /** @description records of a batch, or users of a step; absent where the algorithm has none */
             batch_size?: number;
             rounds: number;
             /** @description given, or the one that minimises the explicit bound */
             step_size?: number;
-            /** @description of the envelope it runs on, without smoothness */
+            /** @description smoothness of the Moreau envelope; absent for smooth losses */
             envelope_smoothness?: number;
         };
         /** @description An alternative run: no other run listed is at least as good in rounds, batch size and risk. */
@@ -4344,17 +4344,17 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - whether it is the run that is answered
-             *     - whether it is the run of the entry
+             *     - whether this choice is the run of the answer
+             *     - whether this choice is the run of the entry
              */
             chosen?: boolean;
-            /** @description of a client that reports in every round */
+            /** @description bits that a client sends if it reports in every round */
             bits_per_client?: number;
             /**
              * @description Depends on the object:
              *
-             *     - of all clients, at most
-             *     - of all clients
+             *     - largest number of bits that all clients together send
+             *     - bits that all clients together send
              *     - bits of all reports, in expectation if the number of participants is random
              */
             total_bits: number;
@@ -4363,17 +4363,17 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - as in entries
-             *     - bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round. A value of 1 or more says nothing
+             *     - the same field as in `entries`
+             *     - bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round. A value of 1 or more carries no information
              */
             remaining_share?: components["schemas"]["Figure"];
-            /** @description as in entries; absent where the frontier has none */
+            /** @description the same field as in `entries`; absent if the frontier has none */
             noise_to_signal?: number;
             /**
              * @description Depends on the object:
              *
-             *     - as in entries
-             *     - bytes that one client sends, in expectation if it is drawn
+             *     - the same field as in `entries`
+             *     - bytes that one client sends; their expectation if clients are drawn at random
              */
             bytes_per_client?: number;
             /** @description z, of the sum of the updates */
@@ -4382,7 +4382,7 @@ export interface components {
             noise_std_of_mean?: number;
             /** @description √d·z·C/M, to compare with clipping_norm */
             noise_norm_of_mean?: number;
-            /** @description rounds that one client reports in, in expectation if it is drawn */
+            /** @description number of rounds in which one client reports; its expectation if clients are drawn at random */
             reports_per_client?: number;
         };
         /** @enum {string} */
@@ -4395,7 +4395,7 @@ export interface components {
          *     `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
          */
         Schedule: {
-            /** @description which schedule this is */
+            /** @description name of the kind of schedule */
             kind: components["schemas"]["ScheduleKind"];
             /** @description the value at every step */
             value?: number;
@@ -4410,14 +4410,14 @@ export interface components {
             base_std: number;
             /** @description σ of a report; participations counts the client's own, this one included */
             rule: string;
-            /** @description who draws the noise, and subtracts the previous one */
+            /** @description who draws the noise of a round and subtracts the noise of the round before */
             added_by: string;
             /** @description reports of a client for which the noise is enough; then it must stop */
             most_participations: number;
         };
         /** @enum {string} */
         ScheduleKind: "constant" | "explicit" | "inverse-time";
-        /** @description How the sensitivities follow; which of the other fields are needed depends on the kind. */
+        /** @description A rule for the sensitivities. The kind decides which of the other fields are needed. */
         SensitivityRule: {
             /** @description trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding: distances of the unit updates, rounded together; relative: equation (6) */
             kind: string;
@@ -4425,7 +4425,7 @@ export interface components {
             update_l1?: number;
             /** @description ℓ2 distance of the unit updates on neighbouring data */
             update_l2?: number;
-            /** @description most that one coordinate of the unit update differs */
+            /** @description largest difference of one coordinate of the unit update between neighbours */
             update_linf?: number;
             /** @description probability, over the rounding, that the values move further than said */
             failure_delta?: number;
@@ -4438,7 +4438,7 @@ export interface components {
         Sharing: {
             /** @description whether α was chosen here */
             optimised: boolean;
-            /** @description where proved_excess_risk is least over α from 0 to unbounded */
+            /** @description the α from 0 to unbounded at which proved_excess_risk is smallest */
             best: components["schemas"]["SharingPoint"];
             /** @description α = 0: nothing is shared, and no noise is needed */
             local_only: components["schemas"]["SharingPoint"];
@@ -4446,9 +4446,9 @@ export interface components {
             balanced: components["schemas"]["SharingPoint"];
             /** @description α unbounded: the models are equal, everything is shared */
             global_only: components["schemas"]["SharingPoint"];
-            /** @description from local only to global only */
+            /** @description proved_excess_risk as a function of α, from local models to one shared model */
             curve: components["schemas"]["SharingPoint"][];
-            /** @description for equal clients that all take part, if shared and local gradients have equal variance */
+            /** @description where sharing nothing is best; for equal clients that all take part, and gradient parts of equal variance */
             threshold?: components["schemas"]["SharingThreshold"];
         };
         /**
@@ -4481,9 +4481,9 @@ export interface components {
         };
         /** @description Lemma 4.6 at the least noise: where sharing nothing has the least variance term. */
         SharingThreshold: {
-            /** @description the rounds from which on it has, N(N − 1)σ²μ*²/(k²d_wC²m) */
+            /** @description number of rounds from which sharing nothing has the least variance term, N(N − 1)σ²μ*²/(k²d_wC²m) */
             rounds: number;
-            /** @description the ε up to which it has, at these rounds */
+            /** @description largest ε at which sharing nothing has the least variance term, at these rounds */
             epsilon: components["schemas"]["Figure"];
         };
         /**
@@ -4542,7 +4542,7 @@ export interface components {
             within?: number;
             /** @description the constant of Theorem 4.1's noise, which the paper does not give */
             noise_constant?: number;
-            /** @description which readings of the printed theorem to return */
+            /** @description readings of the printed theorem to return */
             readings?: components["schemas"]["Reading"][];
         };
         /**
@@ -4570,12 +4570,7 @@ export interface components {
             unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
-            /**
-             * @description Depends on the object:
-             *
-             *     - which simulation this is
-             *     - which kind of simulation this is
-             */
+            /** @description name of the kind of simulation */
             kind: components["schemas"]["SimulationRequestKind"];
             /** @description the inner mechanism */
             spec?: components["schemas"]["Spec"];
@@ -4593,14 +4588,14 @@ export interface components {
              * @description Depends on the object:
              *
              *     - probability with which the lower bounds hold, each by itself
-             *     - with which each lower bound holds, by itself
-             *     - of the band at each round
+             *     - probability with which each single lower bound holds
+             *     - confidence of the band at each single round
              */
             confidence?: number;
             /**
              * @description Depends on the object:
              *
-             *     - of all randomness: the same seed gives the same answer
+             *     - seed of all randomness: the same seed gives the same answer
              *     - the same seed gives the same answer
              */
             seed?: number;
@@ -4614,7 +4609,7 @@ export interface components {
             references?: number;
             /** @description every-model: log-likelihood ratios of all models. final-model: the canary's loss under the last one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent: all possible attacks */
             attacks?: string[];
-            /** @description which experiment */
+            /** @description name of the experiment */
             preset?: string;
             /** @description independent repetitions, each with its own randomness */
             repetitions?: number;
@@ -4638,13 +4633,13 @@ export interface components {
         /** @description A slot; `remaining` may still be charged to it. */
         SlotAnswer: {
             kind: components["schemas"]["SlotKind"];
-            /** @description by the names of the slot's parts, as decimal strings */
+            /** @description amounts of the slot's parts by name, as decimal strings */
             capacity: components["schemas"]["Texts"];
-            /** @description by the names of the slot's parts, as decimal strings */
+            /** @description amounts of the slot's parts by name, as decimal strings */
             used: components["schemas"]["Texts"];
-            /** @description by the names of the slot's parts, as decimal strings */
+            /** @description amounts of the slot's parts by name, as decimal strings */
             reserved: components["schemas"]["Texts"];
-            /** @description by the names of the slot's parts, as decimal strings */
+            /** @description amounts of the slot's parts by name, as decimal strings */
             remaining: components["schemas"]["Texts"];
         };
         /** @description A slot: its kind, and its capacity by parts; without a capacity the largest that the target allows. */
@@ -4658,7 +4653,13 @@ export interface components {
         SlotKind: "gdp" | "zcdp" | "rdp" | "pure";
         /** @enum {string} */
         SolveFor: "epsilon" | "delta" | "noise_multiplier" | "noise_std" | "rounds" | "rate" | "step_size" | "participants" | "samples_per_client" | "clients";
-        /** @description Where a statement stands: a key of the bibliography and the item's number in it. */
+        /**
+         * @description The place of a statement in the literature.
+         *
+         *     Attributes:
+         *         key: key of the work in the bibliography.
+         *         item: number or name of the statement in the work, such as "Theorem 8".
+         */
         Source: {
             key: string;
             item: string;
@@ -4890,7 +4891,7 @@ export interface components {
          *     Admits: every mechanism with this guarantee, as `approximate` does.
          */
         Spec: {
-            /** @description which mechanism this is */
+            /** @description name of the kind of mechanism */
             kind: components["schemas"]["SpecKind"];
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -4994,7 +4995,7 @@ export interface components {
             orders?: number[];
             /** @description bound on the Rényi divergence at each order, at least 0 and at most 1e9 */
             epsilons?: number[];
-            /** @description how often the mechanism is run */
+            /** @description number of runs of the mechanism */
             times?: number;
             /** @description noise of scale 2/ε on each score */
             noise?: string;
@@ -5016,15 +5017,15 @@ export interface components {
             batch_size?: number;
             /** @description records that a batch is drawn from, or clients if clients are drawn */
             population?: number;
-            /** @description most records in a batch, or clients if clients are drawn; of more, only a uniform subset enters */
+            /** @description largest number of records or clients in a batch; of more, a uniform subset enters */
             largest_batch?: number;
-            /** @description most records that one client has, if σ refers to the norm of one record's part */
+            /** @description largest number of records of one client, if σ is over one record's norm bound */
             records_of_one_client?: number;
-            /** @description the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one of both readings. Rejected if neither reading bounds the other */
+            /** @description what is drawn: records or clients. Absent: the protected unit. If the mechanism inside draws again, it is the unit with the larger bound; the request is rejected if neither bound is always larger */
             level?: string;
-            /** @description largest absolute value of truncated integer noise */
+            /** @description largest absolute value of integer noise */
             noise_levels?: number;
-            /** @description most that one coordinate differs between them */
+            /** @description largest difference of one coordinate between neighbours */
             linf_sensitivity?: number;
             /** @description parameter of zero-concentrated privacy */
             rho?: number;
@@ -5077,7 +5078,7 @@ export interface components {
         };
         /** @description The fields of a calibration except the swept one, and `sweep` with the name and the values of that field. */
         SweepProblem: {
-            /** @description the same question at each of these values of one field */
+            /** @description the values of one field; the question is answered at each of them */
             sweep: components["schemas"]["Sweep"];
         } & {
             [key: string]: unknown;
@@ -5095,18 +5096,18 @@ export interface components {
             delta?: number;
             /** @description base-10 logarithm of δ, for a δ below any double */
             log10_delta?: number;
-            /** @description where it was the target */
+            /** @description the target, if this was the target */
             advantage?: number;
-            /** @description where it was the target, at false_positive_rate */
+            /** @description the target, if this was the target */
             true_positive_rate?: number;
-            /** @description of the target true_positive_rate */
+            /** @description false positive rate of the target */
             false_positive_rate?: number;
-            /** @description where it was the target */
+            /** @description the target, if this was the target */
             gaussian_dp_mu?: number;
-            /** @description where it was the target */
+            /** @description the target, if this was the target */
             rho?: number;
         };
-        /** @description texts by name */
+        /** @description texts of the page by their names */
         Texts: {
             [key: string]: string;
         };
@@ -5121,7 +5122,7 @@ export interface components {
             statement: string;
             source: components["schemas"]["Source"];
             status: components["schemas"]["Status"];
-            /** @description whether the statement's numbers are all given */
+            /** @description whether the statement gives all its constants */
             constants: components["schemas"]["ConstantKind"];
             links: components["schemas"]["Texts"];
             conditions?: components["schemas"]["Condition"][];
@@ -5170,13 +5171,13 @@ export interface components {
             in_words: string;
             /** @description name of an entry; absent where none within limits improves on the start */
             best?: string;
-            /** @description that of the best entry */
+            /** @description guarantee of the best entry */
             guarantee?: components["schemas"]["GuaranteeKind"];
-            /** @description of the best entry, as in entries */
+            /** @description the same field as in `entries`, of the best entry */
             remaining_share?: number;
-            /** @description of the best entry, as in entries */
+            /** @description the same field as in `entries`, of the best entry */
             basis?: components["schemas"]["RankBy"];
-            /** @description its remaining_share over the least of all kinds of trust, at least 1; 1 is the best */
+            /** @description remaining_share divided by the smallest remaining_share over all kinds of trust; 1 is the best */
             price?: number;
         };
         /**
@@ -5202,7 +5203,7 @@ export interface components {
         VoidAsked: {
             /** @description the reservation */
             reservation: string;
-            /** @description how many runs */
+            /** @description number of runs */
             count: number;
             /** @description declaration that makes this valid */
             declared: components["schemas"]["Declaration"];
@@ -5214,9 +5215,9 @@ export interface components {
             fits: boolean;
             /** @description requested number of runs */
             count: number;
-            /** @description its cost; absent where it does not fit */
+            /** @description cost of the job; absent if it does not fit */
             charge?: components["schemas"]["ChargeAnswer"];
-            /** @description why it does not fit */
+            /** @description why the job does not fit */
             reason?: string;
             /** @description closest request that would fit */
             nearest: components["schemas"]["Values"];
@@ -5226,7 +5227,7 @@ export interface components {
             held_by_others: {
                 [key: string]: components["schemas"]["Texts"];
             };
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
         /** @description The contributions of one record or client within one window of time, such as a client's within one day. */
@@ -5245,13 +5246,13 @@ export interface components {
             spec: components["schemas"]["JsonObject"];
             /** @description number of runs that the spec counts as */
             count: number;
-            /** @description its cost if it is reserved */
+            /** @description cost of the job if it is reserved */
             charge: components["schemas"]["ChargeAnswer"];
             /** @description the ledger refuses the run if its noise is lowered by this fraction; absent: not known */
             slack?: number;
             /** @description the whole answer to the request; its guarantee is for this run only */
             calibration: components["schemas"]["Calibration"];
-            /** @description absent: none */
+            /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
     };
@@ -5500,11 +5501,11 @@ export interface components {
     parameters: {
         /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
         Prefer: string;
-        /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+        /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
         IdempotencyKey: string;
-        /** @description names this request for ever: sending it again is answered the same, and changes nothing; made up if absent */
+        /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
         "IdempotencyKey-2": string;
-        /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+        /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
         "IdempotencyKey-3": string;
     };
     requestBodies: never;
@@ -5517,7 +5518,7 @@ export interface components {
         RetryAfter: string;
         /** @description the granted wait, if one was stated */
         PreferenceApplied: string;
-        /** @description where it is */
+        /** @description URL of the job */
         "Location-2": string;
     };
     pathItems: never;
@@ -5530,7 +5531,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5563,7 +5564,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5596,7 +5597,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5629,7 +5630,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5662,7 +5663,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5695,7 +5696,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5728,7 +5729,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5761,7 +5762,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5794,7 +5795,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5827,7 +5828,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5860,7 +5861,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -5918,7 +5919,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -5964,7 +5965,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6006,7 +6007,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6039,7 +6040,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6072,7 +6073,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6105,7 +6106,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6138,7 +6139,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6171,7 +6172,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6204,7 +6205,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6237,7 +6238,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6270,7 +6271,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6303,7 +6304,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6336,7 +6337,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6369,7 +6370,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6410,7 +6411,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6455,7 +6456,7 @@ export interface operations {
                 kind?: string;
                 /** @description largest number of jobs in the answer */
                 limit?: number;
-                /** @description as in `next` of the previous page */
+                /** @description continue after this position, the `next` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -6524,7 +6525,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was cancelled */
+            /** @description The job was cancelled */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6533,7 +6534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description It had ended, and is deleted */
+            /** @description The job had ended, and is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6587,7 +6588,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description the last that was seen; it is not sent again */
+                /** @description the id of the last event that the client has seen; later events are sent */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -6625,9 +6626,9 @@ export interface operations {
     list_ledgers: {
         parameters: {
             query?: {
-                /** @description most that are answered */
+                /** @description largest number of items in the answer */
                 limit?: number;
-                /** @description as `next` has it */
+                /** @description continue after this position, the `next` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -6657,7 +6658,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing; made up if absent */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey-2"];
             };
             path?: never;
@@ -6716,11 +6717,11 @@ export interface operations {
     list_ledger_entries: {
         parameters: {
             query?: {
-                /** @description from this number in the log on, or back if newest first */
+                /** @description first number in the log to return; with the newest first, the largest number */
                 from?: number;
-                /** @description most that are answered */
+                /** @description largest number of items in the answer */
                 limit?: number;
-                /** @description which come first */
+                /** @description which entries come first: the oldest or the newest */
                 order?: string;
             };
             header?: never;
@@ -6817,7 +6818,7 @@ export interface operations {
             path: {
                 /** @description the ledger's id */
                 id: string;
-                /** @description as GET /v1/algorithms lists it */
+                /** @description name of the algorithm, one of those that GET /v1/algorithms lists */
                 algorithm: string;
             };
             cookie?: never;
@@ -6855,7 +6856,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing; made up if absent */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey-2"];
             };
             path: {
@@ -6885,7 +6886,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing; made up if absent */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey-2"];
             };
             path: {
@@ -6915,7 +6916,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
@@ -6950,7 +6951,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
@@ -6984,7 +6985,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
@@ -7019,7 +7020,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
@@ -7053,7 +7054,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path?: never;
@@ -7125,7 +7126,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description names this request for ever: sending it again is answered the same, and changes nothing */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
@@ -7224,7 +7225,7 @@ export interface operations {
                 id: string;
                 /** @description the pending move's id */
                 move: string;
-                /** @description of an approver, or of the requester */
+                /** @description API key of an approver, or of the person who requested the move */
                 decision: string;
             };
             cookie?: never;
@@ -7266,11 +7267,11 @@ export interface operations {
     get_log_proof: {
         parameters: {
             query?: {
-                /** @description the number of an entry of yours */
+                /** @description number of an entry that you keep */
                 entry?: number;
-                /** @description the size of the earlier log */
+                /** @description size of the log at the earlier time */
                 from?: number;
-                /** @description the size of the later log; absent: as it is now */
+                /** @description the size of the later log; absent: the present size */
                 to?: number;
             };
             header?: never;
@@ -7300,9 +7301,9 @@ export interface operations {
     list_log_entries: {
         parameters: {
             query?: {
-                /** @description from this number in the log on */
+                /** @description number in the log at which to start; entries before it are left out */
                 from?: number;
-                /** @description most that are answered */
+                /** @description largest number of items in the answer */
                 limit?: number;
             };
             header?: never;
@@ -7359,7 +7360,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["CheckpointAnswer200"];
-            /** @description Accepted; ledgers with approval wait */
+            /** @description Accepted; in a ledger with approval the move waits for a second person */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7384,7 +7385,7 @@ export interface operations {
     healthz: {
         parameters: {
             query?: {
-                /** @description with or without a value: name the engine */
+                /** @description add the version and the engine to the answer; it needs no value */
                 verbose?: string;
             };
             header?: never;
@@ -7490,7 +7491,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is revoked */
+            /** @description The key is revoked */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7572,7 +7573,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7662,7 +7663,7 @@ export interface operations {
             header?: {
                 /** @description RFC 7240. `wait=S`: wait at most S seconds, then answer with a job; `respond-async`: do not wait */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description name of this request. If it became a job, posting it again returns that job while it is kept, or a new job if that one was interrupted */
+                /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;

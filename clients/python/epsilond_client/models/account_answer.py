@@ -44,14 +44,16 @@ class AccountAnswer:
         meaning (MeaningAnswer): What it means to an attacker who tells two neighbours apart.
         claim (ClaimAnswer | Unset): Verdict on a claim: `undecidable` between the proved upper bound and the witnessed
             lower bound.
-        points (list[Point] | Unset): where several were requested
+        points (list[Point] | Unset): the guarantee at every requested point; absent unless several were requested
         over_windows (OverWindows | Unset): Upper bounds for all windows of a record or client together, at the first
             requested point.
-        trade_off (list[TruePositiveRate] | Unset): at the requested false_positive_rates, in their order
+        trade_off (list[TruePositiveRate] | Unset): trade-off curve at the requested false_positive_rates, in their
+            order
         gaussian_dp_mu (Ends | Unset): A two-sided enclosure: lower ≤ truth ≤ upper.
-        bayes_errors (list[BayesError] | Unset): at the requested priors
-        renyi_divergences (list[RenyiDivergence] | Unset): at the requested orders
-        directions (list[Directions] | Unset): at the requested signed_epsilons
+        bayes_errors (list[BayesError] | Unset): an attacker's least error at each of the requested priors, in their
+            order
+        renyi_divergences (list[RenyiDivergence] | Unset): Rényi divergences at the requested orders, in their order
+        directions (list[Directions] | Unset): δ of each direction at the requested signed_epsilons, in their order
     """
 
     guarantee: AccountGuarantee

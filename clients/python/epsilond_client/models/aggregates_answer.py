@@ -23,7 +23,7 @@ class AggregatesAnswer:
             largest_xi (float): ξ_max
             average_psi (float): Ψ = L²Ξ
             largest_psi (float): ψ_max = L²ξ_max
-            branch (str): which of Ξ/M' and ξ_max/M is less, and used
+            branch (str): which of Ξ/M' and ξ_max/M is smaller; the bound uses it
     """
 
     participants: float

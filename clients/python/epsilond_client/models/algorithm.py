@@ -26,7 +26,7 @@ class Algorithm:
             summary (str):
             theorems (list[str]):
             example (JsonObject): any JSON object
-            links (Texts): texts by name
+            links (Texts): texts of the page by their names
     """
 
     name: str

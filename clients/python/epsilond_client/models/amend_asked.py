@@ -23,8 +23,8 @@ class AmendAsked:
         add (list[PlanChange] | Unset): items of new names
         lower (list[PlanChange] | Unset): items that fall to fewer runs
         declared (Declaration | Unset):
-        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations; absent: as it
-            is
+        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations; absent:
+            unchanged
     """
 
     add: list[PlanChange] | Unset = UNSET

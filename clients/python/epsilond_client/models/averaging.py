@@ -17,7 +17,7 @@ class Averaging:
 
     Attributes:
         kind (str):
-        ratio (float | Unset): weight of an iterate over that of the one before; absent if uniform, where it is 1
+        ratio (float | Unset): ratio of an iterate's weight to the weight before it; absent if all weights are equal
     """
 
     kind: str

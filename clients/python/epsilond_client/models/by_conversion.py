@@ -11,12 +11,12 @@ T = TypeVar("T", bound="ByConversion")
 
 @_attrs_define
 class ByConversion:
-    """One figure three ways.
+    """One figure by three conversions.
 
     Attributes:
-        exact (float): by the Gaussian curve
-        zcdp (float): by the best conversion of zero-concentrated privacy
-        lemma (float): by Lemma 2.6, as printed
+        exact (float): figure from the exact trade-off curve of the Gaussian mechanism
+        zcdp (float): figure from the best conversion of zero-concentrated privacy
+        lemma (float): figure from Lemma 2.6 as printed
     """
 
     exact: float

@@ -42,7 +42,7 @@ class Calibration:
         engine_version (str):
         risk (Risk | Unset): Excess risk to expect: its objective, the risk of the start for comparison, and the bounds.
         communication (Communication | Unset): Contents and size of the messages.
-        frontier (list[RunChoice] | Unset): where rounds or batch_size were open: risk against rounds and traffic,
+        frontier (list[RunChoice] | Unset): choices of risk, rounds and traffic, if rounds or batch_size were open;
             fewest rounds first
         considered (list[ConsideredBound] | Unset): bounds set side by side
     """

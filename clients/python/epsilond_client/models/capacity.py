@@ -24,7 +24,7 @@ class Capacity:
             rho (float | str | Unset): a number, or a text
             delta (float | str | Unset): a number, or a text
             orders (list[float] | Unset): Rényi orders, each above 1
-            weights (list[float] | Unset): one for each order, 1 in all
+            weights (list[float] | Unset): weights of the orders; they sum to 1
             budget (float | str | Unset): a number, or a text
             epsilon (float | str | Unset): a number, or a text
     """

@@ -21,10 +21,10 @@ class ChargeAnswer:
 
     Attributes:
         count (int): number of runs
-        parts (Texts): texts by name
+        parts (Texts): texts of the page by their names
         item (str | Unset): the plan's item that pays
         slot (str | Unset): the slot that pays
-        each (Texts | Unset): texts by name
+        each (Texts | Unset): texts of the page by their names
         remaining (str | Unset): μ² left before a job that is not Gaussian
         theorem (str | Unset): theorem that proves the charge
     """

@@ -20,11 +20,11 @@ class CheckpointAnswer:
     """The log's head.
 
     Attributes:
-        origin (str): the log's name, which is that of its keys
-        size (int): how many entries it has
-        root (str): of its Merkle tree (RFC 9162), in base 64
+        origin (str): the name of the log, which its keys carry too
+        size (int): number of entries of the log
+        root (str): root hash of the log's Merkle tree (RFC 9162), in base 64
         checkpoint (str): the three as a signed note (C2SP tlog-checkpoint)
-        warnings (list[Caution] | Unset): absent: none
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     origin: str

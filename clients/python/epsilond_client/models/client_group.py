@@ -26,7 +26,7 @@ class ClientGroup:
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
-            weight (float | Unset): weight of one client's loss in the mean, relative to that of the others
+            weight (float | Unset): weight of a client's loss in the mean, relative to the other clients
             noise_std (float | Unset): standard deviation per coordinate of the Gaussian noise added to a message
     """
 

@@ -23,7 +23,7 @@ class ClientReport:
 
         Attributes:
             described (str): a group of the request, or the client of most or of average reports
-            clients (int): number of these clients; for `most` and `average` that of all clients
+            clients (int): number of clients of this group; for `most` and `average` the number of all clients
             participations (int): reports of each
             gaussian_dp_mu (float): ρ of each of its records at the answer's noise, rounded up
             epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
@@ -38,7 +38,7 @@ class ClientReport:
             least_noise_std (float | Unset): noise_std that would suffice if no client reported more often; untrusted server
             first_round (int | Unset): of its reports, where the pattern is given
             last_round (int | Unset): of its reports, where the pattern is given
-            longest_gap (int | Unset): most rounds between two of its reports, by the pattern
+            longest_gap (int | Unset): largest number of rounds between two consecutive reports of the client
             uncancelled_rounds (int | Unset): rounds after its last report, in which its last noise is never cancelled
     """
 

@@ -15,7 +15,7 @@ class CommitAsked:
     """Runs that may be released from now on; all that are left unless `count` says fewer.
 
     Attributes:
-        count (int | Unset): how many runs
+        count (int | Unset): number of runs
     """
 
     count: int | Unset = UNSET

@@ -22,9 +22,9 @@ class Communication:
     Attributes:
         bits_per_coordinate (float):
         bits_per_round_per_client (int):
-        total_bits (int): at most, if the number of participants is random
-        extra_bits_per_coordinate (float | Unset): beyond those of the noiseless update
-        expected_total_bits (float | Unset): where the number of participants is random
+        total_bits (int): bits of all messages; the largest possible number
+        extra_bits_per_coordinate (float | Unset): bits per coordinate due to noise
+        expected_total_bits (float | Unset): expected bits, if participants are drawn
         beside (CommunicationBeside | Unset): What other encodings of the same run would send.
         total_bits_exact (str | Unset): total_bits in full, from 2^53 on
     """

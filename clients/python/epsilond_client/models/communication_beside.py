@@ -16,12 +16,12 @@ class CommunicationBeside:
     """What other encodings of the same run would send.
 
     Attributes:
-        float32_total_bits (int): with 32-bit floating-point coordinates, without any privacy
-        printed_bits_per_coordinate (int | Unset): with the printed noise
-        printed_total_bits (int | Unset): with the printed noise
+        float32_total_bits (int): the same with 32-bit coordinates and no privacy
+        printed_bits_per_coordinate (int | Unset): the same with the printed noise
+        printed_total_bits (int | Unset): the same with the printed noise
         binomial_bits_per_coordinate (int | Unset): with Binomial noise by agarwal-2018.1; absent where that proves
             nothing
-        binomial_total_bits (int | Unset): with Binomial noise; absent where it proves nothing
+        binomial_total_bits (int | Unset): the same with Binomial noise; absent where it proves nothing
         float32_total_bits_exact (str | Unset): float32_total_bits in full, from 2^53 on
         printed_total_bits_exact (str | Unset): printed_total_bits in full, from 2^53 on
         binomial_total_bits_exact (str | Unset): binomial_total_bits in full, from 2^53 on

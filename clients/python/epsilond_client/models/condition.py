@@ -19,7 +19,8 @@ class Condition:
 
     Attributes:
         id (str):
-        statement (str | Unset): absent where the same entry has it before, under the same id
+        statement (str | Unset): the condition in words; absent if an earlier condition of the entry with the same id
+            has it
         holds (Verdict | Unset): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
         left (float | Unbounded | Unset): a number, or an infinite value
         right (float | Unbounded | Unset): a number, or an infinite value

@@ -19,7 +19,7 @@ class ConsideredAnswer:
     Attributes:
         theorem (str):
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        reason (str | Unset): why it does not apply
+        reason (str | Unset): why the bound does not apply to this run
     """
 
     theorem: str

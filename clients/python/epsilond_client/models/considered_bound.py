@@ -26,7 +26,7 @@ class ConsideredBound:
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        reason (str | Unset): why it does not apply
+        reason (str | Unset): why the bound does not apply to this run
         log10_delta (float | Unbounded | Unset): a number, or an infinite value
         delta (float | Unset): absent where it is below every double
         least (bool | Unset): whether no other bound for this observer is smaller

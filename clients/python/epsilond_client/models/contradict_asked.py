@@ -19,7 +19,7 @@ class ContradictAsked:
     """Observations that contradict a run which was paid from the ledger.
 
     Attributes:
-        observations (list[Observation]): at least one
+        observations (list[Observation]): at least one observation
         reservations (list[str] | Unset): ids of those that paid for the run; absent: all with committed runs
     """
 

@@ -32,7 +32,7 @@ class ConvergenceAnswer:
             start_term (float): part of mean_gradient_norm from the distance of the start
             steps_term (float): part of mean_gradient_norm from the sizes of the steps
             client_optima_term (float): part of mean_gradient_norm from distances of the clients' optima
-            without_noise (float): the same bound for NormFedAvg, without rounding and noise
+            without_noise (float): this bound for NormFedAvg, which has no rounding and no noise
             fedavg (float): bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm
     """
 

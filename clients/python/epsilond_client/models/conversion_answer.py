@@ -22,8 +22,8 @@ class ConversionAnswer:
     The exact conversion needs the least noise; the last two fields say how much more the others need.
 
         Attributes:
-            gaussian_dp_mu (ByConversion): One figure three ways.
-            epsilon (ByConversion): One figure three ways.
+            gaussian_dp_mu (ByConversion): One figure by three conversions.
+            epsilon (ByConversion): One figure by three conversions.
             noise_over_exact (float | Unbounded): a number, or an infinite value
             zcdp_noise_over_exact (float | Unbounded): a number, or an infinite value
     """

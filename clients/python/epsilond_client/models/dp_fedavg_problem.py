@@ -39,7 +39,8 @@ class DpFedavgProblem:
                 together are the adversary and see every model that a trusted server sends them.
             clients (int): clients in the federation
             dimension (int): coordinates of the model
-            clipping_norm (float): bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round
+            clipping_norm (float): bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the
+                present round
             advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
                 place of epsilon
             true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the

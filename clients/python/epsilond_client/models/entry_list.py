@@ -21,9 +21,10 @@ class EntryList:
     """Entries of a ledger, in the requested order.
 
     Attributes:
-        entries (list[JsonObject]): as signed; a commit for a contradicted run has `contradicted` too
-        next_ (str | Unset): where more are; absent on the last page
-        warnings (list[Caution] | Unset): absent: none
+        entries (list[JsonObject]): entries as they were signed; the commit of a contradicted run also has
+            `contradicted`
+        next_ (str | Unset): position of the next page; absent on the last page
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     entries: list[JsonObject]

@@ -31,7 +31,7 @@ class GuaranteeAnswer:
     Attributes:
         definition (Definition):
         in_words (str): plain statements: the protected unit, the adversary, the trusted parties and the secret batches
-        statements (list[Statement]): the same, one by one, each with its subject
+        statements (list[Statement]): the sentences of in_words, with their subjects
         unit (Unit | WindowedUnit):
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's

@@ -15,9 +15,9 @@ class GuaranteeOfLedger:
 
     Attributes:
         in_words (str): the promise in one sentence
-        epsilon (float): the smallest ε, upper end, at which all of it is within the target's δ
-        log10_delta (float): log10 δ of all of it at the target's ε, upper end
-        theorems (list[str]): theorems that prove it: the ledger's, and those of the charges
+        epsilon (float): upper bound on ε of everything it allows, at the target's δ
+        log10_delta (float): upper bound on log10 δ of everything it allows, at the target's ε
+        theorems (list[str]): theorems that prove the guarantee and the charges
     """
 
     in_words: str

@@ -32,8 +32,8 @@ class Job:
         engine_version (str): version of the mathematics that computes the job
         links (JobLinks): Links to the parts of a job.
         progress (Progress | Unset): The progress of a job, in steps and seconds.
-        started (str | Unset): when its first step began
-        ended (str | Unset): when it was done, failed, cancelled or interrupted
+        started (str | Unset): time at which the first step began
+        ended (str | Unset): time at which the job was done, failed, cancelled or interrupted
         request (JsonObject | Unset): any JSON object
         result (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
         problem (Problem | Unset): A problem document (RFC 9457): the reason why a request was rejected or failed.

@@ -18,8 +18,8 @@ class JobLinks:
     Attributes:
         self_ (str):
         events (str):
-        result (str | Unset): the answer as it would have come at once; once it is done
-        figure (str | Unset): a drawing of the result of a simulation, once it is done
+        result (str | Unset): the answer, the same as without a job; available once the job is done
+        figure (str | Unset): a drawing of the result of a simulation; available once the job is done
     """
 
     self_: str

@@ -60,11 +60,11 @@ class LearningProblem:
 
                 - Depends on the object:
 
-                - which learning problem this is
+                - name of the kind of learning problem
                 - handwritten digits
                 - Huber regression
                 - least squares
-                - which learning problem this is
+                - name of the kind of learning problem
             data_set (str | Unset): breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442
                 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's
                 targets are centred and scaled to [−1, 1]
@@ -113,14 +113,15 @@ class LearningProblem:
                 - residual from which on the loss grows linearly
                 - residual beyond which the Huber loss is linear
                 - residual from which on the loss grows linearly
-            sharpness (float | Unset): how surely labels follow the model; 0: coin flips
+            sharpness (float | Unset): factor of the model's score in the log-odds of a label; at 0 labels are fair coin
+                flips
             optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
             optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
                 are equal
             personal_dimension (int | Unset): last coordinates in which the clients' optima differ; absent: all
             feature_decay (float | Unset): coordinate k of the features has variance k^−a
             target_noise_std (float | Unset): standard deviation of the noise of the targets
-            feature_vectors (int | Unset): different feature vectors, each as likely as any other
+            feature_vectors (int | Unset): number of different feature vectors, all equally likely
             features (str | Unset): distribution of the features: random signs with bounded norm, or Gaussian with unbounded
                 norm
     """

@@ -44,13 +44,13 @@ class Ledger:
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
         opened (str): date and time, RFC 3339, UTC
-        state (str): closed: nothing more is reserved; contradicted: a run differs from its record, so there is no ε
+        state (str): closed: nothing more can be reserved; contradicted: a run differs from its record, so no ε holds
         sealed (bool): whether the membership of the block is fixed: before, nothing is reserved
         conditional (bool): whether runs were voided, or decisions declared independent of outputs
         target (Target): An ε that was claimed at the audit's δ.
         plan (list[ItemAnswer]):
         slots (list[SlotAnswer]):
-        block (str | Unset): absent where the ledger is of the whole data set
+        block (str | Unset): part of the data set; absent: the whole set
         approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
         guarantee (GuaranteeOfLedger | Unset): Guarantee for everything that the ledger ever allows, certified when it
             was opened.

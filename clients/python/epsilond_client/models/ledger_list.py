@@ -22,8 +22,8 @@ class LedgerList:
 
     Attributes:
         ledgers (list[Ledger]):
-        next_ (str | Unset): where more are; absent on the last page
-        warnings (list[Caution] | Unset): absent: none
+        next_ (str | Unset): position of the next page; absent on the last page
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     ledgers: list[Ledger]

@@ -31,7 +31,7 @@ class LogProof:
             first (int | Unset): entries of the earlier log
             second (int | Unset): entries of the later log
             consistency_path (list[str] | Unset): hashes in base 64
-            warnings (list[Caution] | Unset): absent: none
+            warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     entry: JsonObject | Unset = UNSET

@@ -64,7 +64,7 @@ class MbSgdProblem:
         sampling (Sampling | Unset):
         identically_distributed (bool | Unset): whether all clients draw from one distribution
         heterogeneity (float | Unset): root mean square over clients of |∇F_i − ∇F|, at its largest
-        readings (list[Reading] | Unset): which readings of the printed theorem to return
+        readings (list[Reading] | Unset): readings of the printed theorem to return
         client_groups (list[ClientGroup] | Unset): groups of equal clients; a field that a group leaves out is as for
             all clients
         participation (list[ParticipationCount] | Unset): distribution of the number of clients that report in one round

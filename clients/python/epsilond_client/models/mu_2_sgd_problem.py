@@ -66,7 +66,7 @@ class Mu2SgdProblem:
                 No client reports more often than `most_participations`. If it is absent, the limit is the number of rounds T
                 or,
                 with groups, the most reports of any group.
-            readings (list[Reading] | Unset): which readings of the printed theorem to return
+            readings (list[Reading] | Unset): readings of the printed theorem to return
     """
 
     relation: Relation

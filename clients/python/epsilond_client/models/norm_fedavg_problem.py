@@ -50,15 +50,16 @@ class NormFedavgProblem:
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-            linf_sensitivity (float | Unset): most that one coordinate differs between them
+            linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
             l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-            sensitivity_rule (SensitivityRule | Unset): How the sensitivities follow; which of the other fields are needed
-                depends on the kind.
+            sensitivity_rule (SensitivityRule | Unset): A rule for the sensitivities. The kind decides which of the other
+                fields are needed.
             method (QtdlMethod | Unset):
             readings (list[Reading] | Unset): printed readings to return, all if absent
             participants (int | Unset): clients that report in one round
             client_optimum_distance (float | Unset): distance of a client's own minimiser from the common one
-            growth_ratio (float | Unset): largest norm of a record's gradient over that of its client's mean one
+            growth_ratio (float | Unset): largest norm of a record's gradient, divided by the norm of its client's mean
+                gradient
             samples_per_client (int | Unset): records of one client
             local_steps (int | Unset): gradient steps of one client per round
             step_ratio (float | Unset): step of the server over the clients' step

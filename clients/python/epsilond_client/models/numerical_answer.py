@@ -14,7 +14,7 @@ class NumericalAnswer:
     """How exactly the bound itself was computed; not what is known of the mechanism.
 
     Attributes:
-        relative_width (float): width of the bound's own δ enclosure, relative to its upper end
+        relative_width (float): numerical width of the bound on δ, relative to its upper end
     """
 
     relative_width: float

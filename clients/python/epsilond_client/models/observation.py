@@ -16,7 +16,7 @@ class Observation:
         premise (str): id of the premise that does not hold
         message (str): observation
         remedy (str): change to the program, or necessary declaration
-        count (int): how often it was observed; 0 if that is not disclosed
+        count (int): number of times observed; 0 if not disclosed
     """
 
     premise: str

@@ -26,7 +26,7 @@ class OpenLedger:
     """A ledger to be opened: its data, its target, its plan and its slots.
 
     Attributes:
-        name (str): how people call it, at most 200 characters
+        name (str): name for people to read, at most 200 characters
         dataset (str): the data set that the budget is of
         unit (Unit | WindowedUnit): the protected unit
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the

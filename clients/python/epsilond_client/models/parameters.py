@@ -45,7 +45,7 @@ class Parameters:
 
             - noise_std over contribution_norm; absent if groups differ in either
             - z: noise_std_of_sum over contribution_norm
-            - σ over the norm bound of one contribution
+            - σ divided by the bound on the norm of one contribution
             - noise_std over contribution_norm
         contribution_norm (float | Unset): Depends on the object:
 
@@ -65,10 +65,10 @@ class Parameters:
 
             - communication rounds
             - rounds
-            - how often the mechanism is run
+            - number of runs of the mechanism
             - communication rounds K
             - steps of the pass: whole batches, clients left over never take part
-        stages (list[Stage] | Unset): absent where no risk bound is proved
+        stages (list[Stage] | Unset): stages of the algorithm; absent if no risk bound is proved
         envelope_smoothness (float | Unset): Depends on the object:
 
             - smoothness b of the Moreau envelope that is minimised; absent for a smooth loss
@@ -82,7 +82,7 @@ class Parameters:
         noise_norm_of_mean (float | Unset): √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm
         clipping_norm (float | Unset): Depends on the object:
 
-            - C: bound on one update's norm; with adaptive clipping that of the round, with which noise grows
+            - C: bound on one update's norm. With adaptive clipping it is the round's, and the noise grows with it
             - S = G + 2LD: norm to which a client scales its difference s, before noise
             - bound on one client's message
         noise_to_signal (float | Unset): noise_norm_of_mean over clipping_norm
@@ -93,13 +93,14 @@ class Parameters:
             - clients of one round; absent where their number is random
             - clients in a batch
         participation_rate (float | Unset): probability that a client takes part in a round
-        reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
-        bytes_per_client (float | Unset): bytes that one client sends, in expectation if it is drawn
+        reports_per_client (float | Unset): number of rounds in which one client reports; its expectation if clients are
+            drawn at random
+        bytes_per_client (float | Unset): bytes that one client sends; their expectation if clients are drawn at random
         remaining_share (float | Unset): bound on the final excess risk, divided by clipping_norm · diameter. A client
-            makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more says nothing
+            makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more carries no information
         step_size (float | Unset): Depends on the object:
 
-            - of the risk bound; absent where there is none
+            - step size of the risk bound; absent if no risk bound is proved
             - absent where no risk bound applies
             - η; absent where no risk bound applies
             - η of the theorem; absent where no risk bound applies
@@ -109,8 +110,8 @@ class Parameters:
 
             Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
             ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
-        frontier (list[RunChoice] | Unset): where rounds were open: noise of the mean against rounds and traffic, fewest
-            rounds first
+        frontier (list[RunChoice] | Unset): choices of noise, rounds and traffic, fewest rounds first; absent unless
+            rounds were open
         rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
         population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
         epsilon (float | Unset): certified ε
@@ -130,7 +131,7 @@ class Parameters:
         noise_levels (int | Unset): m: the largest absolute value of the integer noise
         decay_rate (float | Unset): α: the noise is y with probability proportional to e^(−α|y|)
         variance (float | Unset): variance of the noise per coordinate, in squared units of the update
-        mean_squared_error (float | Unset): of one message, rounding and noise together
+        mean_squared_error (float | Unset): mean squared error of one message by rounding and noise together
         quantization_levels (int | Unset): s: grid steps per unit
         method (QtdlMethod | Unset):
         l1_sensitivity (float | Unset): Δ₁ in grid steps, as that proof uses it
@@ -170,8 +171,8 @@ class Parameters:
             `explicit`: Listed values, one for each step.
 
             `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
-        feasible_participants (list[Feasible] | Unset): solved for participants: all batch sizes found that meet the
-            target
+        feasible_participants (list[Feasible] | Unset): all tried batch sizes that meet the target, if participants were
+            solved for
         every_batch_size_tried (bool | Unset): whether no other size meets it
     """
 

@@ -16,7 +16,7 @@ class ParticipatingGroup:
 
     Attributes:
         clients (int): clients in the federation
-        participations (int | Unset): how often each of them reports in the run
+        participations (int | Unset): number of rounds in which each client of this group reports
         rounds (list[int] | Unset): the rounds, from 1 on and ascending, in which each of them reports
     """
 

@@ -23,7 +23,7 @@ class Participation:
 
         Attributes:
             kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
-            most_participations (int | Unset): how often a client has reported, this round included
+            most_participations (int | Unset): number of rounds in which a client has reported, this one included
             groups (list[ParticipatingGroup] | Unset): numbers of clients with the same participation (kinds `counts` and
                 `pattern`)
     """

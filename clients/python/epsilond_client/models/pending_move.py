@@ -28,10 +28,10 @@ class PendingMove:
         body (JsonObject): any JSON object
         requested_by (str): name of the caller who requested it
         requested_at (str): date and time, RFC 3339, UTC
-        expires_at (str | Unset): from then on it cannot be approved; absent: never
-        closed_by (str | Unset): who approved, rejected or withdrew it
-        closed_at (str | Unset): when; absent while it is pending
-        warnings (list[Caution] | Unset): absent: none
+        expires_at (str | Unset): time from which the move cannot be approved any more; absent: no such time
+        closed_by (str | Unset): name of the person who approved, rejected or withdrew the move
+        closed_at (str | Unset): time at which the move ended; absent while it is pending
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     id: str

@@ -19,7 +19,7 @@ class PlanChange:
     """An item of the plan that falls to fewer runs.
 
     Attributes:
-        name (str): how people call it, at most 200 characters
+        name (str): name for people to read, at most 200 characters
         planned (int | Unset): runs that stay planned, at least those taken
         spec (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of
             the request.

@@ -32,23 +32,24 @@ class PlanEntry:
         algorithm (str):
         title (str):
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        why (list[Reason]): why it does not apply; where it does, the values assumed for it
+        why (list[Reason]): why the algorithm does not apply; if it applies, the values that the plan assumed for it
         guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
         noise_added_to (str):
         unused (list[str]): fields of the plan that this algorithm takes no account of
-        variant (str | Unset): absent where the algorithm has only one
+        variant (str | Unset): variant of the algorithm; absent if the algorithm has only one
         objective (Objective | Unset):
         rank (int | Unset): within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous
         noise_std (float | Unset): standard deviation of the noise per coordinate
         rounds (int | Unset):
-        bits (int | Unset): all clients together, over the run
-        bytes_per_client (float | Unset): bytes that one client sends, in expectation if it is drawn
-        reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
+        bits (int | Unset): bits that all clients together send over the run
+        bytes_per_client (float | Unset): bytes that one client sends; their expectation if clients are drawn at random
+        reports_per_client (float | Unset): number of rounds in which one client reports; its expectation if clients are
+            drawn at random
         noise_norm (float | Unset): norm of the noise in the mean of one round
         noise_to_signal (float | Unset): noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz
         remaining_share (float | Unbounded | Unset): a number, or an infinite value
         basis (RankBy | Unset):
-        exceeds (list[str] | Unset): limits of the plan that it does not keep to; it is then neither ranked nor
+        exceeds (list[str] | Unset): limits of the plan that the entry exceeds; it is then neither ranked nor
             recommended
         risk (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
             consists of.

@@ -27,7 +27,7 @@ class PrescribedRisk:
         certified_noise (float | Unbounded): a number, or an infinite value
         printed_noise (float | Unbounded): a number, or an infinite value
         ratio (float | Unbounded): a number, or an infinite value
-        envelope_smoothness (float | Unset): of the envelope it runs on
+        envelope_smoothness (float | Unset): smoothness of the Moreau envelope
         vacuous (bool | Unset): whether the bound at its certified noise is no better than the baseline
     """
 

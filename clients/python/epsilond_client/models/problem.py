@@ -31,7 +31,7 @@ class Problem:
         errors (list[FieldError] | Unset):
         condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
         nearest (Values | Unset): numbers or texts by name
-        considered (list[ConsideredAnswer] | Unset): theorems that were tried, each with its rejection
+        considered (list[ConsideredAnswer] | Unset): theorems that were tried, each with the reason why it was rejected
         observations (list[Observation] | Unset): observations that contradict the record of a run
     """
 

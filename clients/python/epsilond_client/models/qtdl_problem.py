@@ -42,10 +42,10 @@ class QtdlProblem:
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
             l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-            linf_sensitivity (float | Unset): most that one coordinate differs between them
+            linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
             l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-            sensitivity_rule (SensitivityRule | Unset): How the sensitivities follow; which of the other fields are needed
-                depends on the kind.
+            sensitivity_rule (SensitivityRule | Unset): A rule for the sensitivities. The kind decides which of the other
+                fields are needed.
             rounds (int | Unset): communication rounds
             method (QtdlMethod | Unset):
             readings (list[Reading] | Unset): printed readings to return, all if absent

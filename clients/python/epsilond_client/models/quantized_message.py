@@ -19,7 +19,7 @@ class QuantizedMessage:
             first (list[float]): an update of ℓ2 norm at most 1, as a list of its coordinates
             second (list[float]): an update of ℓ2 norm at most 1, as a list of its coordinates
             quantization_levels (int): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-            noise_levels (int): largest absolute value of truncated integer noise
+            noise_levels (int): largest absolute value of integer noise
             decay_rate (float): decay of integer noise: its probability at y is proportional to e^(−α|y|)
     """
 

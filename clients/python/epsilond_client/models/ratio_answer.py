@@ -19,7 +19,7 @@ class RatioAnswer:
         upper (str): theorem of the upper bound
         lower (str): theorem of the lower bound
         value (float | Unbounded): a number, or an infinite value
-        statement (str): which constants are hidden in it
+        statement (str): the constants that the statement hides, in words
     """
 
     upper: str

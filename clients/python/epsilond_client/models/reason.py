@@ -22,7 +22,7 @@ class Reason:
 
     Attributes:
         message (str):
-        pointer (str | Unset): the field of the plan it is about
+        pointer (str | Unset): the field of the plan that the reason is about
         allowed (str | Unset): sufficient values
         condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
         nearest (Values | Unset): numbers or texts by name

@@ -26,8 +26,8 @@ class Receipt:
         proof (JsonObject): any JSON object
         checkpoint (str): the log's head as a signed note (C2SP tlog-checkpoint)
         signature (str): over the three others: a detached JSON Web Signature (RFC 7515)
-        receipts (list[ReceiptAnswer] | Unset): one for each ledger, if there are several
-        warnings (list[Caution] | Unset): absent: none
+        receipts (list[ReceiptAnswer] | Unset): one receipt for each ledger, if several
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     entry: JsonObject

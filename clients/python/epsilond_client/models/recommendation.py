@@ -20,9 +20,10 @@ class Recommendation:
     """The recommended entry: the smallest remaining share, or one hardly larger that needs less trust.
 
     Attributes:
-        why (str): the reasons in words
+        why (str): the reasons why the request was refused, in words
         entry (str | Unset): name of an entry; absent where none within limits improves on the start
-        choices (list[RunChoice] | Unset): other numbers of rounds, where the algorithm chose its own
+        choices (list[RunChoice] | Unset): other possible numbers of rounds; absent unless the algorithm chose the
+            number
     """
 
     why: str

@@ -21,7 +21,7 @@ class ReportRequest:
     Attributes:
         kind (str): kind of the reported question
         request (JsonObject): any JSON object
-        algorithm (str | Unset): algorithm of the calibration, if it is one
+        algorithm (str | Unset): algorithm of the calibration; absent for an account
         date (str | Unset): date printed on the report, YYYY-MM-DD; absent: no date
     """
 

@@ -31,10 +31,10 @@ class ReservationAnswer:
             budget.
         created (str): date and time, RFC 3339, UTC
         ledgers (list[str]): ids of the ledgers that pay
-        holdings (list[HoldingAnswer]): its cost in each ledger
+        holdings (list[HoldingAnswer]): cost of the runs in each ledger
         warnings (list[Caution]):
         expires (str | Unset): time at which uncommitted runs return; absent: never
-        receipts (list[Receipt] | Unset): for its newest commits, under the new head
+        receipts (list[Receipt] | Unset): receipts of the newest commits
     """
 
     id: str

@@ -317,13 +317,13 @@ class ReserveAsked:
             Admits: every mechanism with this guarantee, as `approximate` does.
         item (str | Unset): the item of the plan that is drawn on
         slot (SlotKind | Unset):
-        count (int | Unset): how many runs
+        count (int | Unset): number of runs
         eta (float | str | Unset): a number, or a text
         delta (float | str | Unset): a number, or a text
         relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
             is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
             unit's contribution counts as zero in one of the data sets.
-        unit (Unit | Unset | WindowedUnit): the ledger's; another is refused
+        unit (Unit | Unset | WindowedUnit): must equal the ledger's own; another value is refused
         expires_in (float | Unset): after how long it ends by itself, a day if absent
         ledgers (list[str] | Unset): ids of the ledgers, one for each block that is read
     """

@@ -16,11 +16,11 @@ class ResourceAnswer:
     """The part of a slot, or the item of the plan, that runs out first.
 
     Attributes:
-        share_used (float): used or reserved, as a share of the capacity or of the planned runs
+        share_used (float): amount used or reserved, as a share of the capacity or of the planned runs
         remaining (str): neither used nor reserved: an amount as a decimal string, or runs
-        item (str | Unset): of the plan; absent of a slot
-        slot (str | Unset): absent of the plan
-        part (str | Unset): of the slot
+        item (str | Unset): item of the plan; absent for a slot
+        slot (str | Unset): slot of the budget; absent for an item of the plan
+        part (str | Unset): part of the slot's capacity
     """
 
     share_used: float

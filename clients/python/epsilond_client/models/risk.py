@@ -36,8 +36,8 @@ class Risk:
 
             If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
             growth.
-        declared_conditions (list[str] | Unset): premises of the bound that only you can vouch for, besides those of the
-            guarantee; GET /v1/theorems/{theorem} has each statement under this id
+        declared_conditions (list[str] | Unset): ids of premises of the bound, beyond those of the guarantee, that only
+            you can vouch for. GET /v1/theorems/{theorem} has the statement of each
         as_prescribed (PrescribedRisk | Unset): Our bound on the risk of the run that the theorem's corrected reading
             prescribes at the answer's batch size.
     """

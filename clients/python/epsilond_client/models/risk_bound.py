@@ -44,7 +44,7 @@ class RiskBound:
             vacuous (bool | Unset): Depends on the object:
 
                 - whether the bound is no better than the baseline, and so says nothing
-                - of an upper bound with explicit constants: whether it is no better than the baseline
+                - whether an upper bound with explicit constants is no better than the baseline
             reading (Reading | Unset):
             status (Status | Unset): Whether the statement, read as it is used here, holds.
     """

@@ -47,7 +47,7 @@ class RiskBoundsAnswer:
             M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number
             of
             records and the rounds. L is the Lipschitz constant.
-        no_upper_bound (str | Unset): what the theorems leave open, where no upper bound of this run has a value
+        no_upper_bound (str | Unset): what the theorems leave open; absent if an upper bound of this run has a value
         reference (ReferenceAnswer | Unset): Orders to compare with, and from which ε on privacy against everyone costs
             no more than having few records.
     """

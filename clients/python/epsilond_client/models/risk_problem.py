@@ -104,7 +104,7 @@ class RiskProblem:
             - root mean square over clients of ∇f_i − ∇f; absent: G
         readings (list[Reading] | Unset): Depends on the object:
 
-            - which readings of the printed theorem to return
+            - readings of the printed theorem to return
             - printed readings to return, all if absent
             - which readings of the printed theorems to return
             - which readings of the printed bounds to return
@@ -116,7 +116,7 @@ class RiskProblem:
         initial_gap (float | Unset): bound on the excess risk of the start
         clipping_norm (float | Unset): Depends on the object:
 
-            - bound on the ℓ2 norm of one client's update; with adaptive clipping that of the round
+            - bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round
             - bound on the ℓ2 norm of one client's message in a round
         adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
             is released with noise in every round.
@@ -156,14 +156,15 @@ class RiskProblem:
             interior point; absent: G
         quantization_levels (int | Unset): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
         l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-        linf_sensitivity (float | Unset): most that one coordinate differs between them
+        linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
         l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-        sensitivity_rule (SensitivityRule | Unset): How the sensitivities follow; which of the other fields are needed
-            depends on the kind.
+        sensitivity_rule (SensitivityRule | Unset): A rule for the sensitivities. The kind decides which of the other
+            fields are needed.
         method (QtdlMethod | Unset):
         quasar_convexity (float | Unset): quasar-convexity of every client's loss, 1 if convex
         client_optimum_distance (float | Unset): distance of a client's own minimiser from the common one
-        growth_ratio (float | Unset): largest norm of a record's gradient over that of its client's mean one
+        growth_ratio (float | Unset): largest norm of a record's gradient, divided by the norm of its client's mean
+            gradient
         local_steps (int | Unset): gradient steps of one client per round
         step_ratio (float | Unset): step of the server over the clients' step
         participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a

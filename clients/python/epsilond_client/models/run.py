@@ -93,7 +93,8 @@ class Run:
             batch_size (int | Unset): records of one client per round
             participants (int | Unset): clients that report in one round
             stages (list[Stage] | Unset): stages; their rounds add up to the run's
-            strong_convexity (float | Unset): μ in the steps of Algorithm 2; absent: that of the problem
+            strong_convexity (float | Unset): strong convexity μ in the step sizes of Algorithm 2; absent: the μ of the
+                learning problem
             noise_std (float | Unset): Depends on the object:
 
                 - standard deviation per coordinate of the Gaussian noise added to a message
@@ -121,20 +122,20 @@ class Run:
             scaling (str | Unset): normalised to norm 1, or clipped to clipping_norm and divided by it
             clipping_norm (float | Unset): bound on the ℓ2 norm of one client's message in a round
             noise_at (str | Unset): clients: each adds noise to its own message; server: it adds noise once, to the sum
-            noise_levels (int | Unset): largest absolute value of truncated integer noise
+            noise_levels (int | Unset): largest absolute value of integer noise
             decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
             trials (int | Unset): trials of the Binomial noise
             step_size (float | Unset): Depends on the object:
 
-                - of a local step
+                - step size of a local step
                 - step size
-            averaging_ratio (float | Unset): weight of an iterate over that of the one before; absent: 1/(1 − ημ), which the
-                bound asks for
+            averaging_ratio (float | Unset): ratio of an iterate's weight to the weight before it; absent: 1/(1 − ημ), which
+                the bound needs
             server (Server | Unset):
-            method (str | Unset): cancelled-noise, or the algorithm that it is compared with at the same privacy
-            printed_noise_levels (int | Unset): largest absolute value of truncated integer noise
+            method (str | Unset): the algorithm: cancelled-noise, or one with which it is compared at the same privacy
+            printed_noise_levels (int | Unset): largest absolute value of integer noise
             printed_decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
-            raised_noise_levels (int | Unset): largest absolute value of truncated integer noise
+            raised_noise_levels (int | Unset): largest absolute value of integer noise
             raised_decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
             observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
                 client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a

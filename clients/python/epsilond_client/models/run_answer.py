@@ -17,11 +17,11 @@ class RunAnswer:
 
     Attributes:
         noise_std (float): σ per coordinate; with client groups the root mean square over clients
-        noise_source (str): the smallest certified one unless it was given
+        noise_source (str): the smallest certified noise, unless the request gave one
         rounds (int):
         batch_size (int | Unset): records of a batch, or users of a step; absent where the algorithm has none
         step_size (float | Unset): given, or the one that minimises the explicit bound
-        envelope_smoothness (float | Unset): of the envelope it runs on, without smoothness
+        envelope_smoothness (float | Unset): smoothness of the Moreau envelope; absent for smooth losses
     """
 
     noise_std: float

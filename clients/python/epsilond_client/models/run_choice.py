@@ -20,8 +20,8 @@ class RunChoice:
         rounds (int):
         total_bits (int): Depends on the object:
 
-            - of all clients, at most
-            - of all clients
+            - largest number of bits that all clients together send
+            - bits that all clients together send
             - bits of all reports, in expectation if the number of participants is random
         batch_size (int | Unset): records of one client per round, where the algorithm chooses them
         risk (float | Unbounded | Unset): a number, or an infinite value
@@ -34,20 +34,21 @@ class RunChoice:
             - whether the noise there is certified, or estimated
         chosen (bool | Unset): Depends on the object:
 
-            - whether it is the run that is answered
-            - whether it is the run of the entry
-        bits_per_client (int | Unset): of a client that reports in every round
+            - whether this choice is the run of the answer
+            - whether this choice is the run of the entry
+        bits_per_client (int | Unset): bits that a client sends if it reports in every round
         total_bits_exact (str | Unset): total_bits in full, from 2^53 on
         remaining_share (float | Unbounded | Unset): a number, or an infinite value
-        noise_to_signal (float | Unset): as in entries; absent where the frontier has none
+        noise_to_signal (float | Unset): the same field as in `entries`; absent if the frontier has none
         bytes_per_client (float | Unset): Depends on the object:
 
-            - as in entries
-            - bytes that one client sends, in expectation if it is drawn
+            - the same field as in `entries`
+            - bytes that one client sends; their expectation if clients are drawn at random
         noise_multiplier (float | Unset): z, of the sum of the updates
         noise_std_of_mean (float | Unset): z·C/M per coordinate
         noise_norm_of_mean (float | Unset): √d·z·C/M, to compare with clipping_norm
-        reports_per_client (float | Unset): rounds that one client reports in, in expectation if it is drawn
+        reports_per_client (float | Unset): number of rounds in which one client reports; its expectation if clients are
+            drawn at random
     """
 
     rounds: int

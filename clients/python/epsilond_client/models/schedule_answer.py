@@ -16,7 +16,7 @@ class ScheduleAnswer:
     Attributes:
         base_std (float): σ of a client's first report, or of every round of a trusted server
         rule (str): σ of a report; participations counts the client's own, this one included
-        added_by (str): who draws the noise, and subtracts the previous one
+        added_by (str): who draws the noise of a round and subtracts the noise of the round before
         most_participations (int): reports of a client for which the noise is enough; then it must stop
     """
 

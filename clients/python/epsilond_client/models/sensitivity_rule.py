@@ -12,14 +12,14 @@ T = TypeVar("T", bound="SensitivityRule")
 
 @_attrs_define
 class SensitivityRule:
-    """How the sensitivities follow; which of the other fields are needed depends on the kind.
+    """A rule for the sensitivities. The kind decides which of the other fields are needed.
 
     Attributes:
         kind (str): trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding:
             distances of the unit updates, rounded together; relative: equation (6)
         update_l1 (float | Unset): ℓ1 distance of the unit updates on neighbouring data
         update_l2 (float | Unset): ℓ2 distance of the unit updates on neighbouring data
-        update_linf (float | Unset): most that one coordinate of the unit update differs
+        update_linf (float | Unset): largest difference of one coordinate of the unit update between neighbours
         failure_delta (float | Unset): probability, over the rounding, that the values move further than said
         relative_movement (float | Unset): ℓ2 distance of the unit updates on neighbouring data, in equation (6)
     """

@@ -38,7 +38,7 @@ class Sharing:
 
             `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
             are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
-        curve (list[SharingPoint]): from local only to global only
+        curve (list[SharingPoint]): proved_excess_risk as a function of α, from local models to one shared model
         threshold (SharingThreshold | Unset): Lemma 4.6 at the least noise: where sharing nothing has the least variance
             term.
     """

@@ -16,7 +16,8 @@ class SharingThreshold:
     """Lemma 4.6 at the least noise: where sharing nothing has the least variance term.
 
     Attributes:
-        rounds (float): the rounds from which on it has, N(N − 1)σ²μ*²/(k²d_wC²m)
+        rounds (float): number of rounds from which sharing nothing has the least variance term, N(N −
+            1)σ²μ*²/(k²d_wC²m)
         epsilon (float | Unbounded): a number, or an infinite value
     """
 

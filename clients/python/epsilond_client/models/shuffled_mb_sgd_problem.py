@@ -60,7 +60,7 @@ class ShuffledMbSgdProblem:
             within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
                 budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
             noise_constant (float | Unset): the constant of Theorem 4.1's noise, which the paper does not give
-            readings (list[Reading] | Unset): which readings of the printed theorem to return
+            readings (list[Reading] | Unset): readings of the printed theorem to return
     """
 
     relation: Relation

@@ -361,11 +361,11 @@ class SimulationRequest:
             confidence (float | Unset): Depends on the object:
 
                 - probability with which the lower bounds hold, each by itself
-                - with which each lower bound holds, by itself
-                - of the band at each round
+                - probability with which each single lower bound holds
+                - confidence of the band at each single round
             seed (int | Unset): Depends on the object:
 
-                - of all randomness: the same seed gives the same answer
+                - seed of all randomness: the same seed gives the same answer
                 - the same seed gives the same answer
             claim (Target | Unset): An ε that was claimed at the audit's δ.
             training (CanaryTraining | Unset): A training with clipping and noise, and the canaries that are put into its
@@ -383,7 +383,7 @@ class SimulationRequest:
             attacks (list[str] | Unset): every-model: log-likelihood ratios of all models. final-model: the canary's loss
                 under the last one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent:
                 all possible attacks
-            preset (str | Unset): which experiment
+            preset (str | Unset): name of the experiment
             repetitions (int | Unset): independent repetitions, each with its own randomness
             run (Run | Unset): `accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh
                 batches in every round.

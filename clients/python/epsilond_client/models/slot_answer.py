@@ -21,10 +21,10 @@ class SlotAnswer:
 
     Attributes:
         kind (SlotKind):
-        capacity (Texts): texts by name
-        used (Texts): texts by name
-        reserved (Texts): texts by name
-        remaining (Texts): texts by name
+        capacity (Texts): texts of the page by their names
+        used (Texts): texts of the page by their names
+        reserved (Texts): texts of the page by their names
+        remaining (Texts): texts of the page by their names
     """
 
     kind: SlotKind

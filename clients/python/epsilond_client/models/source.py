@@ -11,11 +11,15 @@ T = TypeVar("T", bound="Source")
 
 @_attrs_define
 class Source:
-    """Where a statement stands: a key of the bibliography and the item's number in it.
+    """The place of a statement in the literature.
 
     Attributes:
-        key (str):
-        item (str):
+        key: key of the work in the bibliography.
+        item: number or name of the statement in the work, such as "Theorem 8".
+
+        Attributes:
+            key (str):
+            item (str):
     """
 
     key: str

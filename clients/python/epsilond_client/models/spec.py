@@ -613,7 +613,7 @@ class Spec:
             categories (int | Unset): categories a report is one of
             orders (list[float] | Unset): Rényi orders in increasing order, each above 1 and at most 1e6
             epsilons (list[float] | Unset): bound on the Rényi divergence at each order, at least 0 and at most 1e9
-            times (int | Unset): how often the mechanism is run
+            times (int | Unset): number of runs of the mechanism
             noise (str | Unset): noise of scale 2/ε on each score
             repetitions (Repetitions | Unset): `geometric`: A geometric number of runs: after each run one stops with
                 probability 1/mean.
@@ -633,14 +633,13 @@ class Spec:
             rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             batch_size (int | Unset): records in a batch, or clients if clients are drawn
             population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
-            largest_batch (int | Unset): most records in a batch, or clients if clients are drawn; of more, only a uniform
-                subset enters
-            records_of_one_client (int | Unset): most records that one client has, if σ refers to the norm of one record's
-                part
-            level (str | Unset): the drawn unit. Absent: the protected unit, or, if the mechanism draws again, the safe one
-                of both readings. Rejected if neither reading bounds the other
-            noise_levels (int | Unset): largest absolute value of truncated integer noise
-            linf_sensitivity (float | Unset): most that one coordinate differs between them
+            largest_batch (int | Unset): largest number of records or clients in a batch; of more, a uniform subset enters
+            records_of_one_client (int | Unset): largest number of records of one client, if σ is over one record's norm
+                bound
+            level (str | Unset): what is drawn: records or clients. Absent: the protected unit. If the mechanism inside
+                draws again, it is the unit with the larger bound; the request is rejected if neither bound is always larger
+            noise_levels (int | Unset): largest absolute value of integer noise
+            linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
             rho (float | Unset): parameter of zero-concentrated privacy
     """
 

@@ -21,11 +21,11 @@ class Target:
             - failure probability δ of (ε, δ)
             - absent where it is below every double
         log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        advantage (float | Unset): where it was the target
-        true_positive_rate (float | Unset): where it was the target, at false_positive_rate
-        false_positive_rate (float | Unset): of the target true_positive_rate
-        gaussian_dp_mu (float | Unset): where it was the target
-        rho (float | Unset): where it was the target
+        advantage (float | Unset): the target, if this was the target
+        true_positive_rate (float | Unset): the target, if this was the target
+        false_positive_rate (float | Unset): false positive rate of the target
+        gaussian_dp_mu (float | Unset): the target, if this was the target
+        rho (float | Unset): the target, if this was the target
     """
 
     epsilon: float

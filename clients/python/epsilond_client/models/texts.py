@@ -11,7 +11,7 @@ T = TypeVar("T", bound="Texts")
 
 @_attrs_define
 class Texts:
-    """texts by name"""
+    """texts of the page by their names"""
 
     additional_properties: dict[str, str] = _attrs_field(init=False, factory=dict)
 

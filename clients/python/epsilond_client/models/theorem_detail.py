@@ -32,10 +32,14 @@ class TheoremDetail:
             id (str):
             title (str):
             statement (str):
-            source (Source): Where a statement stands: a key of the bibliography and the item's number in it.
+            source (Source): The place of a statement in the literature.
+
+                Attributes:
+                    key: key of the work in the bibliography.
+                    item: number or name of the statement in the work, such as "Theorem 8".
             status (Status): Whether the statement, read as it is used here, holds.
             constants (ConstantKind):
-            links (Texts): texts by name
+            links (Texts): texts of the page by their names
             conditions (list[Condition] | Unset):
             errata (list[Erratum] | Unset):
             readings (list[Reading] | Unset): readings of the formula; absent if there is none

@@ -27,9 +27,10 @@ class TrustPrice:
         best (str | Unset): name of an entry; absent where none within limits improves on the start
         guarantee (GuaranteeKind | Unset): Who trusts whom, whose data is protected, what a neighbour is, and who sees
             what.
-        remaining_share (float | Unset): of the best entry, as in entries
+        remaining_share (float | Unset): the same field as in `entries`, of the best entry
         basis (RankBy | Unset):
-        price (float | Unset): its remaining_share over the least of all kinds of trust, at least 1; 1 is the best
+        price (float | Unset): remaining_share divided by the smallest remaining_share over all kinds of trust; 1 is the
+            best
     """
 
     definition: Definition

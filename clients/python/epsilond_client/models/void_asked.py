@@ -16,7 +16,7 @@ class VoidAsked:
 
     Attributes:
         reservation (str): the reservation
-        count (int): how many runs
+        count (int): number of runs
         declared (Declaration):
     """
 

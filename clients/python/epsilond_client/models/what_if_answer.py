@@ -30,9 +30,9 @@ class WhatIfAnswer:
         held_by_others (WhatIfAnswerHeldByOthers): amounts that reservations hold, by kinds of slots and names of parts
         charge (ChargeAnswer | Unset): Cost of a job: a number of runs of a planned item, or amounts of a slot of the
             privacy budget.
-        reason (str | Unset): why it does not fit
+        reason (str | Unset): why the job does not fit
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
-        warnings (list[Caution] | Unset): absent: none
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     fits: bool

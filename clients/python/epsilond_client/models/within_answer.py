@@ -31,7 +31,7 @@ class WithinAnswer:
             budget.
         calibration (Calibration): The whole answer. `parameters` is what to run with.
         slack (float | Unset): the ledger refuses the run if its noise is lowered by this fraction; absent: not known
-        warnings (list[Caution] | Unset): absent: none
+        warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 
     algorithm: str

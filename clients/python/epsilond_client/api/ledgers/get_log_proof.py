@@ -103,7 +103,7 @@ def sync_detailed(
     from_: int | Unset = UNSET,
     to: int | Unset = UNSET,
 ) -> Response[LogProof | Problem]:
-    """That an entry is in the log, or that the log was only continued
+    """Proof that an entry is in the log, or that the log only grew
 
      Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
@@ -140,7 +140,7 @@ def sync(
     from_: int | Unset = UNSET,
     to: int | Unset = UNSET,
 ) -> LogProof | Problem | None:
-    """That an entry is in the log, or that the log was only continued
+    """Proof that an entry is in the log, or that the log only grew
 
      Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
@@ -172,7 +172,7 @@ async def asyncio_detailed(
     from_: int | Unset = UNSET,
     to: int | Unset = UNSET,
 ) -> Response[LogProof | Problem]:
-    """That an entry is in the log, or that the log was only continued
+    """Proof that an entry is in the log, or that the log only grew
 
      Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 
@@ -207,7 +207,7 @@ async def asyncio(
     from_: int | Unset = UNSET,
     to: int | Unset = UNSET,
 ) -> LogProof | Problem | None:
-    """That an entry is in the log, or that the log was only continued
+    """Proof that an entry is in the log, or that the log only grew
 
      Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.
 

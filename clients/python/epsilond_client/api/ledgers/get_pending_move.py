@@ -88,7 +88,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[PendingMove | Problem]:
-    """One such move
+    """One move that waits for a second person
 
      Return a pending move, or a move that has ended.
 
@@ -122,7 +122,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> PendingMove | Problem | None:
-    """One such move
+    """One move that waits for a second person
 
      Return a pending move, or a move that has ended.
 
@@ -151,7 +151,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[PendingMove | Problem]:
-    """One such move
+    """One move that waits for a second person
 
      Return a pending move, or a move that has ended.
 
@@ -183,7 +183,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> PendingMove | Problem | None:
-    """One such move
+    """One move that waits for a second person
 
      Return a pending move, or a move that has ended.
 

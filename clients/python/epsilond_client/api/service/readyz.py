@@ -57,7 +57,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Problem | str]:
-    """Should it get requests?
+    """Whether the service can answer requests
 
      Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
@@ -82,7 +82,7 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 ) -> Problem | str | None:
-    """Should it get requests?
+    """Whether the service can answer requests
 
      Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
@@ -103,7 +103,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 ) -> Response[Problem | str]:
-    """Should it get requests?
+    """Whether the service can answer requests
 
      Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
@@ -126,7 +126,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 ) -> Problem | str | None:
-    """Should it get requests?
+    """Whether the service can answer requests
 
      Answer 503 while no worker is warm, the store is unreachable, or the service is stopping.
 
