@@ -15,7 +15,6 @@ than passed over.
 
 from __future__ import annotations
 
-import bisect
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from typing import Generic, TypeVar
 
 from epsilond.accountants.errors import EpsilondError
 from epsilond.calibrators.answer import FrontierRun
+from epsilond.calibrators.mb_sgd.noise_estimates import NoiseEstimates, distance
 from epsilond.calibrators.mb_sgd.problem import Run, Traffic
 from epsilond.calibrators.serving.long_runs import LONG_BITS, SHORT_ROUNDS, is_long
 
@@ -138,15 +138,7 @@ class _Survey:
     def __init__(self, runs: Sequence[Run], outlook: Outlook) -> None:
         self._outlook = outlook
         self._runs = sorted(set(runs), key=_size)
-        self._likely = {run: outlook.likely_noise(run) for run in self._runs}
-        self._rarity = {run: outlook.rarity(run) for run in self._runs}
-        self._corrections: dict[float, list[tuple[Run, float]]] = {}
-        """Certified runs and the corrections of their log noise, by rarity."""
-        self._known_rarities: list[float] = []
-        self._corrected = False
-        """True if any correction is not 0."""
-        self._noises: dict[Run, float] = {}
-        """Estimated noises under the current corrections."""
+        self._estimates = NoiseEstimates(self._runs, likely_noise=outlook.likely_noise, rarity=outlook.rarity)
         self._certified: dict[Run, _CertifiedRun] = {}
         self._quick: dict[Run, tuple[float, float]] = {}
         """The last noise at which the quick bound was computed, and that bound."""
@@ -155,7 +147,7 @@ class _Survey:
         self._answer: Run | None = None
         if outlook.reference is not None:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered, and the answer not
-                self._correct(outlook.reference, outlook.certified_noise(outlook.reference))
+                self._estimates.correct(outlook.reference, outlook.certified_noise(outlook.reference))
 
     def choose(self, within: float) -> Run:
         """Choose the smallest certified run with a bound of at most (1 + within) times the best certified bound.
@@ -243,56 +235,8 @@ class _Survey:
         risk = self._outlook.risk(run, noise)
         expected = self._outlook.quick_risk(run, noise)
         self._certified[run] = _CertifiedRun(noise, risk, _ratio(risk, expected))
-        self._correct(run, noise)
-
-    def _correct(self, run: Run, noise: float) -> None:
-        """Store the logarithm of certified over estimated noise of a run, and clear all cached estimates.
-
-        Args:
-            run: the certified run.
-            noise: its certified noise.
-        """
-        likely = self._likely[run] if run in self._likely else self._outlook.likely_noise(run)
-        correction = math.log(noise / likely)
-        self._corrections.setdefault(self._outlook.rarity(run), []).append((run, correction))
-        self._known_rarities = sorted(self._corrections)
-        self._corrected = self._corrected or correction != 0.0
-        self._noises.clear()
+        self._estimates.correct(run, noise)
         self._predicted.clear()
-
-    def _noise(self, run: Run) -> float:
-        """Return the estimated noise, corrected by interpolation between certified runs of adjacent rarity."""
-        noise = self._noises.get(run)
-        if noise is None:
-            noise = self._noises[run] = self._likely[run] * math.exp(self._correction(run))
-        return noise
-
-    def _correction(self, run: Run) -> float:
-        """Return the estimate of log(certified noise / estimated noise) of a run.
-
-        It is interpolated linearly in `Outlook.rarity`, a number that orders runs by the error of the estimate. At each
-        known rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
-        """
-        if not self._corrected:
-            return 0.0
-        rarity = self._rarity[run]
-        rarities = self._known_rarities
-        index = bisect.bisect_left(rarities, rarity)  # of the first known rarity that is not smaller
-        if index < len(rarities) and rarities[index] == rarity:
-            return self._nearest_correction(rarity, run)
-        if index == 0:
-            return self._nearest_correction(rarities[0], run)
-        if index == len(rarities):
-            return self._nearest_correction(rarities[-1], run)
-        low, high = rarities[index - 1], rarities[index]
-        correction_at_low = self._nearest_correction(low, run)
-        correction_at_high = self._nearest_correction(high, run)
-        weight = (rarity - low) / (high - low)
-        return correction_at_low + (correction_at_high - correction_at_low) * weight
-
-    def _nearest_correction(self, rarity: float, run: Run) -> float:
-        """Return the correction of the certified run of this rarity that is closest in rounds and batch size."""
-        return min(self._corrections[rarity], key=lambda correction: _distance(correction[0], run))[1]
 
     def _prediction(self, run: Run) -> float:
         """Return the certified bound if the run is certified, and the predicted bound otherwise."""
@@ -308,10 +252,10 @@ class _Survey:
 
         The correction is the ratio of the bound to the quick bound of the nearest certified run, or 1 if there is none.
         """
-        noise = self._noise(run)
+        noise = self._estimates.noise(run)
         if run not in self._quick or self._quick[run][0] != noise:
             self._quick[run] = noise, self._outlook.quick_risk(run, noise)
-        nearest = min(self._certified, key=lambda certified_run: _distance(certified_run, run), default=None)
+        nearest = min(self._certified, key=lambda certified_run: distance(certified_run, run), default=None)
         risk_ratio = 1.0 if nearest is None else self._certified[nearest].risk_ratio
         return self._quick[run][1] * risk_ratio
 
@@ -324,7 +268,7 @@ class _Survey:
         if run in self._certified or run in self._predicted or run not in self._quick:
             return self._prediction(run)
         earlier_noise, earlier_risk = self._quick[run]
-        noise_ratio = min(1.0, self._noise(run) / earlier_noise)
+        noise_ratio = min(1.0, self._estimates.noise(run) / earlier_noise)
         return earlier_risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
 
     def _best_prediction(self) -> Run:
@@ -413,7 +357,7 @@ class _Survey:
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
         """Return a run as the answer states it, with its certified noise if there is one."""
         certified = self._certified.get(run)
-        noise = self._noise(run) if certified is None else certified.noise
+        noise = self._estimates.noise(run) if certified is None else certified.noise
         return FrontierRun(
             rounds=run.rounds,
             batch_size=run.batch_size,
@@ -424,11 +368,6 @@ class _Survey:
             bits_per_client=traffic.bits_per_client * run.rounds,
             total_bits=traffic.bits_per_round * run.rounds,
         )
-
-
-def _distance(left: Run, right: Run) -> float:
-    """Return the Euclidean distance of two runs in the logarithms of rounds and batch size."""
-    return math.hypot(math.log(left.rounds / right.rounds), math.log(left.batch_size / right.batch_size))
 
 
 def _ratio(risk: float, expected: float) -> float:

@@ -23,7 +23,7 @@ from epsilond.calibrators.planning.answer import (
     Reason,
 )
 from epsilond.calibrators.planning.drafts import Draft, draft
-from epsilond.calibrators.planning.limits import exceeded_limits, participation_rate
+from epsilond.calibrators.planning.limits import exceeded_limits
 from epsilond.calibrators.planning.problem import PlanProblem, RankBy, Trust
 from epsilond.calibrators.planning.reach import Found, first_value, reach
 from epsilond.calibrators.planning.recommendation import (
@@ -34,6 +34,7 @@ from epsilond.calibrators.planning.recommendation import (
     signal_of,
     trusts,
 )
+from epsilond.calibrators.planning.traffic import bytes_per_client, reports_per_client, total_bits
 from epsilond.calibrators.risk.baseline import no_better
 
 
@@ -206,7 +207,7 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
     answer = as_json(outcome.calibration)
     parameters = answer["parameters"]
     rounds = parameters.get("rounds", outcome.request.get("rounds"))
-    bits = _total_bits(answer.get("communication", {}))
+    bits = total_bits(answer.get("communication", {}))
     risk = PlannedRisk.from_json(answer.get("risk", {}))
     is_vacuous, reasons_if_vacuous = _compare_with_start(risk, parameters.get("convergence"))
     objective = entry.objective if risk is None or risk.objective is None else risk.objective
@@ -224,8 +225,8 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         noise_std=parameters.get("noise_std", parameters.get("noise_std_of_mean")),
         rounds=rounds,
         bits=bits,
-        bytes_per_client=_bytes_per_client(solved_plan, bits),
-        reports_per_client=_reports_per_client(solved_plan, rounds),
+        bytes_per_client=bytes_per_client(solved_plan, bits),
+        reports_per_client=reports_per_client(solved_plan, rounds),
         noise_norm=signal.noise_norm if signal else None,
         noise_to_signal=signal.ratio if signal else None,
         remaining_share=share,
@@ -236,33 +237,6 @@ def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, pl
         request=outcome.request,
         calibration=cast("Calibration", outcome.calibration),  # or its JSON form, which renders the same
     )
-
-
-def _bytes_per_client(plan: PlanProblem, bits: int | None) -> float | None:
-    """Return the bytes that a client sends, from the bits of all; None if these or the number of clients is unknown."""
-    if bits is None or not plan.clients:
-        return None
-    return bits / 8 / plan.clients
-
-
-def _reports_per_client(plan: PlanProblem, rounds: int | None) -> float | None:
-    """Return the expected number of reports of a client; None if the rounds or the number of clients is unknown."""
-    if rounds is None or not plan.clients:
-        return None
-    return float(rounds * participation_rate(plan))
-
-
-def _total_bits(communication: JsonObject) -> int | None:
-    """Return the bits that all clients send over the run, from the JSON form of an answer's communication.
-
-    Returns:
-        The expectation, rounded up, if the number of participants is random. Otherwise the exact integer, which is a
-        string if JSON numbers cannot hold it. None if the answer states no traffic.
-    """
-    if "expected_total_bits" in communication:
-        return math.ceil(float(communication["expected_total_bits"]))
-    exact: str | int | None = communication.get("total_bits_exact", communication.get("total_bits"))
-    return None if exact is None else int(exact)
 
 
 def _with_solved_value(plan: PlanProblem, value: float) -> PlanProblem:

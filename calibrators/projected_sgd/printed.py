@@ -21,7 +21,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.special import log_theta
 from epsilond.accountants.schedules import Constant
-from epsilond.accountants.theorem import Status, Theorem
+from epsilond.accountants.theorem import Status
 from epsilond.accountants.theorems.hidden_states.projected_contraction import (
     ANY_LOSSES,
     CONVEX_LOSSES,
@@ -39,6 +39,7 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, S
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import Claims, PrintedReading
 from epsilond.calibrators.envelope import TheoremAtInputs, claims, condition_answers
+from epsilond.calibrators.projected_sgd.printed_bound import PrintedBound
 from epsilond.calibrators.projected_sgd.printed_noise import least_log_factor
 from epsilond.calibrators.projected_sgd.problem import (
     READINGS,
@@ -67,43 +68,6 @@ LEAST_DOUBLE_LOG_DELTA = -708.0
 """Least log δ whose δ is served: the exponential of a smaller one is not a normal double."""
 CLAIM_TOLERANCE = 1e-6
 """Relative difference of log δ from the target's below which a bound claims the target: the tolerance of the search."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrintedBound:
-    """A printed bound on δ as a function of the schedules (step sizes and noises) of a run. The domain is a ball.
-
-    Attributes:
-        theorem: the theorem or corollary of Asoodeh et al.
-        reading: name of the interpretation.
-        run: schedules ↦ the run whose contraction bound this is, which may be simpler than the actual run.
-        bound: schedules ↦ log δ; None if it is the contraction bound of `run`.
-        evaluation: schedules ↦ the theorem at these inputs; None if the schedules are too long to be listed.
-        radius_conditions: conditions under which the radius of the ball's image under a gradient step is valid. If one
-            fails, the bound is refuted.
-        other_conditions: conditions that do not affect the status.
-        status: status if all conditions on the radius hold.
-        fixed_noise: noise that the paper prescribes; None if the noise is solved for.
-        states_step_figures: whether the answer has the diameter of this image and the contraction coefficient of a
-            step.
-    """
-
-    theorem: Theorem
-    reading: Reading
-    run: Callable[[RunSchedules], ProjectedRun]
-    bound: Callable[[RunSchedules], float] | None = None
-    evaluation: Callable[[RunSchedules], TheoremAtInputs | None]
-    radius_conditions: tuple[ConditionResult, ...]
-    other_conditions: tuple[ConditionResult, ...] = ()
-    status: Status = Status.PROVED
-    fixed_noise: float | None = None
-    states_step_figures: bool = True
-
-    def log_delta(self, epsilon: float, plan: RunSchedules) -> float:
-        """Return the natural logarithm of the δ that the bound claims at an ε for the schedules of a run."""
-        if self.bound is not None:
-            return self.bound(plan)
-        return log_contraction_bound(epsilon, self.run(plan)).upper
 
 
 @dataclass(frozen=True)
@@ -405,9 +369,8 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
     """Return the plan with the smallest noise at which a printed bound claims the target.
 
-    The noise schedule is scaled as a whole. There are three cases in which the plan is unchanged. No noise within the
-    factor 10⁸ meets the target, its changing steps are too many to search, or its own noise is the smallest up to
-    `SAME_NOISE`.
+    The noise schedule is scaled as a whole. The plan is unchanged if no noise within the factor 10⁸ meets the target,
+    its changing steps are too many to search, or its own noise is the smallest up to `SAME_NOISE`.
 
     Args:
         problem: the request, with the target.

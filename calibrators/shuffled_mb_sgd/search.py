@@ -6,7 +6,7 @@ import contextlib
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import Infeasible
@@ -14,6 +14,17 @@ from epsilond.accountants.estimates.bounds import alternatives, likely_least, qu
 from epsilond.accountants.estimates.noise import central_mu
 from epsilond.accountants.estimates.trails import TrailPoint
 from epsilond.calibrators.search import LEAST, MOST, Certified, no_noise_suffices
+from epsilond.calibrators.shuffled_mb_sgd.trials import (
+    HIGHEST,
+    LOWEST,
+    STEEPNESS,
+    STEP,
+    CertifiedTrial,
+    CoarseTrial,
+    log_noise_at,
+    parabola_root,
+    slope_between,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -27,10 +38,6 @@ _LEAST_LOG_DELTA = -1e5
 """Value of log δ below which the search does not distinguish bounds."""
 SLACK = 1e-3
 """Relative decrease of the noise at which the answer's minimality is proved."""
-STEP = 9.5e-4
-"""Step of log noise, less than the slack. Answers are integer multiples, so they do not depend on the start."""
-STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
-"""Relative fall of log δ per e-fold of noise: typical, as shuffling hides noisier reports better; and least."""
 HALVING_INTERVAL = 4
 """Number of steps inside a bracket after which it is halved."""
 MOST_COARSE = 8
@@ -121,44 +128,6 @@ def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
     return replace(guarantee, curve=replace(guarantee.curve, upper=chosen.upper))
 
 
-def _log_noise_at(step: int) -> float:
-    """Return the logarithm of the noise at a multiple of `STEP`, limited to the noise that is offered."""
-    return min(max(step * STEP, math.log(LEAST)), math.log(MOST))
-
-
-LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) / STEP)
-"""Smallest and largest log noise on offer, in steps."""
-
-
-class _Trial(NamedTuple):
-    """The result of one bound at a noise.
-
-    Attributes:
-        step: the logarithm of the noise, in multiples of `STEP`.
-        miss: excess of the upper bound on log δ over the target's log δ, relative to the size of the latter. It is at
-            most 0 if the target is met.
-        lower: lower bound on log δ.
-        guarantee: the guarantee that the bound is part of.
-    """
-
-    step: int
-    miss: float
-    lower: float
-    guarantee: Guarantee
-
-    @property
-    def log_noise(self) -> float:
-        """The logarithm of the noise."""
-        return _log_noise_at(self.step)
-
-
-class _CoarseTrial(NamedTuple):
-    """The logarithm of a noise, and `_Trial.miss` of a quick upper bound there."""
-
-    log_noise: float
-    miss: float
-
-
 class _BoundSearch:
     """The search for the noise at which one of the bounds on δ meets the target.
 
@@ -176,11 +145,11 @@ class _BoundSearch:
         self._family = family
         self._target = target
         self.bound_index = bound_index
-        self._failing: _Trial | None = None
+        self._failing: CertifiedTrial | None = None
         """The last trial that missed the target."""
-        self._passing: _Trial | None = None
+        self._passing: CertifiedTrial | None = None
         """The last trial that met the target."""
-        self._last: _Trial | None = None
+        self._last: CertifiedTrial | None = None
         self.slope = -STEEPNESS
         """Estimated derivative of the miss with respect to log noise."""
         self._bracketed_steps = 0
@@ -219,7 +188,7 @@ class _BoundSearch:
         return self._failing is not None and self._passing.step - self._failing.step <= 1
 
     @property
-    def answer(self) -> _Trial:
+    def answer(self) -> CertifiedTrial:
         """Last trial that met the target; there is one after `settle`."""
         assert self._passing is not None
         return self._passing
@@ -297,11 +266,11 @@ class _BoundSearch:
             start: initial estimate of the log noise.
         """
         log_noise = start
-        trials: list[_CoarseTrial] = []
+        trials: list[CoarseTrial] = []
         for _ in range(MOST_COARSE):
-            trials.append(_CoarseTrial(log_noise, self._coarse_miss(log_noise)))
+            trials.append(CoarseTrial(log_noise, self._coarse_miss(log_noise)))
             if len(trials) > 1:
-                self.slope = _slope_between(trials[-2], trials[-1])
+                self.slope = slope_between(trials[-2], trials[-1])
             root = self._next_root(trials[-3:])
             if abs(root - log_noise) < ENOUGH:
                 break
@@ -320,7 +289,7 @@ class _BoundSearch:
         target = self._target.log_delta
         return (max(log_delta, _LEAST_LOG_DELTA) - target) / -target
 
-    def _next_root(self, trials: Sequence[_CoarseTrial]) -> float:
+    def _next_root(self, trials: Sequence[CoarseTrial]) -> float:
         """Return the next estimate of the log noise at which the miss is 0.
 
         It is the root of the line through the last trial with `slope`. With three trials it is the root of a parabola,
@@ -332,29 +301,29 @@ class _BoundSearch:
         log_noise = trials[-1].log_noise
         root = self._line_root(trials[-1])
         if len({trial.miss for trial in trials}) == 3:
-            parabola_root = _parabola_root(trials)
-            if abs(parabola_root - root) < 0.5 * abs(root - log_noise):
-                root = parabola_root
+            quadratic_root = parabola_root(trials)
+            if abs(quadratic_root - root) < 0.5 * abs(root - log_noise):
+                root = quadratic_root
         return _clamp_log_noise(root)
 
-    def _line_root(self, trial: _Trial | _CoarseTrial) -> float:
+    def _line_root(self, trial: CertifiedTrial | CoarseTrial) -> float:
         """Return the log noise of miss 0 on the line through a trial with `slope`, at most `LONGEST_STEP` away."""
         return trial.log_noise - min(max(trial.miss / self.slope, -LONGEST_STEP), LONGEST_STEP)
 
-    def _trial(self, step: int) -> _Trial:
+    def _trial(self, step: int) -> CertifiedTrial:
         """Certify the bound at a log noise, given in multiples of `STEP` and limited to the noise that is offered."""
         offered_step = min(max(step, LOWEST), HIGHEST)
-        guarantee = self._family(math.exp(_log_noise_at(offered_step)), "default")
+        guarantee = self._family(math.exp(log_noise_at(offered_step)), "default")
         bounds = alternatives(guarantee.curve)
         own_bound = bounds[min(self.bound_index, len(bounds) - 1)]
         enclosure = own_bound.bound_log_delta(self._target.epsilon)
-        return _Trial(offered_step, self._miss(enclosure.upper), enclosure.lower, guarantee)
+        return CertifiedTrial(offered_step, self._miss(enclosure.upper), enclosure.lower, guarantee)
 
-    def _store(self, trial: _Trial) -> None:
+    def _store(self, trial: CertifiedTrial) -> None:
         """Store a trial as the last one, and as the last that failed or passed; update the slope."""
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
-            self.slope = _slope_between(self._last, trial)
+            self.slope = slope_between(self._last, trial)
         self._last = trial
         if trial.miss > 0.0:
             self._failing = trial
@@ -375,7 +344,7 @@ class _BoundSearch:
             return min(max(step, LOWEST), HIGHEST)
         return self._step_inside(self._failing, self._passing, step)
 
-    def _step_inside(self, failing: _Trial, passing: _Trial, step: int) -> int:
+    def _step_inside(self, failing: CertifiedTrial, passing: CertifiedTrial, step: int) -> int:
         """Return a multiple of `STEP` between a trial that misses the target and one that meets it.
 
         Every `HALVING_INTERVAL`-th time it is the middle, as linear estimates fail where the bound jumps. Otherwise it
@@ -403,23 +372,3 @@ class _BoundSearch:
 def _clamp_log_noise(log_noise: float) -> float:
     """Return the log noise that is offered and nearest to a number."""
     return min(max(log_noise, math.log(LEAST)), math.log(MOST))
-
-
-def _slope_between(first: _Trial | _CoarseTrial, second: _Trial | _CoarseTrial) -> float:
-    """Return the slope of the line through two trials, at least as steep as `LEAST_STEEPNESS`."""
-    if first.log_noise == second.log_noise:
-        return -STEEPNESS
-    return min((second.miss - first.miss) / (second.log_noise - first.log_noise), -LEAST_STEEPNESS)
-
-
-def _parabola_root(trials: Sequence[_CoarseTrial]) -> float:
-    """Return the log noise at which the miss is 0, by quadratic interpolation of log noise as a function of the miss.
-
-    Args:
-        trials: three trials with distinct values of `miss`, the relative excess of log δ over the target's.
-    """
-    root = 0.0
-    for trial in trials:
-        other_misses = [rival.miss for rival in trials if rival.miss != trial.miss]
-        root += trial.log_noise * math.prod(-miss / (trial.miss - miss) for miss in other_misses)
-    return root

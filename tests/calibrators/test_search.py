@@ -26,10 +26,10 @@ from epsilond.accountants.target import Target
 from epsilond.calibrators.search import LEAST, smallest_noise
 from epsilond.calibrators.shuffled_mb_sgd.search import (
     SLACK,
-    STEP,
     select_likely_least,
     smallest_noise_in_few_trials,
 )
+from epsilond.calibrators.shuffled_mb_sgd.trials import STEP
 
 TARGET = Target(1.0, math.log(1e-6))
 Bound = Callable[[float], float]

@@ -9,7 +9,7 @@ import pytest
 import epsilond
 from epsilond.accountants.estimates.trails import FURTHEST, POINTS_KEPT, TRAILS_KEPT, Trail, TrailPoint, Trails
 from epsilond.calibrators.shuffled_mb_sgd.calibrator import CALIBRATOR
-from epsilond.calibrators.shuffled_mb_sgd.search import STEP
+from epsilond.calibrators.shuffled_mb_sgd.trials import STEP
 
 
 def curve(log_mu: float) -> float:

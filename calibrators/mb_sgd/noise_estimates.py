@@ -1,0 +1,87 @@
+"""Estimated noise of runs, corrected by the certified noise of similar runs."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable, Iterable
+
+from epsilond.calibrators.mb_sgd.problem import Run
+
+
+class NoiseEstimates:
+    """Estimates of the noise that runs need, which improve with every certified run.
+
+    Args:
+        runs: runs to estimate.
+        likely_noise: run ↦ estimate of its noise, before any correction.
+        rarity: run ↦ a number that orders runs by the error of this estimate.
+    """
+
+    def __init__(
+        self, runs: Iterable[Run], *, likely_noise: Callable[[Run], float], rarity: Callable[[Run], float]
+    ) -> None:
+        self._likely_noise = likely_noise
+        self._rarity_of = rarity
+        self._likely = {run: likely_noise(run) for run in runs}
+        self._rarity = {run: rarity(run) for run in self._likely}
+        self._corrections: dict[float, list[tuple[Run, float]]] = {}
+        """Certified runs and the corrections of their log noise, by rarity."""
+        self._known_rarities: list[float] = []
+        self._corrected = False
+        """True if any correction is not 0."""
+        self._noises: dict[Run, float] = {}
+        """Estimated noises under the current corrections."""
+
+    def correct(self, run: Run, noise: float) -> None:
+        """Store the logarithm of certified over estimated noise of a run, and clear the cached estimates.
+
+        Args:
+            run: the certified run.
+            noise: its certified noise.
+        """
+        likely = self._likely[run] if run in self._likely else self._likely_noise(run)
+        correction = math.log(noise / likely)
+        self._corrections.setdefault(self._rarity_of(run), []).append((run, correction))
+        self._known_rarities = sorted(self._corrections)
+        self._corrected = self._corrected or correction != 0.0
+        self._noises.clear()
+
+    def noise(self, run: Run) -> float:
+        """Return the estimated noise, corrected by interpolation between certified runs of adjacent rarity."""
+        noise = self._noises.get(run)
+        if noise is None:
+            noise = self._noises[run] = self._likely[run] * math.exp(self._correction(run))
+        return noise
+
+    def _correction(self, run: Run) -> float:
+        """Return the estimate of log(certified noise / estimated noise) of a run.
+
+        It is interpolated linearly in the rarity, a number that orders runs by the error of the estimate. At each
+        known rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
+        """
+        if not self._corrected:
+            return 0.0
+        rarity = self._rarity[run]
+        rarities = self._known_rarities
+        index = bisect.bisect_left(rarities, rarity)  # of the first known rarity that is not smaller
+        if index < len(rarities) and rarities[index] == rarity:
+            return self._nearest_correction(rarity, run)
+        if index == 0:
+            return self._nearest_correction(rarities[0], run)
+        if index == len(rarities):
+            return self._nearest_correction(rarities[-1], run)
+        low, high = rarities[index - 1], rarities[index]
+        correction_at_low = self._nearest_correction(low, run)
+        correction_at_high = self._nearest_correction(high, run)
+        weight = (rarity - low) / (high - low)
+        return correction_at_low + (correction_at_high - correction_at_low) * weight
+
+    def _nearest_correction(self, rarity: float, run: Run) -> float:
+        """Return the correction of the certified run of this rarity that is closest in rounds and batch size."""
+        return min(self._corrections[rarity], key=lambda correction: distance(correction[0], run))[1]
+
+
+def distance(left: Run, right: Run) -> float:
+    """Return the Euclidean distance of two runs in the logarithms of rounds and batch size."""
+    return math.hypot(math.log(left.rounds / right.rounds), math.log(left.batch_size / right.batch_size))
