@@ -260,7 +260,7 @@ def _narrow(lower: float, upper: float, widest: float) -> Interval | None:
     return Interval(log_lower, min(log_upper, 0.0))
 
 
-class _Point(NamedTuple):
+class _ExcessAt(NamedTuple):
     """An ε, and the logarithm of a function of ε over its target there."""
 
     epsilon: float
@@ -286,21 +286,21 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
         log_ratio = math.log(max(value, sys.float_info.min) / target)
         return max(log_ratio, sys.float_info.min) if value > target else min(log_ratio, 0.0)
 
-    low = _Point(0.0, excess(0.0))
+    low = _ExcessAt(0.0, excess(0.0))
     if low.excess <= 0.0:
         return 0.0, 0.0
     if near > 0.0:
-        start = _Point((1.0 - REGION.close) * near, excess((1.0 - REGION.close) * near))
+        start = _ExcessAt((1.0 - REGION.close) * near, excess((1.0 - REGION.close) * near))
         low = start if start.excess > 0.0 else low
-    high = _Point(near or 1.0, excess(near or 1.0))
+    high = _ExcessAt(near or 1.0, excess(near or 1.0))
     while high.excess > 0.0:
-        low, high = high, _Point(4.0 * high.epsilon, excess(4.0 * high.epsilon))
+        low, high = high, _ExcessAt(4.0 * high.epsilon, excess(4.0 * high.epsilon))
         if high.epsilon > 1e12:
             return None
     return _close_bracket(excess, low, high)
 
 
-def _close_bracket(excess: Callable[[float], float], low: _Point, high: _Point) -> tuple[float, float]:
+def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _ExcessAt) -> tuple[float, float]:
     """Shrink a bracket of a root to a relative 1e-13, by the Illinois variant of the false position.
 
     Far from the root the bracket is halved, and after many steps every other time, so that it ends for any function.
@@ -325,7 +325,7 @@ def _close_bracket(excess: Callable[[float], float], low: _Point, high: _Point) 
         same = step > 1 and raises == (value > 0.0)
         raises = value > 0.0
         if raises:
-            low, low_weight, high_weight = _Point(place, value), value, high_weight * (0.5 if same else 1.0)
+            low, low_weight, high_weight = _ExcessAt(place, value), value, high_weight * (0.5 if same else 1.0)
         else:
-            high, high_weight, low_weight = _Point(place, value), value, low_weight * (0.5 if same else 1.0)
+            high, high_weight, low_weight = _ExcessAt(place, value), value, low_weight * (0.5 if same else 1.0)
     return low.epsilon, high.epsilon
