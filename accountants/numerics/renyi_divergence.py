@@ -22,8 +22,7 @@ import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import BeyondBudget
-from epsilond.accountants.numerics.power_excess import log_excess
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_excess, log_normal_tail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
