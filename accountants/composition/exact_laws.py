@@ -158,7 +158,7 @@ class ExactProfile(PointwiseProfile):
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return the attained log tails of the fallback, which encloses the same product."""
-        return self.behind.attained_log_tails(epsilon)
+        return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.

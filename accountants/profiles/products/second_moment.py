@@ -169,7 +169,7 @@ class RareProfile(PointwiseProfile):
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return the attained log tails of the fallback, which encloses the same product."""
-        return self.behind.attained_log_tails(epsilon)
+        return self.fallback_profile.attained_log_tails(epsilon)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Return the lower bound of one large step, and the smaller of both upper bounds."""
