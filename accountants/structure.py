@@ -307,7 +307,7 @@ class Draw(NamedTuple):
 
 
 def definition_against(observer: Observer) -> Definition:
-    """Return the trust model of a guarantee for which only the adversary is stated: no observing party is trusted.
+    """Return the trust model in which an adversary is not trusted, and every other party is.
 
     Against the server the model is local differential privacy, because messages must already protect the data.
 

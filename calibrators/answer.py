@@ -149,7 +149,7 @@ class GuaranteeAnswer(ReadFromCurve):
 
 @dataclass(frozen=True, kw_only=True)
 class NumericalAnswer:
-    """How exactly the bound itself was computed; not what is known of the mechanism."""
+    """Numerical error of the computed bound. It does not say how close the bound is to the truth."""
 
     relative_width: Annotated[float, Served("numerical width of the bound on δ, relative to its upper end")]
 
@@ -204,7 +204,7 @@ class PrescribedRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Excess risk to expect: its objective, the risk of the start for comparison, and the bounds."""
+    """Bounds on the excess risk of the run: their objective, and a bound for the start for comparison."""
 
     objective: Annotated[Objective | None, OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None

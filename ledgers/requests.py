@@ -71,7 +71,7 @@ DATASET = Quantity(description="the data set that the budget is of")
 BLOCK = Quantity(description="the part of the data set, where each unit lies in exactly one; absent: all of it")
 AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
 COUNT = Quantity(description="number of runs", ge=1, le=1e15)
-EXPIRES_IN = Quantity(description="after how long it ends by itself, a day if absent", unit="s", gt=0, le=31_536_000)
+EXPIRES_IN = Quantity(description="time until the reservation expires; absent: one day", unit="s", gt=0, le=31_536_000)
 OF_LEDGER = Quantity(description="must equal the ledger's own; another value is refused")
 APPROVAL = Quantity(description="whether a second person approves amendments, voids and reconciliations")
 Count = Annotated[int, COUNT]
@@ -281,16 +281,13 @@ class ReserveManyAsked(ReserveAsked):
     ledgers: Annotated[tuple[str, ...], Quantity(description="ids of the ledgers, one for each block that is read")]
 
     def check(self) -> None:
-        """Require different ledgers, and not too many.
-
-        Raises:
-            InvalidInput: an id is not valid, a ledger is named twice, or there are none or too many.
-        """
+        """Reject (InvalidInput) an id that is not valid or named twice, no ledger at all, and too many ledgers."""
         for index, identifier in enumerate(self.ledgers):
             _require_name(identifier, f"/ledgers/{index}")
-        has_duplicates = len(set(self.ledgers)) != len(self.ledgers)
-        if has_duplicates or not 1 <= len(self.ledgers) <= MOST_LEDGERS:
-            raise InvalidInput.at("/ledgers", "are not different ledgers", allowed=f"1 to {MOST_LEDGERS}")
+        if not 1 <= len(self.ledgers) <= MOST_LEDGERS:
+            raise InvalidInput.at("/ledgers", "are too few or too many", allowed=f"1 to {MOST_LEDGERS}")
+        if len(set(self.ledgers)) != len(self.ledgers):
+            raise InvalidInput.at("/ledgers", "name a ledger twice", allowed="different ledgers")
 
 
 @request

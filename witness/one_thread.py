@@ -51,11 +51,11 @@ class _Keeper:
 
     @staticmethod
     def _hold(is_set: threading.Event, end: threading.Event) -> None:
-        """Set the limit, and hold it until `end` is set. The thread of the limit runs this.
+        """Limit libraries of linear algebra to one thread until `end` is set. A thread of its own runs this.
 
         Args:
-            is_set: event that is set once the limit is set.
-            end: event on which the limit is removed.
+            is_set: event that is set once the limit holds.
+            end: event after which the limit is removed.
         """
         with threadpool_limits(1):
             is_set.set()

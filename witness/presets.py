@@ -145,7 +145,9 @@ class PresetAnswer:
     panels: Annotated[Axis | None, Served("axis with a panel for each value; absent if there is one panel")] = None
     stands_in_for: Annotated[str | None, Served("the paper's data and sizes, and their replacements here")] = None
     measure: Annotated[str | None, Served("name of the measured score; absent where it is the excess risk or ε")] = None
-    findings: Annotated[tuple[Finding, ...] | None, Served("the paper's claims, and the finding on each")] = None
+    findings: Annotated[
+        tuple[Finding, ...] | None, Served("each claim of the paper on this experiment, with our verdict")
+    ] = None
     repetitions: int
     beside: Annotated[Mapping[str, str], Served("short descriptions of the comparison runs, by name")]
     cells: tuple[CellAnswer, ...]

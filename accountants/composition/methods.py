@@ -138,7 +138,7 @@ class EnumeratedMethod(Method):
     """The method that enumerates all sums of losses with finitely many values, with or without one Gaussian part."""
 
     applies = "if all parts but a Gaussian one have atoms, and the kinds of runs are few"
-    cost = "the number of kinds of runs, at most `enumeration.MOST_KINDS`"
+    cost = "the number of lists of outcome counts, at most `enumeration.MOST_KINDS`"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
         """Enumerate the sums of the losses.

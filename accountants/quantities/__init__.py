@@ -287,10 +287,12 @@ CLIENTS = count("N", "clients in the federation")
 PARTICIPANTS = count("M", "clients that report in one round")
 ROUNDS = count("R", "communication rounds")
 BATCH_SIZE = count("K", "records of one client per round")
-DRAWN = replace(count("K", "records in a batch, or clients if clients are drawn"), of_unit="{unit}s in a batch")
+DRAWN = replace(
+    count("K", "number of records, or of drawn clients, in a batch"), of_unit="number of {unit}s in a batch"
+)
 POPULATION = replace(
-    count("n", "records that a batch is drawn from, or clients if clients are drawn"),
-    of_unit="{unit}s that a batch is drawn from",
+    count("n", "number of records from which a batch is drawn, or of clients if clients are drawn"),
+    of_unit="number of {unit}s from which a batch is drawn",
 )
 LARGEST_BATCH = replace(
     count("B", "largest number of records or clients in a batch; of more, a uniform subset enters"),

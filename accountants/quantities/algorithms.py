@@ -24,7 +24,7 @@ UPDATE_NORM = in_squares(
     "C", "bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round"
 )
 SHARED_DIMENSION = count("d_w", "coordinates of the shared part of the model")
-NOISE_CONSTANT = in_squares("c", "the constant that a printed noise leaves open: c in (4), c₂ in (12)")
+NOISE_CONSTANT = in_squares("c", "value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12)")
 SHARED_NOISE_STD = in_squares_or_zero(
     "σ_ζ", "standard deviation per coordinate of the server's noise on the averaged shared gradient", "loss/length"
 )
@@ -141,6 +141,9 @@ GROWTH_RATIO = Quantity(
     symbol="ρ",
     gt=1,
     description="largest norm of a record's gradient, divided by the norm of its client's mean gradient",
+)
+MOST_PARTICIPATIONS = count(
+    "K", "largest number of rounds in which one client may report; absent: all rounds, or the most of any group"
 )
 LOCAL_STEPS = count("E", "gradient steps of one client per round")
 QUASAR_CONVEXITY = Quantity(symbol="ζ", gt=0, le=1, description="quasar-convexity of every client's loss, 1 if convex")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from epsilond.accountants.attempts import ConditionResult
@@ -62,7 +63,7 @@ class MbSgdRiskProblem(PairTarget, MbSgdProblem, SteppedRiskFields):
 
 
 def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the upper bounds on the excess risk of a run, and the figures that they are compared with.
+    """Return upper bounds on the excess risk of a run, with the setting of the lower bounds and the risk of the start.
 
     The first upper bound has explicit constants and holds at the run's noise. It is absent if batches are not drawn
     without replacement. The further ones are those that Lowy and Razaviyayn print in Theorems 2.1 and 2.2.
@@ -78,17 +79,23 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
         explicit = explicit_bound(
             inputs, objective=problem.problem, noise_std=noise_std, rounds=run.rounds, step_size=problem.step_size
         )
-    upper = (*_explicit(problem, explicit), *_printed_bounds(problem, run, noise_std))
-    declared = risk_theorem(problem).conditions if explicit else ()
-    return Bounds(
-        upper=upper,
+    without_explicit = Bounds(
+        upper=tuple(_printed_bounds(problem, run, noise_std)),
         setting=setting_of(problem),
         start=start_of_run(problem, problem.problem),
-        declared=declared,
-        step_size=explicit.step_size if explicit else None,
-        envelope_smoothness=explicit.envelope_smoothness if explicit else None,
         aggregates=_aggregates(problem, run),
         cautions=tuple(_cautions(problem, explicit)),
+    )
+    if explicit is None:
+        return without_explicit
+    theorem = risk_theorem(problem)
+    answer = explicit.answer(theorem, problem.smoothness or 0.0, heaviest=max(1.0, *problem.scales))
+    return replace(
+        without_explicit,
+        upper=(answer, *without_explicit.upper),
+        declared=theorem.conditions,
+        step_size=explicit.step_size,
+        envelope_smoothness=explicit.envelope_smoothness,
     )
 
 
@@ -127,13 +134,6 @@ def noise_of(problem: PacedProblem, run: Run, parameters: MbSgdParameters | Acce
         return parameters.noise_std
     stds = (group.noise_std for group in parameters.groups)
     return root_mean_square(zip(stds, members_of(problem, run), strict=True))
-
-
-def _explicit(problem: MbSgdRiskProblem, explicit: ExplicitBound | None) -> Iterator[UpperBound]:
-    """Yield the bound with explicit constants in the form of the answer; nothing if no theorem has one."""
-    if explicit is None:
-        return
-    yield explicit.answer(risk_theorem(problem), problem.smoothness or 0.0, heaviest=max(1.0, *problem.scales))
 
 
 def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Iterator[UpperBound]:

@@ -26,8 +26,8 @@ from epsilond.accountants.quantities import (
     WindowedUnit,
     request,
 )
+from epsilond.accountants.quantities.algorithms import MOST_PARTICIPATIONS
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GAUSSIAN_DP_MU
-from epsilond.accountants.theorems.papers.reshef_levy.noise_cancellation import PARTICIPATIONS
 from epsilond.accountants.theorems.papers.reshef_levy.weighted_differences import (
     CLIENT_SPREAD,
     GRADIENT_STD,
@@ -93,7 +93,7 @@ class Participation:
     """
 
     kind: Annotated[ParticipationKind, KIND] = "uniform"
-    most_participations: Annotated[int | None, PARTICIPATIONS] = None
+    most_participations: Annotated[int | None, MOST_PARTICIPATIONS] = None
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from epsilond.accountants.quantities.algorithms import personalization_value
 from epsilond.accountants.theorems.risk.bietti.full_participation import ADDITIVE, ANY_STEP
-from epsilond.accountants.theorems.risk.bietti.minimal_norm import AtPersonalization
+from epsilond.accountants.theorems.risk.bietti.minimal_norm import PersonalizationBounds
 from epsilond.accountants.theorems.risk.bietti.personalization import Landscape
 from epsilond.accountants.theorems.risk.bietti.privacy_cost import VarianceTermInputs, threshold_epsilon
 from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERSONALIZED_RISK
@@ -40,7 +40,9 @@ class SharingPoint:
     optimisation: Number
     statistical: Number
     privacy: Number
-    excess_risk_at_step: Annotated[Number, Served("a smaller bound, at these step sizes", may_be_unbounded=True)]
+    excess_risk_at_step: Annotated[
+        Number, Served("a second bound at the step sizes below, at most excess_risk", may_be_unbounded=True)
+    ]
     proved_excess_risk: Annotated[
         Number, Served("the least proved bound at these step sizes, by bietti.4.5.any-step", may_be_unbounded=True)
     ]
@@ -198,7 +200,7 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     return SharingThreshold(rounds=inputs.threshold("corrected"), epsilon=threshold_epsilon(inputs))
 
 
-def _point(drawn_weight: float, bound: AtPersonalization) -> SharingPoint:
+def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
     """Return the bound at one share α in the form of the answer, with its step sizes.
 
     Args:
@@ -211,7 +213,7 @@ def _point(drawn_weight: float, bound: AtPersonalization) -> SharingPoint:
         optimisation=bound.optimisation,
         statistical=bound.statistical,
         privacy=bound.privacy,
-        excess_risk_at_step=bound.at_step * (1.0 + ROUNDING),
+        excess_risk_at_step=bound.bound_23 * (1.0 + ROUNDING),
         proved_excess_risk=bound.proved.total * (1.0 + ROUNDING),
         step_size=bound.step_size,
         shared_step_size=bound.shared_step_size,

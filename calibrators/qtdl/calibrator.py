@@ -274,7 +274,8 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         if solution.problem.rounds > 1:
             yield Caution(
                 code="printed-speaks-of-one-round",
-                message="das.1 is stated for one message, and is shown at the target ε; the answer is for all messages",
+                message="theorem das.1 is about one message, and its noise is shown for one message at the target ε. "
+                "The answer is for all messages",
             )
 
 

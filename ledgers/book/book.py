@@ -131,16 +131,16 @@ class Book(ApprovalMoves):
         return row
 
     def what_if(self, tenant: str, identifier: str, job: JobAsked) -> WhatIf:
-        """Return the cost of a job and whether it fits; change nothing.
+        """Return what a job would cost, and whether the ledger's remaining budget covers it; change nothing.
 
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
-            job: the job.
+            job: runs of a planned item, or amounts of a slot, that would be reserved.
         """
         state = self.asked_of(tenant, identifier, job)
-        result: WhatIf = self._evaluate(partial(what_if, state, **job.job))
-        return result
+        charge: WhatIf = self._evaluate(partial(what_if, state, **job.job))
+        return charge
 
     def evaluate(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
         """Return the result of a picklable computation on the current state of a ledger; change nothing.

@@ -178,7 +178,7 @@ def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification)
     except EpsilondError as error:
         message = f"The entries of the receipts do not follow from each other: {error}."
         verification.add(ClaimOutcome.FAILED, message)
-    message = "Whether the log has more entries of these ledgers, receipts cannot show."
+    message = "Receipts cannot show whether the log has more entries of these ledgers."
     verification.add(ClaimOutcome.NOT_VERIFIED, message)
 
 

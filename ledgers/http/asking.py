@@ -27,7 +27,12 @@ LEDGERS = "/v1/ledgers"
 RESERVATIONS = "/v1/reservations"
 SMALL = 4_096
 """Largest number of bytes of a body that is parsed in the event loop; a longer body is parsed in a thread."""
-LOCATION = {"Location": {"description": "URL of the job", "schema": {"type": "string"}}}
+LOCATION = {
+    "Location": {
+        "description": "URL of the created ledger or reservation, or of the pending move",
+        "schema": {"type": "string"},
+    }
+}
 TOLD = "permanent name of this request: repeating it returns the same answer and changes nothing"
 _BOUNDS: JsonRecord = {
     "alias": "Idempotency-Key",

@@ -156,9 +156,9 @@ async def reconcile(
     request: Request,
     body: Annotated[unread(ReconcileAsked), Body(openapi_examples=examples.RECONCILE)],  # type: ignore[valid-type]
 ) -> Response:
-    """Accept the log as it is, so that ledgers may change again.
+    """Accept a log that no longer continues its known heads, so that ledgers may change again.
 
-    Its head replaces the checkpoint that is kept elsewhere.
+    An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept elsewhere.
 
     202: each ledger with approval has a pending move, and changes again when an approver has approved it.
     """

@@ -96,7 +96,7 @@ def list_entries(
 
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
-    """Return the signed report of a ledger, with its answer and the log's head.
+    """Return the signed report of a ledger: its state and guarantee, its entries, and the signed head of the log.
 
     Args:
         ledgers: ledgers of the service.

@@ -57,7 +57,7 @@ def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
 
 
 def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
-    """Return the spec's mechanism on the data sets ("worlds") that the attacker distinguishes.
+    """Return a sampler of the spec's mechanism on the neighbouring data sets ("worlds") that an attacker distinguishes.
 
     Args:
         spec: the mechanism.

@@ -167,7 +167,7 @@ def account_batches(
 
 
 def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
-    """Return the run with the calibrated noise, and with the calibrated step if it has none.
+    """Return the run with the calibrated noise. A run without a step size gets the calibrated one.
 
     Args:
         run: the run, with or without a step size.
@@ -176,7 +176,7 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
     Raises:
         InvalidInput: neither the run nor the calibration has a step.
     """
-    step = run.step_size or parameters.step_size
+    step = parameters.step_size if run.step_size is None else run.step_size
     if step is None:
         raise InvalidInput.at("/step_size", "is needed: no bound of this sampling chooses one")
     return set_noise(replace(run, step_size=step), parameters)

@@ -193,7 +193,7 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
         frequencies: indices k of the frequencies, increasing.
         skipped: bound of Σ |φ^T| over all other frequencies.
     """
-    runs = _Runs.of(frequencies)
+    split = _SplitFrequencies.of(frequencies)
 
     def factors() -> Iterator[Factor]:
         for law in line.parts():
@@ -201,13 +201,13 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
             # |(x − 1)(y − 1)| + |x − 1| + |y − 1| ≤ 4θ, and no factor is further than 2 from one.
             sizes = 4.0 * float(law.weights @ np.abs(law.index)) * (2.0 * np.pi / size) * frequencies
             error = (gamma + float(law.errors.max())) * np.minimum(sizes, 8.0)
-            yield Factor(1.0 + runs.sum(law, size), error + law.total_error + 8 * UNIT_ROUNDOFF)
+            yield Factor(1.0 + split.transform_less_one(law, size), error + law.total_error + 8 * UNIT_ROUNDOFF)
 
     return raise_to_counts(line.laws.counts, frequencies, factors(), skipped)
 
 
 @dataclass(frozen=True)
-class _Runs:
+class _SplitFrequencies:
     """Increasing frequencies k ≥ 0, written as k = r a + b with 0 ≤ b < r.
 
     With x = e^{−iθ} at r a and y at b, Σ w (xy − 1) = Σ w ((x − 1)(y − 1) + (x − 1) + (y − 1)) is a product of
@@ -227,15 +227,17 @@ class _Runs:
     column: IntArray
 
     @classmethod
-    def of(cls, frequencies: IntArray) -> _Runs:
+    def of(cls, frequencies: IntArray) -> _SplitFrequencies:
         """Write increasing frequencies as k = r a + b, with one r for all of them."""
         length = min(math.isqrt(frequencies.size) + 1, _LONGEST_RUN)
         column = frequencies % length
         starts, row = np.unique(frequencies - column, return_inverse=True)
         return cls(length, starts, row, column)
 
-    def sum(self, law: TiltedDistribution, size: int) -> ComplexArray:
-        """Return φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, in blocks of runs that fit the cache.
+    def transform_less_one(self, law: TiltedDistribution, size: int) -> ComplexArray:
+        """Return φ − 1 = Σ w (e^{−iθ} − 1) at each frequency.
+
+        The values of r a are taken in blocks whose tables fit into the cache.
 
         Args:
             law: the tilted distribution, with weights w.

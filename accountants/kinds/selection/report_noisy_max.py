@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
 
 
-@formula(given="Report-noisy-max with Laplace noise, and the ε' at which δ is bounded.")
+@formula(given="ε of report-noisy-max with Laplace noise, and the ε' at which its δ is bounded.")
 def bounds(*, epsilon: Epsilon, at_epsilon: Annotated[float, AT_EPSILON]) -> Outputs:
     """Compute an upper bound on δ at ε' of one release, and the largest δ of two witnesses, which is a lower bound.
 

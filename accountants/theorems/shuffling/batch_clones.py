@@ -243,9 +243,10 @@ class BatchClonesBound(ScaledBound):
         return np.asarray(np.logaddexp(main, charge))
 
     def _upper_at(self, indices: tuple[int, int], epsilon: float) -> float:
-        """Return the lower of two upper bounds on log δ(ε): of the clone pair of two points, and of a single report.
+        """Return an upper bound on log δ(ε) of the shuffled reports, the lower one of two.
 
-        The bound of a single report is computed only if it may be the lower one.
+        The first is the bound of the clone pair that two points of the local guarantees give. The second is δ(ε) of the
+        victim's report alone, without shuffling. It is computed only if it may be the lower one.
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).

@@ -52,10 +52,10 @@ EXCHANGE = Theorem(
     id="epsilond.ledger-exchange",
     title="Exchange of a credit",
     statement=(
-        "A part g of a state may be replaced by any h ≤ g at every γ, in both orders. So it is for rounds of the "
-        "Poisson-sampled Gaussian, Laplace or Skellam mechanism under one relation with rate' ≤ rate, noise' ≥ noise "
-        "and count' ≤ count; "
-        "for any sampler, of rounds with the same draw, with Gaussian or Laplace noise' ≥ noise"
+        "A part of a state with profile g may be replaced by one with profile h, if h ≤ g at every γ in both "
+        "directions. This holds for rounds of the Poisson-sampled Gaussian, Laplace or Skellam mechanism under one "
+        "relation, if rate and number of rounds do not grow and the noise does not shrink. It also holds with any "
+        "sampler, for rounds with the same draw and Gaussian or Laplace noise that does not shrink"
     ),
     source=Source("epsilond", "docs/ledger.md, Plans, credits and exchange"),
     status=Status.PROVED,

@@ -39,7 +39,10 @@ def _check_gap(inputs: FormulaRequest) -> None:
         raise InvalidInput.at("/last_round", "must come before round", allowed=f"≤ {inputs.round - 1}")
 
 
-@formula(given="A client that reports in round t, and in round τ < t before.", checks=(_check_gap,))
+@formula(
+    given="The round t in which a client reports, and the round τ of its report before; τ = 0 if there is none.",
+    checks=(_check_gap,),
+)
 def differences(
     *,
     lipschitz: Lipschitz,

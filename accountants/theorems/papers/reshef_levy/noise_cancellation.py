@@ -27,6 +27,7 @@ from epsilond.accountants.quantities import (
     Rounds,
     request,
 )
+from epsilond.accountants.quantities.algorithms import MOST_PARTICIPATIONS
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.theorem import Condition, Outputs, Reading, Source, Status, Theorem
 from epsilond.accountants.theorems.papers.reshef_levy.conversions import GaussianDpMu
@@ -240,7 +241,7 @@ def schedule(
     gaussian_dp_mu: GaussianDpMu,
     rounds: Rounds,
     participations: Participations,
-    most_participations: Annotated[int | None, PARTICIPATIONS] = None,
+    most_participations: Annotated[int | None, MOST_PARTICIPATIONS] = None,
     reading: Reading = "printed",
 ) -> Outputs:
     """Compute the noise σ of a client's N-th report, and the Gaussian DP parameter of a client that then stops.

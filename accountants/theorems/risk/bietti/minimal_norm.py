@@ -79,16 +79,22 @@ class BoundFactors(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtPersonalization:
-    """The bound on the excess risk at one weight α of the shared part, and the step sizes for which it is proved.
+class PersonalizationBounds:
+    """Three bounds on the excess risk at one weight α of the shared part, in units of the loss.
+
+    The theorem's bound `total` is the largest. The paper proves it by inequalities (22) and (23), which give smaller
+    bounds at the same step sizes: `proved` ≤ `bound_23` ≤ `total`.
 
     Attributes:
         alpha: weight α of the shared part, in [0, ∞].
-        optimisation, variance: summands of the bound of the theorem, in loss units.
-        statistical, privacy: the variance term with sampling only, and with noise only.
-        at_step: smaller bound at these step sizes, inequality (23) of the paper.
-        proved: still smaller bound at these step sizes, inequality (22) of the paper.
-        step_size, shared_step_size: step sizes of the local parts and of the shared part.
+        optimisation: summand of `total` from the distance between the start and the minimiser.
+        variance: summand of `total` from sampling and noise.
+        statistical: the value of `variance` without noise.
+        privacy: the value of `variance` without sampling.
+        bound_23: the bound of inequality (23).
+        proved: the bound of inequality (22), by its two summands.
+        step_size: step size of the clients' own parts.
+        shared_step_size: step size of the shared part.
     """
 
     alpha: float
@@ -96,7 +102,7 @@ class AtPersonalization:
     variance: float
     statistical: float
     privacy: float
-    at_step: float
+    bound_23: float
     proved: FullParticipationBound
     step_size: float
     shared_step_size: float

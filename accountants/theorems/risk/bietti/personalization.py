@@ -37,8 +37,8 @@ from epsilond.accountants.theorems.risk.bietti.full_participation import (
     simple_bound_at_step,
 )
 from epsilond.accountants.theorems.risk.bietti.minimal_norm import (
-    AtPersonalization,
     BoundFactors,
+    PersonalizationBounds,
     minimal_norm,
     shared_part,
 )
@@ -126,7 +126,7 @@ class Landscape:
         """The α = b/a at which the shared part and the local parts are equally smooth, 1/(qN + 1 − q) at rate q."""
         return self.smooth_factors[1] / self.smooth_factors[0]
 
-    def at(self, alpha: float) -> AtPersonalization:
+    def at(self, alpha: float) -> PersonalizationBounds:
         """Return the bound and its parts at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
         is_infinite = math.isinf(alpha)
         if is_infinite and self.spread_squared > 0.0:
@@ -137,27 +137,27 @@ class Landscape:
         simple = simple_bound_at_step(
             step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
         )
-        return AtPersonalization(
+        return PersonalizationBounds(
             alpha=alpha,
             optimisation=bound.optimisation,
             variance=bound.variance,
             statistical=3.0 * math.sqrt(factors.sampled / self.rounds),
             privacy=3.0 * math.sqrt(factors.private / self.rounds),
-            at_step=simple,
+            bound_23=simple,
             proved=factors.proved_bound(self.rounds),
             step_size=0.0 if is_infinite else step,
             shared_step_size=step if is_infinite else alpha * step,
         )
 
-    def _infinite_bound(self) -> AtPersonalization:
+    def _infinite_bound(self) -> PersonalizationBounds:
         """Return the bound of clients with different optima at α = ∞, where it is infinite."""
-        return AtPersonalization(
+        return PersonalizationBounds(
             alpha=math.inf,
             optimisation=math.inf,
             variance=math.inf,
             statistical=math.inf,
             privacy=math.inf,
-            at_step=math.inf,
+            bound_23=math.inf,
             proved=FullParticipationBound(optimisation=math.inf, variance=math.inf),
             step_size=0.0,
             shared_step_size=0.25 / (self.smoothness * self.smooth_factors[0]),
@@ -201,7 +201,7 @@ class Landscape:
         """Return the smaller bound `proved` at a finite α, without the other parts of `at`, for the search."""
         return self._factors(alpha).proved_bound(self.rounds).total
 
-    def best(self) -> AtPersonalization:
+    def best(self) -> PersonalizationBounds:
         """Return the smallest bound of the theorem over α in [0, ∞] with its α; on a tie, the smaller α.
 
         If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise a search
@@ -212,7 +212,7 @@ class Landscape:
             alphas += self._search_minima(self._total, _GRID_POINTS)
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.total)
 
-    def best_proved(self) -> AtPersonalization:
+    def best_proved(self) -> PersonalizationBounds:
         """Return the smallest value that a search finds for the sharper bound `proved` over α in [0, ∞].
 
         The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
@@ -243,7 +243,7 @@ class Landscape:
         high = max(math.log(min(largest, _LARGEST_SEARCHED_WEIGHT)), middle + 1.0)
         return grid_minima(bound, low, middle, intervals) + grid_minima(bound, middle, high, intervals)
 
-    def curve(self, *alphas: float) -> tuple[AtPersonalization, ...]:
+    def curve(self, *alphas: float) -> tuple[PersonalizationBounds, ...]:
         """Return the bound at 0, ∞, `alphas` and the multiples `SHOWN` of the balanced α, in increasing order of α.
 
         A multiple that differs from a member of `alphas` only by rounding is left out.

@@ -13,7 +13,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class TruncatedMasses:
-    """Logarithms [nat] of probabilities for A ~ Bin(n − 1, q) drawn other records, and a largest batch of B records.
+    """Natural logarithms of the probabilities below. A ~ Bin(n − 1, q) other records are drawn; a batch has at most B.
 
     Attributes:
         below: P(A ≤ B − 2).

@@ -90,7 +90,7 @@ def test_what_is_proved_at_the_steps_is_what_the_recursion_leaves() -> None:
                 )  # fmt: skip
                 if one.rounds <= 2000:
                     assert at.proved.total == pytest.approx(float(true), rel=1e-12)
-                assert at.proved.total <= at.at_step * (1 + 1e-12) <= at.total * (1 + 2e-12)
+                assert at.proved.total <= at.bound_23 * (1 + 1e-12) <= at.total * (1 + 2e-12)
 
 
 def test_the_best_that_is_proved_is_no_worse_than_any() -> None:
@@ -213,9 +213,9 @@ def test_steps_are_those_of_the_bound_and_continuous_at_the_global_end() -> None
     assert one.at(0.0).shared_step_size == 0.0
     for alpha in (0.0, 0.01, 3.0, math.inf):
         at = one.at(alpha)
-        assert at.at_step <= at.total * (1 + 1e-14)
+        assert at.bound_23 <= at.total * (1 + 1e-14)
         assert at.variance == pytest.approx(math.hypot(at.statistical, at.privacy), rel=1e-13)
-    assert far.at_step == pytest.approx(end.at_step, rel=1e-6)
+    assert far.bound_23 == pytest.approx(end.bound_23, rel=1e-6)
 
 
 @pytest.mark.compares("epsilond.optimal-personalization")
@@ -229,7 +229,7 @@ def test_the_optimum_theorem_reports_best_and_ends() -> None:
 def test_nothing_to_learn_costs_nothing() -> None:
     one = landscape(optimum_norm=0.0)
     for alpha in (0.0, 0.5, math.inf):
-        assert (one.at(alpha).total, one.at(alpha).at_step) == (0.0, 0.0)
+        assert (one.at(alpha).total, one.at(alpha).bound_23) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("value", [-0.1, "infinite", math.inf, math.nan, True, 1e101])
