@@ -111,11 +111,12 @@ def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) 
         now: present time in seconds since 1970. A pending move after its time of expiry is shown as expired.
         warnings: warnings of the service for the answer, which has no such member if there are none.
     """
+    state = "expired" if is_over(row, now) else row.state
     return PendingMove(
         id=row.id,
         ledger=row.ledger,
         kind=row.kind,
-        state="expired" if is_over(row, now) else row.state,
+        state=state,
         body=json.loads(row.body),
         requested_by=row.requested_by,
         requested_at=when(row.requested_at),

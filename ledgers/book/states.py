@@ -31,12 +31,14 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
         parts_by_kind.setdefault(part.kind, []).append(part)
     contradictions = contradictions_of(row)
     by_id = {reservation.id: _reservation_from(reservation, row.id, contradictions) for reservation in reservations}
+    slots = [_slot(slot, parts_by_kind[slot.kind]) for slot in opened.slots]
+    status = "contradicted" if row.contradicted else row.status
     return replace(
         opened,
         plan=tuple(_item(item) for item in row.items),
-        slots=tuple(_slot(slot, parts_by_kind[slot.kind]) for slot in opened.slots),
+        slots=tuple(slots),
         reservations=by_id,
-        status="contradicted" if row.contradicted else row.status,
+        status=status,
         observations=tuple(chain.from_iterable(map(observations_of, contradictions))),
         sealed=row.sealed,
         conditional=row.conditional,
@@ -57,10 +59,11 @@ def is_amended(row: LedgerRow) -> bool:
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
     """Return a ledger's rows with the values of a new state. Reservations and the version are not changed here."""
+    # The row of a contradicted ledger keeps whether it was open or closed.
+    status = row.status if state.status == "contradicted" else state.status
     return replace(
         row,
-        # A contradicted ledger's row keeps whether it was open or closed.
-        status=row.status if state.status == "contradicted" else state.status,
+        status=status,
         contradicted=state.status == "contradicted",
         sealed=state.sealed,
         conditional=state.conditional,

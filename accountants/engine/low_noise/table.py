@@ -220,11 +220,12 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
     if masses is None:
         masses = _convolve(shares, points)
     near = plan.spacing * np.arange(math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing)))
+    untilted = masses * _decay(plan) if plan.tilt > 0.0 else masses
     return LossTable(
         plan,
         least + math.fsum(count * step.first for step, count in steps),
         masses,
-        _sum_from_above(masses * _decay(plan) if plan.tilt > 0.0 else masses),
+        _sum_from_above(untilted),
         log_scale,
         np.exp(-(1.0 + plan.tilt) * near[:points]),
         error,
