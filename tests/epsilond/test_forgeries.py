@@ -248,7 +248,7 @@ def test_no_member_can_be_added(name, version, page):
         found = epsilond.verify(forged_bare(page, both(of_engine(version), setting(*outer, name, to={"x": 1}))))
         assert not found.agrees
         assert found.outcome in ("contradicts", "refused", "broken") or found.explained_otherwise
-    assert "not those of a report" in epsilond.verify(forged_bare(page, setting(name or "x", to={}))).reason
+    assert "do not describe a report" in epsilond.verify(forged_bare(page, setting(name or "x", to={}))).reason
 
 
 @pytest.mark.parametrize("body", [{"claim": None}, {"claim": {**ACCOUNT["claim"], "log10_delta": None}}])

@@ -136,7 +136,7 @@ def test_a_risk_that_is_not_taken_is_rejected_by_name(calibrator: Calibrator, ri
     if takes(calibrator, risk):
         assert solved(calibrator.name, risk).certified.noise > 0.0
         return
-    with pytest.raises(InvalidInput, match=r"no target of this algorithm.*advantage"):
+    with pytest.raises(InvalidInput, match=r"not a target of this algorithm.*advantage"):
         problem_of(calibrator, RISKS[risk])
 
 

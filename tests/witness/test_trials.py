@@ -226,7 +226,7 @@ def test_a_file_of_another_experiment_is_refused(small_insurance: dict[str, Path
         with pytest.raises(InvalidInput, match=message):
             simulate("lowy-insurance", repetitions=2, data=small_insurance, resume=kept)
     kept.write_text("no JSON\n", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="no file of finished blocks"):
+    with pytest.raises(InvalidInput, match="not a file of finished blocks"):
         simulate("lowy-insurance", repetitions=2, data=small_insurance, resume=kept)
 
 

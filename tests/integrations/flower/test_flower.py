@@ -115,7 +115,7 @@ def test_states_are_kept_and_flowers_own_are_read():
         assert spec_from_flower_state(state) == ours.spec
     with pytest.raises(ValueError, match="another one"):
         EpsilondAccountant(config(population=99)).load_state_dict(ours.state_dict())
-    with pytest.raises(ValueError, match="no state"):
+    with pytest.raises(ValueError, match="not a state"):
         EpsilondAccountant(config()).load_state_dict({**ours.state_dict(), "backend": "pld"})
 
 

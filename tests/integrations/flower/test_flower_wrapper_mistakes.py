@@ -393,7 +393,7 @@ def test_a_strategy_is_observed_once_and_by_its_own_accountant():
         accountant.observe(loop.strategy)
     with pytest.raises(epsilond.InvalidInput, match="another accountant"):
         EpsilondAccountant(config()).observe(loop.strategy)
-    with pytest.raises(epsilond.InvalidInput, match="no differentially private wrapper"):
+    with pytest.raises(epsilond.InvalidInput, match="not a differentially private wrapper"):
         EpsilondAccountant(config()).observe(fedavg())
 
 

@@ -106,11 +106,11 @@ def _change_more_than_the_optimizer(loop, parameters, sums, noisy):
 
 ADAM = {"optimizer": optax.adam(0.02)}
 OTHER_RULES = {
-    "mostly without noise": (_mix, {}, "no multiple of the noisy sum; pass the optimizer"),
-    "one array without noise": (_leave_one_array_without_noise, {}, "no multiple of the noisy sum"),
-    "a public step after each": (_add_a_step_without_noise, {}, "no multiple of the noisy sum"),
-    "momentum without noise": (_keep_momentum_without_noise, {}, "no multiple of the noisy sum"),
-    "an order that tells a sign": (_roll_by_a_sign, {}, "no multiple of the noisy sum"),
+    "mostly without noise": (_mix, {}, "not a multiple of the noisy sum; pass the optimizer"),
+    "one array without noise": (_leave_one_array_without_noise, {}, "not a multiple of the noisy sum"),
+    "a public step after each": (_add_a_step_without_noise, {}, "not a multiple of the noisy sum"),
+    "momentum without noise": (_keep_momentum_without_noise, {}, "not a multiple of the noisy sum"),
+    "an order that tells a sign": (_roll_by_a_sign, {}, "not a multiple of the noisy sum"),
     "a gradient without noise": (_optimize_sums_first, ADAM, "another value than the noisy sum"),
     "a state without noise": (_change_the_state, ADAM, "another state"),
     "weights without noise": (_decay_sums, {"optimizer": optax.adamw(0.02)}, "other parameters"),

@@ -311,7 +311,7 @@ class Skipping(Loop):
 
 @pytest.mark.parametrize(
     ("loop", "reason"),
-    [(Augmented, "no copies of the records"), (Skipping, "drawn and not used"), (Loop, "too few digits")],
+    [(Augmented, "not copies of the records"), (Skipping, "drawn and not used"), (Loop, "too few digits")],
 )
 def test_what_cannot_be_seen_is_declared_with_the_same_figure_for_each_step(loop, reason):
     made = loop(make_plan(iterations=10, dtype=jnp.bfloat16 if loop is Loop else jnp.float32), mode="own")

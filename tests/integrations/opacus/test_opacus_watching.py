@@ -289,7 +289,7 @@ def test_gaussian_noise_raises_no_alarm_and_other_noise_does():
     assert alarm_of(lambda: random.standard_normal(128), steps=400) is None
     assert "times the recorded one" in alarm_of(lambda: np.zeros(128))
     assert "times the recorded one" in alarm_of(lambda: 0.8 * random.standard_normal(128))
-    assert "repeats that of an earlier step" in alarm_of(lambda: fixed)
+    assert "repeats the noise of an earlier step" in alarm_of(lambda: fixed)
     assert "same noise in one step" in alarm_of(lambda: np.tile(random.standard_normal(8), 16))
     assert "Laplace" in alarm_of(lambda: random.laplace(scale=0.5**0.5, size=128))
     assert alarm_of(lambda: random.choice([-1.0, 1.0], size=128)) is not None

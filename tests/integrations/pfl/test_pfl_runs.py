@@ -277,7 +277,7 @@ def test_noise_of_the_same_seed_in_every_iteration():
     add = mechanism.underlying_mechanism.add_noise
     mechanism.underlying_mechanism.add_noise = lambda **fields: add(**fields | {"seed": 7})
     run(accountant, [WeightByUser(), mechanism], data=all_users(), size=10, iterations=2)
-    assert_contradicted(accountant, "noise", "the noise repeats that of an earlier step")
+    assert_contradicted(accountant, "noise", "the noise repeats the noise of an earlier step")
 
 
 def test_a_mechanism_that_does_not_clip():

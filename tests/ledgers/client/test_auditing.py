@@ -190,4 +190,4 @@ def test_a_contradiction_that_is_none_is_found(kept, tmp_path, changed):
     (tmp_path / "bundle").write_bytes(replace(bundle, entries=[*bundle.entries, entry]).to_bytes())
     found = audited(tmp_path / "bundle", kept / "keys")
     assert not found.holds
-    assert "is of the kind of a contradiction, and is none" in " ".join(found.sentences())
+    assert "claims to be a contradiction but is not one" in " ".join(found.sentences())

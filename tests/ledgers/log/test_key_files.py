@@ -161,14 +161,14 @@ def test_a_given_secret_takes_over_from_the_folders_own_key(tmp_path, secrets):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "no private key in PEM"),
-        (b"no key", "no private key in PEM"),
+        (b"", "not a private key in PEM"),
+        (b"no key", "not a private key in PEM"),
         (
             FIRST.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
-            "no private key in PEM",
+            "not a private key in PEM",
         ),
-        (pem(FIRST.private, BestAvailableEncryption(b"word")), "no private key in PEM"),
-        (pem(generate_private_key(SECP256R1())), "no key of Ed25519"),
+        (pem(FIRST.private, BestAvailableEncryption(b"word")), "not a private key in PEM"),
+        (pem(generate_private_key(SECP256R1())), "not a key of Ed25519"),
         (None, "no key at"),
     ],
 )

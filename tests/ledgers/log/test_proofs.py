@@ -90,7 +90,7 @@ def test_a_rewritten_log_has_no_proof():
 
 
 def test_trees_do_not_shrink():
-    with pytest.raises(NotVerified, match="no beginning"):
+    with pytest.raises(NotVerified, match="not a beginning"):
         verify_consistency(5, ROOTS[5], 4, ROOTS[4], ())
     with pytest.raises(NotVerified, match="empty"):
         verify_consistency(3, ROOTS[3], 4, ROOTS[4], ())

@@ -120,9 +120,9 @@ def drop_writer(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda path: path.write_bytes(b""), "no complete HDF5 file"),
-        (lambda path: path.write_bytes(b"SQLite format 3\0" * 100), "no complete HDF5 file"),
-        (lambda path: path.write_bytes(path.read_bytes()[:-1000]), "no complete HDF5 file"),
+        (lambda path: path.write_bytes(b""), "not a complete HDF5 file"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0" * 100), "not a complete HDF5 file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-1000]), "not a complete HDF5 file"),
         (lambda path: path.unlink(), "has no file"),
         (drop_examples, "has no group examples"),
         (drop_writers, "has no writer"),

@@ -118,8 +118,8 @@ def test_reading_changes_no_file(folder: Path) -> None:
     ("change", "message"),
     [
         (lambda path: path.write_bytes(b""), "no table client_metadata"),
-        (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" * 1000), "no complete SQLite database"),
-        (lambda path: path.write_bytes(path.read_bytes()[:4096]), "no complete SQLite database"),
+        (lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" * 1000), "not a complete SQLite database"),
+        (lambda path: path.write_bytes(path.read_bytes()[:4096]), "not a complete SQLite database"),
         (lambda path: path.unlink(), f"has no file {DATABASE}"),
         (lambda path: change_database(path.parent, "DROP TABLE examples"), "no table examples"),
         (
