@@ -19,6 +19,7 @@ from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import DiscreteGaussian, Gaussian, Repeated, Subsampled
 from epsilond.accountants.specs.mechanisms import Mechanism
+from epsilond.accountants.theorems.conversions.escape import FailingProfile
 
 
 def product(mu: float, times: int = 4) -> Pair:
@@ -64,6 +65,19 @@ def test_a_sampled_product_composes_to_bounds_around_the_truth(
         assert least <= upper
         if most > -30.0:
             assert lower >= most - 0.1 * (1.0 + abs(most))
+
+
+@pytest.mark.parametrize("times", [3, 100])
+def test_a_product_that_may_fail_composes_to_bounds_around_the_truth(times: int) -> None:
+    def failing(pair: Pair) -> Pair:
+        return Pair(FailingProfile(pair.forward, math.log(1e-6)), FailingProfile(pair.backward, math.log(1e-6)))
+
+    exact, tabulated = (compose([(failing(pair), times)]) for pair in (gaussian_pair(0.3), product(0.3)))
+    for truth, bounds in zip(exact.directions(), tabulated.directions(), strict=True):
+        lower, upper = bounds.log_delta_bounds(0.0)
+        least, most = truth.log_delta_bounds(0.0)
+        assert lower <= most
+        assert least <= upper
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])

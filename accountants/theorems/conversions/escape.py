@@ -212,7 +212,16 @@ class FailingProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return log P(loss > ε) and log Q(loss > ε) of the inner profile, with an infinite loss of probability f."""
-        log_p, log_q = self.inner.log_tails(epsilon)
+        return self._with_failure(self.inner.log_tails(epsilon))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the attained log tails of the inner profile, with the failure; None if its tails are attained."""
+        tails = self.inner.attained_log_tails(epsilon)
+        return None if tails is None else self._with_failure(tails)
+
+    def _with_failure(self, tails: Tails) -> Tails:
+        """Return log tails with an infinite loss of probability f."""
+        log_p, log_q = tails
         return Tails(self._add_failure(log_p), log_q + math.log1p(-math.exp(self.log_failure)))
 
 

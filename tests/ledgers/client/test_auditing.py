@@ -169,7 +169,7 @@ def test_receipts_of_all_entries_are_replayed_and_the_gap_is_told(kept):
     assert found.holds
     said = {each.sentence: each.outcome for each in found.findings}
     assert ClaimOutcome.VERIFIED in {said[each] for each in said if "were computed again" in each}
-    assert said["Whether the log has more entries of these ledgers, receipts cannot show."] == ClaimOutcome.NOT_VERIFIED
+    assert said["Receipts cannot show whether the log has more entries of these ledgers."] == ClaimOutcome.NOT_VERIFIED
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b'{"format": "another"}', b"\xff"])

@@ -29,7 +29,11 @@ def test_the_key_is_made_once_and_printed(run, tmp_path):
 
 
 def test_a_witness_of_no_log_is_rejected(run, tmp_path):
-    for more, said in (([], "at least one log"), (["--log", "x"], "--log is not"), (["--forget", ORIGIN], "not a head of")):
+    for more, said in (
+        ([], "at least one log"),
+        (["--log", "x"], "--log is not"),
+        (["--forget", ORIGIN], "not a head of"),
+    ):
         assert said in run("witness", tmp_path / "w", "--name", NAME, *more, code=BAD_INPUT).stderr
     (tmp_path / "file").touch()
     run("witness", tmp_path / "file", "--name", NAME, "--make", code=BAD_INPUT)
