@@ -3,7 +3,7 @@
 Of a theorem's evaluations the schemas are those that stand at the theorem.
 
 A deadline is an answer that the contract foresees, so 503 is not a fault; 500 is. That a request which its schema allows
-may be refused is meant: pairs of fields that no run can have (422) and what no proof answers (409) are not schema's.
+may be refused is meant: pairs of fields that no run can have (422) and what no proof answers (409) belong to no schema.
 """
 
 from __future__ import annotations

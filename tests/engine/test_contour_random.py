@@ -35,7 +35,7 @@ log_deltas = st.floats(math.log(1e-300), math.log(0.5))
 
 
 def answer(call: Callable[[], Interval]) -> Interval | None:
-    """What the engine answers; None if it refuses for one of the reasons that are not fault of its own."""
+    """What the engine answers; None if it refuses for one of the reasons that are not faults of its own."""
     try:
         return call()
     except ContourRefused as refused:

@@ -167,7 +167,7 @@ def test_databases_of_a_drill_are_dropped_also_where_it_is_interrupted(
 
 @pytest.mark.parametrize("server", ["no URL", "sqlite:///file", "mysql://host/base"])
 def test_other_stores_are_refused(server: str) -> None:
-    with pytest.raises(InvalidInput, match="no URL of a PostgreSQL server"):
+    with pytest.raises(InvalidInput, match="not a URL of a PostgreSQL server"):
         next(run_drills((), server))
 
 

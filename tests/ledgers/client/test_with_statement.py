@@ -214,7 +214,7 @@ def test_an_older_copy_of_the_file_is_refused(tmp_path):
 
 def test_it_is_no_url_and_no_place(tmp_path):
     for place in ("ftp://127.0.0.1/ledger", "http://"):
-        with pytest.raises(epsilond.InvalidInput, match="no URL"):
+        with pytest.raises(epsilond.InvalidInput, match="not a URL"):
             epsilond.ledger(place)
     with pytest.raises(epsilond.InvalidInput, match="cannot be kept"):
         epsilond.ledger(tmp_path)

@@ -69,7 +69,7 @@ def test_a_receipt_that_was_voided_later_is_told_by_the_log(opened, tmp_path):
     run("export", "--out", tmp_path / "bundle")
     log = ["--log", tmp_path / "bundle"]
     assert run("verify", tmp_path / "good", *keys, *log).stdout.endswith("Verified.\n")
-    assert "good for nothing" in run("verify", tmp_path / "voided", *keys, *log, code=1).stdout
+    assert "is void" in run("verify", tmp_path / "voided", *keys, *log, code=1).stdout
     run("verify", tmp_path / "bundle", *keys)
     assert "--log" in run("verify", tmp_path / "bundle", *keys, *log, code=BAD_INPUT).stderr
 

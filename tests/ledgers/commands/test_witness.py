@@ -32,7 +32,7 @@ def test_a_witness_of_no_log_is_rejected(run, tmp_path):
     for more, said in (
         ([], "at least one log"),
         (["--log", "x"], "--log is not"),
-        (["--forget", ORIGIN], "not a head of"),
+        (["--forget", ORIGIN], "no head of"),
     ):
         assert said in run("witness", tmp_path / "w", "--name", NAME, *more, code=BAD_INPUT).stderr
     (tmp_path / "file").touch()

@@ -64,8 +64,8 @@ def test_numbers_beside_the_texts_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\x0a\x80", "no tf.train.Example"),
-        (example_bytes(TEXTS)[:-1], "no tf.train.Example"),
+        (b"\x0a\x80", "not a tf.train.Example"),
+        (example_bytes(TEXTS)[:-1], "not a tf.train.Example"),
         (b"", "field tokens"),
         (example_bytes({"tokens": "x"}), "field title"),
         (example_bytes(TEXTS).replace(b"how", b"\xff\xfe\xfd"), "tokens that is not UTF-8"),
