@@ -287,9 +287,7 @@ CLIENTS = count("N", "clients in the federation")
 PARTICIPANTS = count("M", "clients that report in one round")
 ROUNDS = count("R", "communication rounds")
 BATCH_SIZE = count("K", "records of one client per round")
-DRAWN = replace(
-    count("K", "number of records, or of drawn clients, in a batch"), of_unit="number of {unit}s in a batch"
-)
+DRAWN = replace(count("K", "number of records, or of clients, in a batch"), of_unit="number of {unit}s in a batch")
 POPULATION = replace(
     count("n", "number of records from which a batch is drawn, or of clients if clients are drawn"),
     of_unit="number of {unit}s from which a batch is drawn",

@@ -118,8 +118,19 @@ def test_different_combinations_have_different_statements() -> None:
             assert owners.setdefault(join_statements(statements), key) == key
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("shape", SHAPES)
+def takes_long(shape: str, relation: Relation) -> bool:
+    """Return whether an account takes seconds: a replaced unit of a random allocation."""
+    return shape.startswith("random allocation") and relation == "replace-one"
+
+
+@pytest.mark.parametrize(
+    ("shape", "relation"),
+    [
+        pytest.param(shape, relation, marks=pytest.mark.slow if takes_long(shape, relation) else ())
+        for shape in SHAPES
+        for relation in RELATIONS
+    ],
+)
 def test_an_account_states_only_what_its_spec_and_its_conditions_support(shape: str, relation: Relation) -> None:
     noise, build = SHAPES[shape]
     spec = build(noise)

@@ -321,7 +321,10 @@ def test_the_group_bound_is_enclosed_by_the_pair_of_both_shifts(shift: float, ep
         assert ends.lower >= exact.lower - 3e-4 * (1.0 - exact.lower)
 
 
-@pytest.mark.parametrize("mechanism", [Gaussian(noise_multiplier=1.0), Laplace(scale_multiplier=2.0)])
+@pytest.mark.parametrize(
+    "mechanism",
+    [Gaussian(noise_multiplier=1.0), pytest.param(Laplace(scale_multiplier=2.0), marks=pytest.mark.slow)],
+)
 def test_every_effort_of_a_replaced_unit_encloses_one_number(mechanism: Any) -> None:
     spec = spec_of(mechanism, 20, epochs=3)
     curves = [guarantee(spec, "replace-one", effort=effort).curve for effort in ("coarse", "default", "fine")]
