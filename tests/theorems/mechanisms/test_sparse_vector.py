@@ -77,7 +77,7 @@ def test_witnesses_are_outputs_of_the_mechanism(
     noise = SparseVector(epsilon=epsilon, threshold_share=share, largest_answers=most, monotonic=monotonic).noise
     for count, low, high in ((1, 0.0, 0.0), (4, -1.0, 2.0), (16, 1.0, -1.0)):
         monkeypatch.setattr(threshold_crossings, "_COUNTS", (count,))
-        monkeypatch.setattr(threshold_crossings, "_PLACES", (low, high))
+        monkeypatch.setattr(threshold_crossings, "_QUERY_VALUES", (low, high))
         found = crossings.__wrapped__(noise)
         exact = []
         for place, other in ((low, low), (low, high), (high, low), (high, high)):
