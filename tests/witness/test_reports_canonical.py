@@ -79,7 +79,7 @@ def test_text_equals_that_of_rfc8785(value):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, {1, 2}, b"x", [1, [math.nan]]])
 def test_value_that_is_no_json_is_rejected(value):
-    with pytest.raises(ValueError, match=r"finite|no JSON"):
+    with pytest.raises(ValueError, match=r"finite|not JSON"):
         canonical(value)
 
 
