@@ -37,6 +37,7 @@ from epsilond.accountants.theorems.conversions.escape import EscapeBound, escape
 EPSILONS = (0.0, 0.05, 0.7, 3.0)
 SIZES = (1e-3, 0.1)
 QUESTIONS = {
+    "attained_log_tails",
     "best_tests",
     "closed_decides",
     "closed_form",
@@ -141,6 +142,18 @@ PAIRS = BASES | WRAPPERS | PRODUCTS
 
 def test_the_laws_ask_every_question() -> None:
     assert {name for name in vars(Profile) if not name.startswith("_")} == QUESTIONS
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_attained_lines_are_below_the_profile(pair: Pair) -> None:
+    points = np.asarray(EPSILONS, dtype=np.float64)
+    for profile in pair.directions():
+        tails = profile.attained_log_tails(points)
+        if tails is None:
+            continue
+        upper = np.exp(profile.log_delta(points).upper)
+        lines = np.exp(tails.log_p)[:, None] - np.exp(tails.log_q)[:, None] * np.exp(points)
+        assert (lines <= upper * (1.0 + 1e-9)).all()
 
 
 def test_every_method_has_a_product() -> None:
