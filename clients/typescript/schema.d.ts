@@ -1102,9 +1102,9 @@ export interface paths {
         put?: never;
         /**
          * Accept a log that was restored, for operators
-         * @description Accept the log as it is, so that ledgers may change again.
+         * @description Accept a log that no longer continues its known heads, so that ledgers may change again.
          *
-         *     Its head replaces the checkpoint that is kept elsewhere.
+         *     An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept elsewhere.
          *
          *     202: each ledger with approval has a pending move, and changes again when an approver has approved it.
          */
@@ -2145,9 +2145,9 @@ export interface components {
             rounds?: number;
             /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description records in a batch, or clients if clients are drawn */
+            /** @description number of records, or of clients, in a batch */
             batch_size?: number;
-            /** @description records that a batch is drawn from, or clients if clients are drawn */
+            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
             population?: number;
             /** @description privacy loss bound ε of (ε, δ), natural logs */
             epsilon?: number;
@@ -2703,7 +2703,7 @@ export interface components {
         Numbers: {
             [key: string]: number;
         };
-        /** @description How exactly the bound itself was computed; not what is known of the mechanism. */
+        /** @description Numerical error of the computed bound. It does not say how close the bound is to the truth. */
         NumericalAnswer: {
             /** @description numerical width of the bound on δ, relative to its upper end */
             relative_width: number;
@@ -2872,7 +2872,7 @@ export interface components {
              * @description Depends on the object:
              *
              *     - records of one client per round, of a client with samples_per_client records
-             *     - records in a batch, or clients if clients are drawn
+             *     - number of records, or of clients, in a batch
              *     - records of one client per round
              */
             batch_size?: number;
@@ -2949,7 +2949,7 @@ export interface components {
             frontier?: components["schemas"]["RunChoice"][];
             /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description records that a batch is drawn from, or clients if clients are drawn */
+            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
             population?: number;
             /** @description certified ε */
             epsilon?: number;
@@ -3041,7 +3041,7 @@ export interface components {
         Participation: {
             /** @description uniform: m of M afresh in each round; counts: how often; pattern: in which rounds */
             kind?: string;
-            /** @description number of rounds in which a client has reported, this one included */
+            /** @description largest number of rounds in which one client may report; absent: all rounds, or the most of any group */
             most_participations?: number;
             /** @description numbers of clients with the same participation (kinds `counts` and `pattern`) */
             groups?: components["schemas"]["ParticipatingGroup"][];
@@ -3348,7 +3348,7 @@ export interface components {
             optimum_spread?: number;
             /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
             personalization?: components["schemas"]["Figure"];
-            /** @description the constant that a printed noise leaves open: c in (4), c₂ in (12) */
+            /** @description value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12) */
             noise_constant?: number;
             /** @description which readings of the printed theorems to return */
             readings?: components["schemas"]["Reading"][];
@@ -3802,7 +3802,7 @@ export interface components {
             relation?: components["schemas"]["Relation"];
             /** @description must equal the ledger's own; another value is refused */
             unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description after how long it ends by itself, a day if absent */
+            /** @description time until the reservation expires; absent: one day */
             expires_in?: number;
             /** @description ids of the ledgers, one for each block that is read */
             ledgers?: string[];
@@ -3820,7 +3820,7 @@ export interface components {
             /** @description neither used nor reserved: an amount as a decimal string, or runs */
             remaining: string;
         };
-        /** @description Excess risk to expect: its objective, the risk of the start for comparison, and the bounds. */
+        /** @description Bounds on the excess risk of the run: their objective, and a bound for the start for comparison. */
         Risk: {
             /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
@@ -3964,7 +3964,7 @@ export interface components {
              * @description Depends on the object:
              *
              *     - records of one client per round
-             *     - records in a batch, or clients if clients are drawn
+             *     - number of records, or of clients, in a batch
              */
             batch_size?: number;
             /**
@@ -4055,7 +4055,7 @@ export interface components {
             noise_multiplier?: number;
             /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description records that a batch is drawn from, or clients if clients are drawn */
+            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
             population?: number;
             /** @description bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 × contribution_norm for replace-one */
             contribution_norm?: number;
@@ -4112,7 +4112,7 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - the constant that a printed noise leaves open: c in (4), c₂ in (12)
+             *     - value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12)
              *     - the constant of Theorem 4.1's noise, which the paper does not give
              */
             noise_constant?: number;
@@ -4468,7 +4468,7 @@ export interface components {
             statistical: components["schemas"]["Figure"];
             /** @description a number, or unbounded */
             privacy: components["schemas"]["Figure"];
-            /** @description a smaller bound, at these step sizes */
+            /** @description a second bound at the step sizes below, at most excess_risk */
             excess_risk_at_step: components["schemas"]["Figure"];
             /** @description the least proved bound at these step sizes, by bietti.4.5.any-step */
             proved_excess_risk: components["schemas"]["Figure"];
@@ -5013,9 +5013,9 @@ export interface components {
             sampling?: components["schemas"]["SpecSampling"];
             /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
-            /** @description records in a batch, or clients if clients are drawn */
+            /** @description number of records, or of clients, in a batch */
             batch_size?: number;
-            /** @description records that a batch is drawn from, or clients if clients are drawn */
+            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
             population?: number;
             /** @description largest number of records or clients in a batch; of more, a uniform subset enters */
             largest_batch?: number;
@@ -5518,7 +5518,7 @@ export interface components {
         RetryAfter: string;
         /** @description the granted wait, if one was stated */
         PreferenceApplied: string;
-        /** @description URL of the job */
+        /** @description URL of the created ledger or reservation, or of the pending move */
         "Location-2": string;
     };
     pathItems: never;

@@ -40,7 +40,8 @@ class AccountAnswer:
         declared_conditions (list[Condition]): assumptions on the data and the program
         warnings (list[Caution]):
         engine_version (str):
-        numerical (NumericalAnswer): How exactly the bound itself was computed; not what is known of the mechanism.
+        numerical (NumericalAnswer): Numerical error of the computed bound. It does not say how close the bound is to
+            the truth.
         meaning (MeaningAnswer): What it means to an attacker who tells two neighbours apart.
         claim (ClaimAnswer | Unset): Verdict on a claim: `undecidable` between the proved upper bound and the witnessed
             lower bound.

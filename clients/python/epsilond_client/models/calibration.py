@@ -34,13 +34,15 @@ class Calibration:
         parameters (Parameters):
         guarantee (GuaranteeAnswer): The guarantee: protected unit, adversary, and enclosures of ε at the target δ and
             of δ at the target ε.
-        numerical (NumericalAnswer): How exactly the bound itself was computed; not what is known of the mechanism.
+        numerical (NumericalAnswer): Numerical error of the computed bound. It does not say how close the bound is to
+            the truth.
         as_printed (list[PrintedEntry]):
         derivation (list[DerivationStep]):
         declared_conditions (list[Condition]):
         warnings (list[Caution]):
         engine_version (str):
-        risk (Risk | Unset): Excess risk to expect: its objective, the risk of the start for comparison, and the bounds.
+        risk (Risk | Unset): Bounds on the excess risk of the run: their objective, and a bound for the start for
+            comparison.
         communication (Communication | Unset): Contents and size of the messages.
         frontier (list[RunChoice] | Unset): choices of risk, rounds and traffic, if rounds or batch_size were open;
             fewest rounds first

@@ -52,8 +52,8 @@ class GaussianProblem:
                 never over the sensitivity
             rounds (int | Unset): communication rounds
             rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-            batch_size (int | Unset): records in a batch, or clients if clients are drawn
-            population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+            batch_size (int | Unset): number of records, or of clients, in a batch
+            population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
             epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
             delta (float | Unset): failure probability δ of (ε, δ)
             log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double

@@ -11,7 +11,7 @@ T = TypeVar("T", bound="NumericalAnswer")
 
 @_attrs_define
 class NumericalAnswer:
-    """How exactly the bound itself was computed; not what is known of the mechanism.
+    """Numerical error of the computed bound. It does not say how close the bound is to the truth.
 
     Attributes:
         relative_width (float): numerical width of the bound on δ, relative to its upper end

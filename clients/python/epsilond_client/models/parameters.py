@@ -59,7 +59,7 @@ class Parameters:
         batch_size (int | Unset): Depends on the object:
 
             - records of one client per round, of a client with samples_per_client records
-            - records in a batch, or clients if clients are drawn
+            - number of records, or of clients, in a batch
             - records of one client per round
         rounds (int | Unset): Depends on the object:
 
@@ -113,7 +113,7 @@ class Parameters:
         frontier (list[RunChoice] | Unset): choices of noise, rounds and traffic, fewest rounds first; absent unless
             rounds were open
         rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-        population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+        population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
         epsilon (float | Unset): certified ε
         delta (float | Unset): certified δ; absent where it is below every double
         log10_delta (float | Unset):

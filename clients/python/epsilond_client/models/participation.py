@@ -23,7 +23,8 @@ class Participation:
 
         Attributes:
             kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
-            most_participations (int | Unset): number of rounds in which a client has reported, this one included
+            most_participations (int | Unset): largest number of rounds in which one client may report; absent: all rounds,
+                or the most of any group
             groups (list[ParticipatingGroup] | Unset): numbers of clients with the same participation (kinds `counts` and
                 `pattern`)
     """

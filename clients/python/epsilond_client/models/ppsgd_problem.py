@@ -76,7 +76,8 @@ class PpsgdProblem:
             optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
                 are equal
             personalization (float | Unbounded | Unset): a number, or an infinite value
-            noise_constant (float | Unset): the constant that a printed noise leaves open: c in (4), c₂ in (12)
+            noise_constant (float | Unset): value of the constant that the paper leaves open in its noise: c in (4), c₂ in
+                (12)
             readings (list[Reading] | Unset): which readings of the printed theorems to return
     """
 

@@ -324,7 +324,7 @@ class ReserveAsked:
             is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
             unit's contribution counts as zero in one of the data sets.
         unit (Unit | Unset | WindowedUnit): must equal the ledger's own; another value is refused
-        expires_in (float | Unset): after how long it ends by itself, a day if absent
+        expires_in (float | Unset): time until the reservation expires; absent: one day
         ledgers (list[str] | Unset): ids of the ledgers, one for each block that is read
     """
 

@@ -20,7 +20,7 @@ T = TypeVar("T", bound="Risk")
 
 @_attrs_define
 class Risk:
-    """Excess risk to expect: its objective, the risk of the start for comparison, and the bounds.
+    """Bounds on the excess risk of the run: their objective, and a bound for the start for comparison.
 
     Attributes:
         objective (Objective | Unset):

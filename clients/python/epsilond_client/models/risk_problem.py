@@ -85,7 +85,7 @@ class RiskProblem:
         batch_size (int | Unset): Depends on the object:
 
             - records of one client per round
-            - records in a batch, or clients if clients are drawn
+            - number of records, or of clients, in a batch
         smoothness (float | Unset): Depends on the object:
 
             - Lipschitz constant of the gradient
@@ -144,7 +144,7 @@ class RiskProblem:
         noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
             never over the sensitivity
         rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-        population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+        population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
         contribution_norm (float | Unset): bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum
             changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 ×
             contribution_norm for replace-one
@@ -184,7 +184,7 @@ class RiskProblem:
         personalization (float | Unbounded | Unset): a number, or an infinite value
         noise_constant (float | Unset): Depends on the object:
 
-            - the constant that a printed noise leaves open: c in (4), c₂ in (12)
+            - value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12)
             - the constant of Theorem 4.1's noise, which the paper does not give
         convex (bool | Unset): whether every record's loss is convex
         step_schedule (Schedule | Unset): `constant`: The same value at every step.

@@ -631,8 +631,8 @@ class Spec:
             largest_answers (int | Unset): number of answers above the threshold after which it stops
             sampling (SpecSampling | Unset):
             rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-            batch_size (int | Unset): records in a batch, or clients if clients are drawn
-            population (int | Unset): records that a batch is drawn from, or clients if clients are drawn
+            batch_size (int | Unset): number of records, or of clients, in a batch
+            population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
             largest_batch (int | Unset): largest number of records or clients in a batch; of more, a uniform subset enters
             records_of_one_client (int | Unset): largest number of records of one client, if σ is over one record's norm
                 bound

@@ -122,9 +122,10 @@ def sync_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """Accept a log that was restored, for operators
 
-     Accept the log as it is, so that ledgers may change again.
+     Accept a log that no longer continues its known heads, so that ledgers may change again.
 
-    Its head replaces the checkpoint that is kept elsewhere.
+    An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept
+    elsewhere.
 
     202: each ledger with approval has a pending move, and changes again when an approver has approved
     it.
@@ -158,9 +159,10 @@ def sync(
 ) -> CheckpointAnswer | Problem | None:
     """Accept a log that was restored, for operators
 
-     Accept the log as it is, so that ledgers may change again.
+     Accept a log that no longer continues its known heads, so that ledgers may change again.
 
-    Its head replaces the checkpoint that is kept elsewhere.
+    An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept
+    elsewhere.
 
     202: each ledger with approval has a pending move, and changes again when an approver has approved
     it.
@@ -189,9 +191,10 @@ async def asyncio_detailed(
 ) -> Response[CheckpointAnswer | Problem]:
     """Accept a log that was restored, for operators
 
-     Accept the log as it is, so that ledgers may change again.
+     Accept a log that no longer continues its known heads, so that ledgers may change again.
 
-    Its head replaces the checkpoint that is kept elsewhere.
+    An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept
+    elsewhere.
 
     202: each ledger with approval has a pending move, and changes again when an approver has approved
     it.
@@ -223,9 +226,10 @@ async def asyncio(
 ) -> CheckpointAnswer | Problem | None:
     """Accept a log that was restored, for operators
 
-     Accept the log as it is, so that ledgers may change again.
+     Accept a log that no longer continues its known heads, so that ledgers may change again.
 
-    Its head replaces the checkpoint that is kept elsewhere.
+    An operator needs this after a restored backup. The log's head replaces the checkpoint that is kept
+    elsewhere.
 
     202: each ledger with approval has a pending move, and changes again when an approver has approved
     it.
