@@ -50,7 +50,8 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
         values = np.minimum.accumulate(lower + np.log(shares * (1.0 - _ROUNDING)))
     values[0] = min(values[0], _largest_first_value(points, lower, upper, values[1]))
     values[-1] = min(values[-1], log_infinite)
-    vertices = lower_hull(points, values)
+    count = min(int(np.isfinite(values).sum()) + 1, values.size)  # values fall: one −∞ at the end is enough
+    vertices = lower_hull(points[:count], values[:count])
     table = PiecewiseTails(points[vertices], values[vertices])
     return table if _is_valid(table, points, lower, upper) else None
 
