@@ -7225,7 +7225,7 @@ export interface operations {
                 id: string;
                 /** @description the pending move's id */
                 move: string;
-                /** @description API key of an approver, or of the person who requested the move */
+                /** @description approve, for an approver only; or reject, also for the requester */
                 decision: string;
             };
             cookie?: never;

@@ -37,7 +37,7 @@ MOVE = f"{PENDING}/{{move}}"
 MoveId = Annotated[str, InPath(description="the pending move's id", pattern=ID, examples=["move_0123456789abcdef"])]
 
 Decision = Annotated[
-    Literal["approve", "reject"], InPath(description="API key of an approver, or of the person who requested the move")
+    Literal["approve", "reject"], InPath(description="approve, for an approver only; or reject, also for the requester")
 ]
 WAITS: dict[int | str, JsonRecord] = {
     202: {
