@@ -32,7 +32,7 @@ test("a formula is evaluated as its inputs change, and a fault is told", async (
     await page.waitForSelector(".evaluate li");
     assert.match(await page.textContent(".evaluate"), /clients/);
     await page.fill("#evaluate-inputs", "{");
-    await page.waitForFunction(() => document.querySelector(".evaluate").textContent.includes("no JSON yet"));
+    await page.waitForFunction(() => document.querySelector(".evaluate").textContent.includes("not JSON yet"));
   });
 });
 
