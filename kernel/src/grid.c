@@ -58,10 +58,10 @@ double grid_error(const Weighing *at, double spacing, int nodes)
     return 1.01 * ((grid.growth * rounding + 6.0 * exp(-QUADRATURE_NATS)) * total + angles);
 }
 
-/* Whether a grid is quicker, and its error small for so many steps: 4e-11, as delta may be far below the sum on a line. */
+/* Whether a grid is quicker, and its error for so many steps at most a fifth of a good width. */
 bool suits_grid(const Weighing *at, int nodes, double count, double error)
 {
-    return (double)at->kept * nodes >= MOST_PRODUCTS / 32 && count * error <= 0.0016 * GOOD_WIDTH;
+    return (double)at->kept * nodes >= MOST_PRODUCTS / 32 && count * error <= 0.2 * GOOD_WIDTH;
 }
 
 /* The values of a Gaussian at 2 reach points, the first of which is reach - 1 + share before its centre. */

@@ -229,6 +229,9 @@ typedef struct {
     double epsilon, reach; /* for which it was made, and how far from there it serves, in nats */
     int nodes;
     bool dear; /* whether it took more than MOST_PRODUCTS */
+    bool exact;        /* whether no grid may be used for it */
+    double grid_error; /* about what grids add to the error of a term, relative to it */
+    double size;       /* sum of the terms' moduli */
     double *real, *imaginary;
     Few few;
 } Line;

@@ -37,19 +37,20 @@ static Status rules_of(const Composition *all, Line *line, Rule *rules, int *mos
 }
 
 /* phi - 1 on the nodes of a line, on a grid where that is quicker; `summed` is what the grid adds to its error. */
-static Status set_change_on(const Weighing *at, const Line *line, double count, Change *change, double *summed)
+static Status set_change_on(const Weighing *at, Line *line, double count, Change *change, double *summed)
 {
     double error = grid_error(at, line->spacing, line->nodes);
-    if (!suits_grid(at, line->nodes, count, error)) {
+    if (line->exact || !suits_grid(at, line->nodes, count, error)) {
         set_change(at, line->spacing, change);
         return DONE;
     }
+    line->grid_error += count * error;
     *summed = 1.01 * error;
     return grid_change(at, line->spacing, line->nodes, change);
 }
 
 /* phi^T of one kind of steps. */
-static Status steps_on_line(const Steps *steps, const Rule *rule, const Line *line, double *room, Change *change,
+static Status steps_on_line(const Steps *steps, const Rule *rule, Line *line, double *room, Change *change,
                             Powers *powers)
 {
     Weighing at = weighing_in(room, rule->size);
@@ -109,7 +110,7 @@ static Status laplace_on_line(const Composition *all, const Line *line, Powers *
     return DONE;
 }
 
-static Status add_all(const Composition *all, const Rule *rules, int most, const Line *line, Powers *powers)
+static Status add_all(const Composition *all, const Rule *rules, int most, Line *line, Powers *powers)
 {
     Change change = {0};
     double *room = malloc((weighing_room(most) + 1) * sizeof *room);

@@ -70,7 +70,7 @@ void add_part(Powers *powers, double centre, double cumulant, double cumulant_er
 /* The terms of the sum over the line, and what they err by: the product, and the poles z (1 + z). */
 Status set_terms(Powers *powers, Line *line)
 {
-    double tilt = line->place.tilt, scale = line->spacing / PI, grown = 0.0, moved = 0.0, weighted = 0.0;
+    double tilt = line->place.tilt, scale = line->spacing / PI, grown = 0.0, moved = 0.0, weighted = 0.0, size_of_all = 0.0;
     double summing = summation_error(line->nodes), many = 1.0 + 2 * UNIT * powers->parts;
     line->real = malloc((size_t)line->nodes * 2 * sizeof *line->real);
     if (!line->real)
@@ -92,9 +92,11 @@ Status set_terms(Powers *powers, Line *line)
             grown += exp(fmin(log_modulus + growth, LARGEST)) * scale / (frequency * frequency + tilt * tilt);
         moved += term * (expm1(fmin(rounding, LARGEST)) + summing);
         weighted += term * frequency;
+        size_of_all += term;
     }
     line->fixed_error = 1.01 * (line->truncation + grown + moved);
     line->weighted_frequency = weighted;
+    line->size = size_of_all;
     line->centre = value_of(powers->centre);
     line->cumulant = value_of(powers->cumulant);
     line->cumulant_size = powers->cumulant_size;

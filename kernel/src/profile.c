@@ -1,6 +1,7 @@
 /* log delta near one epsilon: the nodes of a line, and the enclosure and the estimates that they give (A5). */
 #include "profile.h"
 #include "chernoff.h"
+#include "composition.h"
 #include "cut.h"
 #include "decay.h"
 #include "few.h"
@@ -19,6 +20,14 @@ static double period(const Chernoff *at, double tilt, Saddle saddle, double epsi
         found = fmax(found, period_for(at, tilt, end, log_delta_near(saddle, end) - NATS));
     }
     return found;
+}
+
+/* Whether an answer would be wide because of grids. Delta, e^log_target in the units of the sum, may be far below the terms
+ * of a line, which the error of a grid is relative to. */
+static bool grids_rule(const Line *line, double log_target)
+{
+    double error = line->grid_error * line->size;
+    return error > 0.05 * GOOD_WIDTH * exp(log_target) && error > 0.5 * line->fixed_error;
 }
 
 /* A line at a tilt that is the saddle's or lies below it, for the epsilons within `reach` of the integrand's width. */
@@ -53,7 +62,15 @@ Status build(Composition *all, Located at, double tilt, double epsilon, double r
         return BEYOND_BUDGET;
     line->nodes = (int)nodes;
     set_series(&line->chernoff, tilt, line->spacing);
-    return set_line(all, line);
+    line->exact = false;
+    line->grid_error = 0.0;
+    status = set_line(all, line);
+    if (line->grid_error > 0.0 && !ends_all(status) && (status != DONE || grids_rule(line, log_target))) {
+        forget_line(line);
+        line->exact = true;
+        status = set_line(all, line);
+    }
+    return status;
 }
 
 /* Trapezoidal sums at one epsilon in units of e^(K - l epsilon): the value, two derivatives in epsilon, and the error
