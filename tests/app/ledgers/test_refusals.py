@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from epsilond.ledgers.http.examples import QUERY, TRAINING
+from epsilond.ledgers.requests import MOST_LEDGERS
 from tests.app.conftest import problem
 from tests.app.ledgers.support import LEDGERS, RESERVATIONS, body, committed, key, opened, reserved
 
@@ -49,6 +50,22 @@ def test_what_is_beyond_the_target_is_not_opened(client: httpx.Client) -> None:
 def test_what_cannot_be_asked_is_named(client: httpx.Client, change: dict[str, Any], pointer: str) -> None:
     refused = problem(client.post(LEDGERS, json=body(**change)), 422, "invalid-input")
     assert any(each["pointer"].startswith(pointer) for each in refused["errors"]), refused
+
+
+@pytest.mark.parametrize(
+    ("ledgers", "message"),
+    [
+        ([], "are too few or too many"),
+        ([f"l{number}" for number in range(MOST_LEDGERS + 1)], "are too few or too many"),
+        (["first", "first"], "name a ledger twice"),
+    ],
+)
+def test_ledgers_of_a_reservation_are_some_and_different(
+    client: httpx.Client, ledgers: list[str], message: str
+) -> None:
+    asked = {"spec": QUERY, "slot": "gdp", "count": 1, "ledgers": ledgers}
+    refused = problem(client.post(RESERVATIONS, json=asked, headers=key()), 422, "invalid-input")
+    assert [(each["pointer"], each["message"]) for each in refused["errors"]] == [("/ledgers", message)]
 
 
 def test_more_than_is_left(client: httpx.Client) -> None:
