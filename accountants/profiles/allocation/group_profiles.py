@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import Enclosure, Interval
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.numerics.special import log1m_exp
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.attained_tails import infinite_loss_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,6 +221,10 @@ class GroupProfile(AtomicProfile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return the upper bounds of the table at several ε."""
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return tails without mass, because no pair below the least value of F is known."""
+        return infinite_loss_only(epsilon, -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """Return for each size the test at the atom of the table where the best test of the table ends."""
