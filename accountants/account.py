@@ -69,6 +69,7 @@ class _Accountant:
         probes: values of ε at which several bounds are compared.
         considered: the theorems that were tried so far.
         accounted: guarantees of the inner specs so far.
+        others: accountants of the same request with other efforts.
     """
 
     effort: Effort
@@ -76,6 +77,15 @@ class _Accountant:
     probes: tuple[float, ...] = PROBES
     considered: list[Considered] = field(default_factory=list)
     accounted: dict[tuple[Spec, Setting], Guarantee] = field(default_factory=dict)
+    others: dict[Effort, _Accountant] = field(default_factory=dict)
+
+    def at_effort(self, effort: Effort | None) -> _Accountant:
+        """Return an accountant of the same request with an effort; this one for None or its own effort."""
+        if effort in (None, self.effort):
+            return self
+        if effort not in self.others:
+            self.others[effort] = _Accountant(effort, self.root, self.probes, self.considered)
+        return self.others[effort]
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
         """Return the guarantee of a spec in a setting, from the stored ones if it was computed before."""
@@ -93,9 +103,9 @@ class _Accountant:
         Raises:
             ConditionViolated: no rule applies. The error has the reason of each.
         """
-        case = Case(setting, self.effort, self.account, self.root)
         refusals, proofs = [], []
         for rule in _RULES_OF.get(_family(spec), ()):
+            case = Case(setting, self.effort, self.at_effort(rule.inner_effort).account, self.root)
             outcome = rule.apply(spec, case)
             if isinstance(outcome, Refusal):
                 refusals.append(Considered(rule.theorem.id, applies=Verdict.NO, reason=outcome.reason))

@@ -35,8 +35,9 @@ _MARGINS_OF_ESTIMATE = 4.0
 class LeastProfile(Profile):
     """The least of several profiles, each of which dominates the same direction of the same mechanism.
 
-    The least profile bounds δ at every ε, but it need not be convex. Its tails are those of the profile that is least
-    at ε = 0. A composition is formed of each profile separately (`Pair.alternatives`).
+    The least profile bounds δ at every ε, but it need not be convex. Its tails are those of the profile whose tails
+    give the least δ at ε = 0, at any effort. Products with it are products with that profile. A composition is formed
+    of each profile separately (`Pair.alternatives`).
 
     Attributes:
         profiles: the profiles.
@@ -48,8 +49,8 @@ class LeastProfile(Profile):
 
     @cached_property
     def _chosen(self) -> Profile:
-        """The profile that is least at ε = 0, which gives the tails."""
-        return min(self.profiles, key=lambda profile: float(profile.log_delta(np.zeros(1)).upper[0]))
+        """The profile that gives the tails."""
+        return min(self.profiles, key=_delta_at_zero_by_tails)
 
     @property
     def log_infinite_mass(self) -> float:
@@ -146,8 +147,18 @@ class LeastProfile(Profile):
         return least
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the tails of the profile that is least at ε = 0."""
+        """Return the tails of one profile."""
         return self._chosen.log_tails(epsilon)
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
+        """Return the attained log tails of the profile that gives the tails."""
+        return self._chosen.attained_log_tails(epsilon)
+
+
+def _delta_at_zero_by_tails(profile: Profile) -> float:
+    """Return P(L > 0) − Q(L > 0) by the tails of a profile, which do not depend on the effort of a composition."""
+    log_p, log_q = profile.log_tails(np.zeros(1))
+    return math.exp(float(log_p[0])) - math.exp(float(log_q[0]))
 
 
 def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:

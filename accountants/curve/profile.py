@@ -84,8 +84,9 @@ class Profile(ABC):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return log p and log q of lines p − α q that are at most E_α(P‖Q) at every α, for lower bounds of products.
 
-        None if these are the `log_tails`. A profile whose tails belong to a larger pair, or that wraps such a profile,
-        overrides it.
+        (P, Q) is the pair of which products are formed. A bound on δ from divergences is that of a pair, too, even if
+        no mechanism is known to have it. None if the lines are the `log_tails`. A profile whose tails belong to a
+        larger pair, or that wraps such a profile, overrides it.
         """
         del epsilon
         return None

@@ -18,19 +18,70 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from epsilond.accountants.curve.enclosure import Tails
 from epsilond.accountants.numerics.special import log_difference
 from epsilond.accountants.profiles.piecewise import NEAR_TIE, PiecewiseTails, lower_hull
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.enclosure import Enclosure
+    from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
 
-_LEAST_FALL = 0.1
-"""Least difference of log δ of neighbouring points. Closer points are left out."""
+_LEAST_FALL, _FALL_OF_WIDTH = 0.015, 0.6
+"""Least difference of log δ of neighbouring points, and its ratio to the cube root of the width of the bounds.
+
+Closer points are left out. The loss between points is about the square of their difference. The loss from the width is
+about their quotient.
+"""
 _ROUNDING = 1e-9
 """Relative amount by which values are lowered: far above the roundings of a cell."""
 _FARTHEST = 600.0
 """Largest distance of neighbouring ε, and largest −log δ at ε = 0, for which exponentials are doubles."""
+
+
+def attained_or_own_tails(profile: Profile, epsilon: FloatArray) -> Tails:
+    """Return the attained log tails of a profile, which are its own log tails if it states no others.
+
+    Args:
+        profile: the profile.
+        epsilon: ε ≥ 0, in nats.
+    """
+    tails = profile.attained_log_tails(epsilon)
+    return profile.log_tails(epsilon) if tails is None else tails
+
+
+def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
+    """Return the log tails of a pair with an infinite loss, and no other positive one.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        log_infinite: log of the mass of the infinite loss; −∞ for none.
+    """
+    points = np.asarray(epsilon, dtype=np.float64)
+    return Tails(np.full(points.shape, log_infinite), np.full(points.shape, -np.inf))
+
+
+def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
+    """Return a convex function below the one that joins the exact values at the rows of a table.
+
+    Any values h below those at the rows will do, as their hull is below that of the exact ones. They are lowered until
+    they fall by a near-tie at least. The first one is lowered until −h′ ≤ (1 − h)/2 at α = 1. The line there is then
+    below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+
+    Args:
+        rows: table with upper bounds on the values.
+        lower: lower bounds on the logs of the values.
+    """
+    values = np.minimum(lower, rows.log_value)
+    if values.size > 1:
+        log_half = float(log_difference(rows.epsilon[1:2], rows.epsilon[:1])[0]) - math.log(2.0)
+        log_most = float(np.logaddexp(values[1], log_half)) - float(np.logaddexp(0.0, log_half))
+        values[0] = min(values[0], log_most - _ROUNDING * (1.0 + abs(log_most)))
+    falls = NEAR_TIE * np.arange(values.size)
+    values = np.minimum.accumulate(values + falls) - falls
+    count = min(int(np.isfinite(values).sum()) + 1, values.size)  # values fall: one −∞ at the end is enough
+    vertices = lower_hull(rows.epsilon[:count], values[:count])
+    return PiecewiseTails(rows.epsilon[vertices], values[vertices])
 
 
 def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) -> PiecewiseTails | None:
@@ -63,7 +114,7 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
     for index, (lower, upper) in enumerate(zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)):
         if lower == -math.inf:
             break
-        if upper <= last - _LEAST_FALL:
+        if upper <= last - max(_LEAST_FALL, _FALL_OF_WIDTH * math.cbrt(upper - lower)):
             chosen.append(index)
             last = lower
     return chosen

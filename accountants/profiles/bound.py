@@ -16,6 +16,7 @@ import numpy as np
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON, Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile, RootSearch
+from epsilond.accountants.profiles.attained_tails import attained_table, infinite_loss_only, table_below
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulate
 
 if TYPE_CHECKING:
@@ -31,13 +32,16 @@ _TOGETHER = 64
 class Bound(ABC):
     """An upper bound on log δ in both directions of every pair of neighbours. It is hashable."""
 
+    is_convex: ClassVar[bool] = True
+    """True if `convex` is convex in e^ε. Otherwise only its values at the ε of a table are those of a pair."""
+
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
         """Return numerical bounds on the logarithm of the bound at one ε ≥ 0."""
 
     @property
     def convex(self) -> Bound:
-        """A bound that is convex in e^ε, decreasing and nowhere below this bound."""
+        """A bound that is convex in e^ε if `is_convex`, decreasing and nowhere below this bound."""
         return self
 
     def log_bounds(self, epsilons: FloatArray) -> list[Interval]:
@@ -63,7 +67,11 @@ class Bound(ABC):
 
 @dataclass(frozen=True)
 class BoundProfile(Profile):
-    """The profile of a bound. Its tails are the slopes of a table of the bound, or of the convex bound above it."""
+    """The profile of a bound. Its tails are the slopes of a table of the bound, or of the convex bound above it.
+
+    Products are those of the pair of the convex bound. If the bound is not convex, they are those of the greatest
+    convex function below its values at the ε of the table. The attained tails are those of a function below either.
+    """
 
     closed_form: ClassVar[bool] = True
     root_search: ClassVar[RootSearch] = "spare"
@@ -108,6 +116,21 @@ class BoundProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails from the slopes of the table."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return tails of a pair that the pair of the bound dominates, from numerical bounds on the bound."""
+        table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
+        return infinite_loss_only(points, -np.inf) if table is None else table.tails(points)
+
+    @cached_property
+    def _attained_table(self) -> PiecewiseTails | None:
+        """Convex function below the profile of products, at the ε of the table; None if the bounds are too wide."""
+        bound, rows = self.bound.convex, self._table
+        bounds = [Interval(min(lower, upper), upper) for lower, upper in bound.log_bounds(rows.epsilon)]
+        lower, upper = (np.asarray(ends, dtype=np.float64) for ends in zip(*bounds, strict=True))
+        if not self.bound.is_convex:
+            return table_below(rows, lower)
+        return attained_table(rows.epsilon, Enclosure(lower, upper), -np.inf)
 
 
 def bound_pair(bound: Bound) -> Pair:

@@ -20,9 +20,12 @@ from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.mixed_sums import blocks_of, log_sums, windows
 from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_normal_tail, log_theta
 from epsilond.accountants.profiles.amplification import NUDGE, base_epsilon
+from epsilond.accountants.profiles.attained_tails import attained_or_own_tails
 from epsilond.accountants.profiles.gaussian import GaussianProfile, LineMixture, mixture_pair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from epsilond.accountants.curve.facts import DrawnMixtureLaw, GaussianMixtureLaw
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.profiles.amplification import Share
@@ -43,6 +46,9 @@ class GroupProfiles(Protocol):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of both distributions at an array of points."""
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the attained log tails of both distributions at an array of points."""
 
     def part(self, chosen: slice) -> GroupProfiles:
         """Return the profiles of some of the groups."""
@@ -79,6 +85,10 @@ class GaussianGroups:
         middle = epsilon / self._column
         return Tails(log_normal_tail(middle - 0.5 * self._column), log_normal_tail(middle + 0.5 * self._column))
 
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the tails, which are attained."""
+        return self.log_tails(epsilon)
+
     def part(self, chosen: slice) -> GaussianGroups:
         """Return the profiles of some of the μ."""
         return GaussianGroups(self.mus[chosen])
@@ -105,12 +115,20 @@ class SeparateGroups:
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of both distributions, row by row."""
-        tails = [profile.log_tails(epsilon) for profile in self.profiles]
-        return Tails(np.stack([tail.log_p for tail in tails]), np.stack([tail.log_q for tail in tails]))
+        return _stack([profile.log_tails(epsilon) for profile in self.profiles])
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the attained log tails of both distributions, row by row."""
+        return _stack([attained_or_own_tails(profile, epsilon) for profile in self.profiles])
 
     def part(self, chosen: slice) -> SeparateGroups:
         """Return some of the profiles."""
         return SeparateGroups(self.profiles[chosen])
+
+
+def _stack(tails: Sequence[Tails]) -> Tails:
+    """Return log tails with one row for each group."""
+    return Tails(np.stack([each.log_p for each in tails]), np.stack([each.log_q for each in tails]))
 
 
 @dataclass(frozen=True)
@@ -159,32 +177,46 @@ class MultiplicityProfile(Profile):
         P_k and Q_k are the tails of group k, the mechanism for k copies, at the base's ε. w_k and η are those of the
         class. P' includes the probability of numbers k beyond `log_weights`.
         """
+        log_p, log_q = self._mix(epsilon, lambda groups, base: groups.log_tails(base))
+        return Tails(np.asarray(np.logaddexp(log_p, self.log_infinite_mass)), log_q)
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the same from attained tails of the groups, without numbers k beyond `log_weights`."""
+        return self._mix(epsilon, lambda groups, base: groups.attained_log_tails(base))
+
+    def _mix(self, epsilon: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
+        """Return the logs of Σ w_k (P_k + (1 − η)/η Q_k) and of Σ w_k Q_k/η over the listed groups k.
+
+        Args:
+            epsilon: values of ε', in nats.
+            tails_of: returns the log tails of groups, or their attained ones.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
-        weighted = self._weighted_tails(base_epsilon(points.ravel(), self.rate))
+        weighted = self._weighted_tails(base_epsilon(points.ravel(), self.rate), tails_of)
         weighted_p, weighted_q = weighted.log_p.reshape(points.shape), weighted.log_q.reshape(points.shape)
         absent = math.log1p(-self.rate) - math.log(self.rate) if self.rate < 1.0 else -math.inf
-        log_p = np.logaddexp(np.logaddexp(weighted_p, weighted_q + absent), self.log_infinite_mass)
-        return Tails(np.asarray(log_p), weighted_q - math.log(self.rate))
+        return Tails(np.asarray(np.logaddexp(weighted_p, weighted_q + absent)), weighted_q - math.log(self.rate))
 
-    def _weighted_tails(self, base: FloatArray) -> Tails:
+    def _weighted_tails(self, base: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
         """Return log Σ w_k P_k(L > ε) and log Σ w_k Q_k(L > ε) over the groups k, the mechanisms for k copies.
 
         Values of ε are taken in blocks, and in each block only the window of groups that matter there (`mixed_sums`).
 
         Args:
             base: values of ε for the base profiles.
+            tails_of: returns the log tails of groups, or their attained ones.
         """
         weights = self._column
         blocks = blocks_of(weights.size, base)
         if blocks is None:
-            tails = self.groups.log_tails(base)
+            tails = tails_of(self.groups, base)
             return Tails(self._weigh(tails.log_p), self._weigh(tails.log_q))
-        at_least, at_largest = self.groups.log_tails(blocks.least), self.groups.log_tails(blocks.largest)
+        at_least, at_largest = tails_of(self.groups, blocks.least), tails_of(self.groups, blocks.largest)
         terms_of_p = (at_least.log_p + weights, at_largest.log_p + weights)
         terms_of_q = (at_least.log_q + weights, at_largest.log_q + weights)
         log_p, log_q = np.empty(base.size), np.empty(base.size)
         for points, chosen in windows(blocks, terms_of_p, terms_of_q):
-            tails = self.groups.part(chosen).log_tails(base[points])
+            tails = tails_of(self.groups.part(chosen), base[points])
             log_p[points] = log_sums(tails.log_p + weights[chosen])
             log_q[points] = log_sums(tails.log_q + weights[chosen])
         return Tails(log_p, log_q)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.engine.lattice.tilted import IntArray
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 
@@ -318,8 +319,11 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
 
 
 def least_log_atom(profile: Profile) -> float:
-    """Return a lower bound on log P(L = ∞): the profile's upper bound, lowered by its error."""
+    """Return a lower bound on log P(L = ∞): that of the attained tails or of the profile, lowered by its error."""
+    tails = profile.attained_log_tails(np.asarray([LARGEST_EPSILON]))
     upper = profile.log_infinite_mass
+    if tails is not None:
+        upper = min(float(tails.log_p[0]), upper)
     if math.isinf(upper):
         return upper
     return upper - (profile.tail_accuracy + 4 * UNIT_ROUNDOFF) * (1.0 + abs(upper))

@@ -146,7 +146,6 @@ class _CellTails(NamedTuple):
         second: profile of the other direction.
         right: tails of the positive losses.
         left: tails of the negative losses.
-        log_atom: lower bound on the log of the mass of the infinite loss.
         enough: a log moment log Σ m e^{λL} of the losses L with masses m, times the sign of λ. A candidate
             distribution that reaches it is used without a search for a better one.
     """
@@ -155,7 +154,6 @@ class _CellTails(NamedTuple):
     second: Profile
     right: SideTails
     left: SideTails
-    log_atom: float
     enough: float
 
     def dominated_distribution(self, unit: float, tilt: float) -> LatticeDistribution:
@@ -167,7 +165,9 @@ class _CellTails(NamedTuple):
         """
         right = lower_side(self.first, self.right, mirrored=False)
         left = lower_side(self.second, self.left, mirrored=True)
-        return best_lower_distribution(right, left, self.log_atom, unit=unit, tilt=tilt, enough=self.enough)
+        return best_lower_distribution(
+            right, left, least_log_atom(self.first), unit=unit, tilt=tilt, enough=self.enough
+        )
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         # A dominated distribution is good enough if its moment is this close to that of the dominating one.
         enough = math.copysign(1.0, middle_tilt) * upper_law.log_moment(grid.unit, middle_tilt)
         enough -= 0.5 * budget.relative_width / part.count
-        cell_tails.append(_CellTails(part.first, part.second, right, left, least_log_atom(part.first), enough))
+        cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)
 

@@ -26,7 +26,7 @@ from epsilond.accountants.engine.lattice.transforms import (
 )
 from epsilond.accountants.numerics.root_search import Guess
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
-from epsilond.accountants.profiles.attained_tails import attained_table
+from epsilond.accountants.profiles.attained_tails import attained_table, infinite_loss_only
 from epsilond.accountants.profiles.piecewise import TABLE_ACCURACY, PiecewiseTails, tabulate
 
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ class ComposedProfile(PointwiseProfile):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Return tails of a pair that the product dominates: the slopes of a convex function below its profile."""
         table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
-        if table is None:
-            return Tails(np.full(points.shape, self.least_log_infinite_mass), np.full(points.shape, -np.inf))
-        return table.tails(points)
+        return infinite_loss_only(points, self.least_log_infinite_mass) if table is None else table.tails(points)
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:

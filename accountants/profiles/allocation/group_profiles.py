@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from epsilond.accountants.curve.enclosure import Enclosure, Interval
+from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.numerics.special import log1m_exp
 from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.attained_tails import attained_table, infinite_loss_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.piecewise import PiecewiseTails
 
 _RISES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 """Relative increases of F, from its least value, of the two outer places. The error of the bound is about as large."""
@@ -33,6 +35,8 @@ _SPLITS, _OFFSETS, _LEAST_OFFSET = 256, 128, 1e-8
 """Number of log γ₁ at which the table is searched, and of distances of outer places, from this share of the range."""
 _DIGITS = 44
 """Binary digits of all losses after the leading one of the range. Their differences are then exact."""
+_LEAST_FALL = 0.03
+"""Least fall of log δ between places of the table from below, per unit of 1 + |log δ|."""
 _ROUNDING = 1e-13
 """Relative error of the few operations on a log of F, per unit of 1 + |log F|."""
 
@@ -220,6 +224,24 @@ class GroupProfile(AtomicProfile):
     def upper_log_deltas(self, epsilons: Sequence[float]) -> Sequence[float]:
         """Return the upper bounds of the table at several ε."""
         return [self.upper_log_delta(epsilon) for epsilon in epsilons]
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return tails of a pair below the least value of F, from the lower bounds on it; without mass on failure."""
+        table = self._attained_table
+        return infinite_loss_only(epsilon, -math.inf) if table is None else table.tails(np.asarray(epsilon))
+
+    @cached_property
+    def _attained_table(self) -> PiecewiseTails | None:
+        """Convex function below the least value of F; None if the bounds are too wide for one."""
+        chosen: list[float] = []
+        last = math.inf
+        for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):
+            upper = self.upper_log_delta(epsilon)
+            if upper <= last - _LEAST_FALL * (1.0 + abs(upper)):
+                chosen.append(epsilon)
+                last = upper
+        points = np.asarray(chosen)
+        return attained_table(points, self.log_delta(points), -math.inf)
 
     def near_tests(self, sizes: Sequence[float]) -> list[NearTest | None]:
         """Return for each size the test at the atom of the table where the best test of the table ends."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp
 from epsilond.accountants.profiles.allocation.ratios import (
     cell_bounds,
     combine_copies,
@@ -46,8 +46,12 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
         second: the second ratio, bounded on the same side.
         cells: number of cells of the product.
     """
-    products, masses = combine_pairs(np.multiply, first.places, first.weights, second.places, second.weights)
+    operands = first.places, first.weights, second.places, second.weights
+    with np.errstate(over="ignore", under="ignore"):
+        products, masses = combine_pairs(np.multiply, *operands)
     is_far = (products > _LARGEST_PRODUCT) | ((products > 0.0) & (products < 1.0 / _LARGEST_PRODUCT))
+    if (products == 0.0).any():  # a product of two positive values may round to zero
+        is_far |= (products == 0.0) & (combine_pairs(np.minimum, *operands)[0] > 0.0)
     log_infinite = -np.inf
     if is_far.any():
         if first.side == "above":
@@ -56,13 +60,32 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
             products = np.append(products[~is_far], 0.0)
         else:
             products, masses = products[~is_far], masses[~is_far]
+    if not products.size:  # below, no finite value may be known
+        empty = np.empty(0)
+        return replace(first, places=empty, weights=empty, log_infinite=_log_infinite_product(first, second))
     bounds = distinct_bounds(products, cells)
     if bounds is None:
         bounds = cell_bounds(products, masses, cells)
     merged = first.merge(second, products, masses, bounds)
     place_error = first.place_error + second.place_error + merged.place_error + 2 * UNIT_ROUNDOFF
-    log_infinite = sum_infinite(merged.log_infinite, log_infinite, first.side)
+    if first.side == "below":
+        log_infinite = _log_infinite_product(first, second)
+    else:
+        log_infinite = sum_infinite(merged.log_infinite, log_infinite, "above")
     return _trim(replace(merged, place_error=place_error, log_infinite=log_infinite))
+
+
+def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
+    """Return the log of a lower bound on the mass under P at an infinite product, a + (1 − a) b.
+
+    a and b are those of the two ratios. One infinite ratio is enough, and both may be.
+
+    Args:
+        first: a ratio that is below the true one.
+        second: another such ratio.
+    """
+    log_finite = float(log1m_exp(first.log_infinite)) if first.log_infinite > -np.inf else 0.0
+    return sum_infinite(first.log_infinite, second.log_infinite + log_finite, "below")
 
 
 def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:

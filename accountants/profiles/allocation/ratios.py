@@ -12,7 +12,7 @@ Roundings are charged as relative errors of the weights and of the places (docs/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 import numpy as np
@@ -37,6 +37,8 @@ _FAR = 3.0
 """Least distance of two far values, in standard deviations of the other term."""
 _MOST_SORTED = 300_000
 """Largest number of sums of which the distinct ones are counted. Ratios with few values have few distinct sums."""
+_LARGEST_LOG_RATIO = 600.0
+"""Largest logarithm of a value over the mean in the choice of cells; its exponential is a double."""
 _ALMOST_EQUAL = 1e-12
 """Relative distance up to which two sums are in one group."""
 LEAST_LOG_PLACE = -690.0
@@ -71,6 +73,8 @@ class FiniteRatio:
             cells: number of cells of the sum.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
+        if not sums.size:  # below, no finite value may be known
+            return replace(self, log_infinite=sum_infinite(self.log_infinite, other.log_infinite, self.side))
         bounds = distinct_bounds(sums, cells)
         if bounds is None:
             bounds = _merge_far_bounds(cell_bounds(sums, masses, cells), self, other)
@@ -118,7 +122,9 @@ class FiniteRatio:
         count = int(np.searchsorted(np.cumsum(self.weights), _QUANTILE)) + 1
         weights, places = self.weights[:count], self.places[:count]
         mean = float(weights @ places)
-        return mean, float(np.sqrt(weights @ (places - mean) ** 2))
+        distances = np.abs(places - mean)
+        largest = float(distances.max(initial=0.0))  # squares of distances may overflow
+        return mean, largest * float(np.sqrt(weights @ (distances / largest) ** 2)) if largest > 0.0 else 0.0
 
     def scale(self, factor: float) -> FiniteRatio:
         """Return the ratio times a positive factor.
@@ -242,7 +248,7 @@ def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRati
     if first.side == "below":
         points = 0.5 * (points[1:] + points[:-1])
     points = points[(points > bounds[1]) & (points < bounds[-1])]
-    near = bounds[(bounds < far_from) | (bounds == bounds[-1])]
+    near = np.concatenate((bounds[:1], bounds[bounds < far_from], bounds[-1:]))  # the first bound contains zeros
     return np.unique(np.concatenate((near, points)))
 
 
@@ -296,7 +302,8 @@ def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
     mass = np.bincount(index, masses[is_positive], _BINS)
     mean = float(masses[is_positive] @ positive)
     # The masses under Q, and under P after the sum is divided by its mean.
-    both = mass * (1.0 + np.exp(0.5 * (log_bounds[1:] + log_bounds[:-1])) / max(mean, least))
+    log_ratios = 0.5 * (log_bounds[1:] + log_bounds[:-1]) - np.log(max(mean, least))
+    both = mass * (1.0 + np.exp(np.minimum(log_ratios, _LARGEST_LOG_RATIO)))
     chosen = np.exp(spread_bounds(log_bounds, both, cells))
     inner = chosen[(chosen > least) & (chosen < most)]
     return np.unique(np.concatenate(([0.0, least], inner, [most])))

@@ -74,6 +74,8 @@ class EscapeBound(Bound):
         upper: upper bound on log P(escape).
     """
 
+    is_convex: ClassVar[bool] = False
+
     threshold: Fraction
     lower: float
     upper: float

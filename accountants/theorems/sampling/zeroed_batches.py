@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -176,6 +176,8 @@ class ZeroedDrawsBound(Bound):
         unseen: the bound that reveals k in part.
         absent: 1 − η, the probability that the record is not drawn.
     """
+
+    is_convex: ClassVar[bool] = False
 
     unseen: DrawnSumBound
     absent: float

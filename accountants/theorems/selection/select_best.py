@@ -238,4 +238,4 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
 
 
 THEOREMS: tuple[Theorem, ...] = (SELECTION, PURE_SELECTION)
-RULES: tuple[Rule, ...] = (Rule(SELECTION, "select_best", select_best),)
+RULES: tuple[Rule, ...] = (Rule(SELECTION, "select_best", select_best, inner_effort="default"),)

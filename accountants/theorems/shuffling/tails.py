@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -44,6 +44,8 @@ class ScaledBound(Bound):
     Its privacy losses may have any size, such as 1e-4 for a million clients. A table of the bound has rows at some ε.
     They are therefore chosen by the fall of log δ from one to the next, which does not depend on that size.
     """
+
+    is_convex: ClassVar[bool] = False
 
     @property
     def largest_loss(self) -> float:
@@ -79,6 +81,8 @@ class ScaledBound(Bound):
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
     """The bound by a known dominating pair: the larger δ of its two directions."""
+
+    is_convex: ClassVar[bool] = True
 
     pair: Pair
 

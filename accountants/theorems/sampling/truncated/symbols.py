@@ -18,6 +18,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.mixed_sums import log_sums
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_difference
+from epsilond.accountants.profiles.attained_tails import attained_or_own_tails
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
@@ -79,18 +80,33 @@ class SymbolProfile(Profile):
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss of the profile e^η H'(α e^−2η), with α = e^ε."""
+        return self._sum_tails(epsilon, -1.0, lambda profile, at: profile.log_tails(at))
+
+    def attained_log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the log tails of the profile e^−η H'(α e^2η), from attained tails of all symbols."""
+        return self._sum_tails(epsilon, 1.0, attained_or_own_tails)
+
+    def _sum_tails(self, epsilon: FloatArray, side: float, tails_of: Callable[[Profile, FloatArray], Tails]) -> Tails:
+        """Return the sums of the log tails of all symbols.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+            side: −1 for tails of a larger pair, 1 for those of a smaller one.
+            tails_of: returns the log tails of a profile at several ε.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
         flat = points.ravel()
         first, second = [], []
         for index, profile in enumerate(self.profiles):
-            at = flat - self._offset(index, -1.0)
+            at = flat - self._offset(index, side)
             if profile is None:
                 log_p = log_q = np.where(at < 0.0, 0.0, -np.inf)
             else:
-                log_p, log_q = profile.log_tails(at)
+                log_p, log_q = tails_of(profile, at)
             first.append(log_p + self.log_p[index])
             second.append(log_q + self.log_q[index])
-        log_first, log_second = log_sums(np.stack(first)) + self.margin, log_sums(np.stack(second)) - self.margin
+        log_first = log_sums(np.stack(first)) - side * self.margin
+        log_second = log_sums(np.stack(second)) + side * self.margin
         return Tails(np.minimum(log_first, 0.0).reshape(points.shape), log_second.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
