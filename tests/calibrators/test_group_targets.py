@@ -9,6 +9,8 @@ from mpmath import mp, sqrt
 
 import epsilond
 from epsilond.accountants.errors import InvalidInput
+from epsilond.calibrators.mb_sgd.risk import MbSgdRiskProblem
+from epsilond.reading import read
 from tests.calibrators.test_risk_targets import LEARNING, RISKS, exact_mu
 
 OWN: dict[str, dict[str, float]] = RISKS | {"zero epsilon": {"epsilon": 0.0, "delta": 0.01}}
@@ -93,6 +95,6 @@ def test_a_target_of_a_group_that_is_none_is_rejected_by_name(own: dict[str, flo
 def test_bounds_on_the_risk_need_an_epsilon_of_each_group(own: str) -> None:
     groups = [{"clients": 50, "samples_per_client": 1000, **OWN[own]}]
     with pytest.raises(InvalidInput) as error:
-        epsilond.bounds("mb-sgd", **RUN, epsilon=1.0, delta=1e-5, client_groups=groups)
+        read(MbSgdRiskProblem, RUN | {"epsilon": 1.0, "delta": 1e-5, "noise_std": 1.0, "client_groups": groups})
     name = "epsilon" if own == "zero epsilon" else next(iter(OWN[own]))
     assert f"/client_groups/0/{name}" in {fault.pointer for fault in error.value.faults}
