@@ -9,6 +9,7 @@ directions.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,7 +32,10 @@ _SEARCH_ORDER = (1e-3, 1e-2, 1e-5)
 _ROUGH = 1e-3
 """Relative width of a rate above which the lower bound of the second direction may be the larger one."""
 _ROUNDING = 1e-12
-"""Relative rounding of Φ(Φ⁻¹(α) + μ): a few units for the function, and |x| + 1 for each unit in its argument x."""
+"""Relative rounding of Φ(Φ⁻¹(α) + μ) and of the normal density: a few units for the function, and |x| + 1 for each unit
+in its argument x."""
+_NORMAL = 1e-300
+"""Number above which this relative rounding holds, as doubles near the smallest one have fewer digits."""
 
 
 @dataclass(frozen=True)
@@ -171,9 +175,24 @@ class _Attacks:
 def gaussian_true_positives(rate: float, mu: float) -> Interval:
     """Enclose Φ(Φ⁻¹(α) + μ), the largest true positive rate at the false positive rate α for Gaussian outputs.
 
+    The bounds are close in the rate, in one less the rate, and in the rate less α. For the last, the difference is μ
+    times a value of the normal density between x = Φ⁻¹(α) and x + μ.
+
     Args:
         rate: the false positive rate α, in (0, 1).
         mu: distance μ of the means in standard deviations.
     """
-    exact = float(ndtr(ndtri(rate) + mu))
-    return Interval(exact * (1.0 - _ROUNDING), min(exact * (1.0 + _ROUNDING), 1.0))
+    start = float(ndtri(rate))
+    exact, missed = float(ndtr(start + mu)), float(ndtr(-start - mu))
+    lowers, uppers = [rate], [max(exact, _NORMAL) * (1.0 + _ROUNDING), 1.0]
+    lowers.append(math.nextafter(1.0 - max(missed, _NORMAL) * (1.0 + _ROUNDING), 0.0))
+    if exact > _NORMAL:
+        lowers.append(exact * (1.0 - _ROUNDING))
+    if missed > _NORMAL:
+        uppers.append(math.nextafter(1.0 - missed * (1.0 - _ROUNDING), 1.0))
+    at_ends = [math.exp(-0.5 * end * end) / math.sqrt(2.0 * math.pi) for end in (start, start + mu)]
+    if min(at_ends) > _NORMAL:
+        largest = 1.0 / math.sqrt(2.0 * math.pi) if start < 0.0 < start + mu else max(at_ends)
+        lowers.append(math.nextafter(rate + mu * min(at_ends) * (1.0 - _ROUNDING), 0.0))
+        uppers.append(math.nextafter(rate + mu * largest * (1.0 + _ROUNDING), 1.0))
+    return Interval(max(lowers), min(uppers))

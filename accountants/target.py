@@ -135,6 +135,14 @@ class RiskTarget:
     false_positive_rate: float = 0.0
 
     @property
+    def members(self) -> dict[str, float]:
+        """The risk as the fields of a request or an answer."""
+        members: dict[str, float] = {self.kind: self.bound}
+        if self.kind == "true_positive_rate":
+            members["false_positive_rate"] = self.false_positive_rate
+        return members
+
+    @property
     def gaussian_mu(self) -> float:
         """The μ at which N(μ, 1) against N(0, 1) has this figure, to a few units of roundoff of its quantiles."""
         from scipy.special import erfinv, ndtri  # noqa: PLC0415  the help of commands imports this module, and no SciPy

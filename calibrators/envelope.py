@@ -128,10 +128,7 @@ def guarantee_answer(
 
 def target_answer(target: Target) -> TargetAnswer:
     """Return the target in the form of the answer."""
-    risk = target.risk
-    requested: dict[str, float] = {} if risk is None else {risk.kind: risk.bound}
-    if risk is not None and risk.kind == "true_positive_rate":
-        requested["false_positive_rate"] = risk.false_positive_rate
+    requested = {} if target.risk is None else target.risk.members
     return TargetAnswer(epsilon=target.epsilon, delta=target.delta, log10_delta=target.log10_delta, **requested)
 
 

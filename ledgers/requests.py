@@ -13,7 +13,6 @@ from epsilond.accountants.quantities import (
     OBSERVER,
     RELATION,
     UNIT,
-    BudgetFields,
     Observer,
     ProtectedUnit,
     Quantity,
@@ -27,7 +26,8 @@ from epsilond.ledgers.mathematics.amending import Independence
 from epsilond.ledgers.mathematics.amounts import Amount, exact
 from epsilond.ledgers.mathematics.entries import is_blank
 from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot, item_of
-from epsilond.ledgers.mathematics.state import Declared, LedgerTarget, SlotKind
+from epsilond.ledgers.mathematics.state import Declared, SlotKind
+from epsilond.ledgers.mathematics.targets.asked import TargetAsked
 
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
@@ -113,11 +113,6 @@ class PlannedAsked:
 
 
 @request
-class TargetAsked(BudgetFields):
-    """Target (ε*, δ*) of everything that the ledger ever allows."""
-
-
-@request
 class DeclaredAsked:
     """Declarations that no computation can check: see the declared conditions of the ledger."""
 
@@ -159,7 +154,7 @@ class OpenLedger:
         """Keyword arguments of the function `ledgers.mathematics.opening.open_ledger`."""
         return {
             "setting": Setting.of(relation=self.relation, unit=self.unit, observer=self.observer),
-            "target": LedgerTarget(epsilon=self.target.epsilon, log_delta=self.target.log_delta),
+            "target": self.target.of_ledger,
             "declared": Declared(
                 inputs=self.declared.inputs,
                 sealed=self.declared.sealed,

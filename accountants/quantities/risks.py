@@ -17,8 +17,13 @@ TARGET_ADVANTAGE = Quantity(
 TARGET_TRUE_POSITIVES = Quantity(
     gt=0, lt=1, description=f"largest true positive rate of an attacker at false_positive_rate, {_INSTEAD}"
 )
+LEAST_FALSE_POSITIVES = 1e-300
+"""Least false positive rate of a request. Near the smallest double, rates have few digits and no relative bounds."""
 TARGET_FALSE_POSITIVES = Quantity(
-    symbol="α", gt=0, lt=1, description="false positive rate at which true_positive_rate limits an attacker"
+    symbol="α",
+    ge=LEAST_FALSE_POSITIVES,
+    lt=1,
+    description="false positive rate at which true_positive_rate limits an attacker",
 )
 TARGET_MU = Quantity(
     symbol="μ",

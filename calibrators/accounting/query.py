@@ -6,10 +6,13 @@ from typing import Annotated
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import ANY_EPSILON, DELTA, LOG10_DELTA, RENYI_ORDER, Quantity, request
+from epsilond.accountants.quantities.risks import LEAST_FALSE_POSITIVES
 
 MOST_POINTS, MOST_RATES = 1000, 100
 """Largest number of points of the curve, and of figures of an attacker. One such figure is a search on the curve."""
-FALSE_POSITIVE_RATE = Quantity(symbol="α", gt=0, lt=1, description="false positive rate α of a test")
+FALSE_POSITIVE_RATE = Quantity(
+    symbol="α", ge=LEAST_FALSE_POSITIVES, lt=1, description="false positive rate α of a test"
+)
 PRIOR = Quantity(symbol="π", gt=0, lt=1, description="attacker's prior probability π of one of two neighbours")
 SIGNED_EPSILON = Quantity(symbol="ε", unit="nat", ge=-1e9, le=1e9, description="ε of any sign, natural logarithms")
 

@@ -60,7 +60,7 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
             message="groups of clients run with different noise, so no single figure applies to all clients. The "
             "field parameters.groups has noise_std, noise_multiplier and sensitivity of each group",
         )
-    if any(group.epsilon or group.delta or group.log10_delta for group in groups):
+    if any(group.has_target for group in groups):
         yield Caution(
             code="guarantee-per-group",
             message="groups of clients have different targets. The guarantee shown holds for all clients, at the "

@@ -18,7 +18,7 @@ from epsilond.accountants.estimates.noise import (
     likely_slope,
     likely_slope_of_batches,
 )
-from epsilond.accountants.federation import ClientGroup, ClientGroupRequest, Federation
+from epsilond.accountants.federation import ClientGroup, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import sensitivity_factor
 from epsilond.accountants.target import Target
@@ -31,6 +31,7 @@ from epsilond.calibrators.search import LEAST
 from epsilond.calibrators.targets.certified import at_certified_epsilon, certified_target
 
 if TYPE_CHECKING:
+    from epsilond.accountants.json_types import Fields
     from epsilond.accountants.specs import Spec
     from epsilond.calibrators.answer import Objective
     from epsilond.calibrators.search import Certified
@@ -89,7 +90,7 @@ def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
             batch_size=problem.batch_of(group, run),
             rounds=run.rounds,
             lipschitz=scale * (group.lipschitz or problem.lipschitz),
-            target=_target(problem, group),
+            target=group.target_in(problem),
         )
         for index, (group, scale) in enumerate(zip(problem.client_groups, problem.scales, strict=True))
     )
@@ -122,19 +123,6 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
     )
 
 
-def _target(problem: PacedProblem, group: ClientGroupRequest) -> Target:
-    """Return the target of a group of clients, in which absent values are inherited from the request.
-
-    If the request's target is a risk, a group without an ε of its own has that risk as its target.
-    """
-    if group.epsilon is None and problem.risk is not None:
-        return problem.target
-    epsilon = problem.target.epsilon if group.epsilon is None else group.epsilon
-    if group.delta is None and group.log10_delta is None:
-        return Target.of(epsilon, problem.delta, problem.log10_delta)
-    return Target.of(epsilon, group.delta, group.log10_delta)
-
-
 def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[Certified]) -> tuple[Member, ...]:
     """Return the kinds of clients, each with the ε that is certified for it if its target is a risk.
 
@@ -149,20 +137,27 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
 
 
 def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
-    """Return the request with a certified (ε, δ) next to its target risk.
+    """Return the request with a certified (ε, δ) in place of its target risk, and of the risks of its groups.
 
-    It has the largest ε of the clients that have the risk as their target, or of all clients if there are none.
+    In place of the request's risk it has the largest ε of the clients that have this risk as their target, or of all
+    clients if there are none.
 
     Args:
-        problem: the request. It is unchanged if its target is not a risk.
+        problem: the request. It is unchanged if no target is a risk.
         members: the kinds of clients, by `members_at_certified_epsilon`.
     """
-    if problem.risk is None:
-        return problem
     targets = [member.target for member in members]
-    risk_targets = [target for target in targets if target.risk is not None]  # empty if every group has its own (ε, δ)
-    largest = max(risk_targets or targets, key=lambda target: target.epsilon)
-    return at_certified_epsilon(problem, replace(largest, risk=problem.risk))
+    changes: Fields = {}
+    if problem.client_groups and any(group.risk is not None for group in problem.client_groups):
+        groups = zip(problem.client_groups, targets, strict=True)
+        changes = {"client_groups": tuple(group.at_certified_epsilon(target) for group, target in groups)}
+    if problem.risk is None:
+        return replace(problem, **changes) if changes else problem
+    # No target has the request's risk if every group has a target of its own.
+    inherited = [target for target in targets if target.risk == problem.risk]
+    largest = max(inherited or targets, key=lambda target: target.epsilon)
+    certified = at_certified_epsilon(problem, replace(largest, risk=problem.risk))
+    return replace(certified, **changes) if changes else certified
 
 
 def spec_of(problem: PacedProblem, member: Member, noise_multiplier: float) -> Spec:

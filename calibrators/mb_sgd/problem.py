@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.federation import (
-    ClientGroupRequest,
     ParticipationCount,
     ParticipationMoments,
     client_group_faults,
@@ -46,6 +45,8 @@ from epsilond.accountants.quantities import (
     Within,
     request,
 )
+from epsilond.accountants.quantities.risks import PairTarget
+from epsilond.calibrators.mb_sgd.groups import TargetedGroup, group_target_faults, pair_target_faults
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
@@ -103,7 +104,7 @@ class PacedProblem(TargetedProblem):
         return "without-replacement"
 
     @property
-    def client_groups(self) -> tuple[ClientGroupRequest, ...] | None:
+    def client_groups(self) -> tuple[TargetedGroup, ...] | None:
         """Client groups: None (all clients are equal), unless an algorithm has a field for them."""
         return None
 
@@ -166,7 +167,7 @@ class PacedProblem(TargetedProblem):
             return (1.0,)
         return loss_scales([(group.weight, group.clients) for group in self.client_groups])
 
-    def batch_of(self, group: ClientGroupRequest, run: Run) -> int:
+    def batch_of(self, group: TargetedGroup, run: Run) -> int:
         """Return the batch size of a group's clients in a run.
 
         It is all records if batches are full, and otherwise the group's own batch size if given. Without one, it is the
@@ -228,12 +229,12 @@ class MiniBatchProblem(PacedProblem):
     identically_distributed: Annotated[bool, IDENTICALLY_DISTRIBUTED] = True
     heterogeneity: Annotated[float | None, HETEROGENEITY, ANY_SCALE] = None
     readings: Annotated[tuple[Reading, ...] | None, PRINTED_READINGS] = None
-    client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
+    client_groups: Annotated[tuple[TargetedGroup, ...] | None, CLIENT_GROUPS] = None
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None
 
     def check(self) -> None:
         """Check the fields, and that groups and participation counts fit the federation."""
-        for name, member in (("client_groups", ClientGroupRequest), ("participation", ParticipationCount)):
+        for name, member in (("client_groups", TargetedGroup), ("participation", ParticipationCount)):
             if getattr(self, name) is not None:
                 read_members(self, name, member)
         super().check()
@@ -247,26 +248,9 @@ class MiniBatchProblem(PacedProblem):
         if self.client_groups is None:
             return []
         faults = client_group_faults(self.client_groups, clients=self.clients, sampling=self.sampling)
-        return faults or list(self._group_target_faults(self.client_groups))
-
-    def _group_target_faults(self, groups: tuple[ClientGroupRequest, ...]) -> Iterator[Fault]:
-        """Yield the faults of groups with an incomplete (ε, δ) of their own, where the request's target is a risk.
-
-        A group's δ needs an ε of the group. A group's ε needs a δ, of the group or of the request.
-        """
-        if self.risk is None:
-            return
-        has_delta = self.delta is not None or self.log10_delta is not None
-        for index, group in enumerate(groups):
-            own_delta = group.delta is not None or group.log10_delta is not None
-            if own_delta and group.epsilon is None:
-                yield Fault(
-                    f"/client_groups/{index}/epsilon", f"is needed with a δ of the group, as {self.risk.kind} has none"
-                )
-            if group.epsilon is not None and not (own_delta or has_delta):
-                yield Fault(
-                    f"/client_groups/{index}/delta", "is needed with an ε of the group, as the request has no δ"
-                )
+        faults = faults or list(group_target_faults(self, self.client_groups))
+        is_for_pairs = isinstance(self, PairTarget)
+        return faults or (list(pair_target_faults(self.client_groups)) if is_for_pairs else [])
 
     def _participation_faults(self) -> list[Fault]:
         """Return the faults of the distribution of the number of participants, if the request has one."""

@@ -30,6 +30,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import F
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.calibrators.answer import PrescribedRisk, Risk, RiskBound, Served
 from epsilond.calibrators.frontier import Choice
+from epsilond.calibrators.mb_sgd.groups import own_epsilons
 from epsilond.calibrators.mb_sgd.members import members_of, root_mean_square
 from epsilond.calibrators.mb_sgd.printed import prescription_of, printed_noise_std, theorem_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, PacedProblem, Run
@@ -236,7 +237,9 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
         The run. None if the request fixes the rounds, if whole clients are protected, if ε is 0, or if the number of
         rounds exceeds `LARGEST_COUNT`.
     """
-    if problem.rounds is not None or problem.unit == "client" or problem.target.epsilon == 0.0:
+    if problem.rounds is not None or problem.unit == "client":
+        return None
+    if any(epsilon == 0.0 for epsilon in own_epsilons(problem)):
         return None
     rounds = prescription_of(problem, run, None).rounds
     return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None

@@ -23,12 +23,11 @@ from epsilond.ledgers.book.figures import (
     item_answer,
     log10_above,
     resource_answer,
-    short_delta,
-    short_log10,
     slot_answer,
+    target_answer_of,
 )
 from epsilond.ledgers.calibrating.within import Within
-from epsilond.ledgers.mathematics.entries import amounts
+from epsilond.ledgers.mathematics.entries import amounts, read_target
 from epsilond.ledgers.mathematics.invariant import opening
 from epsilond.ledgers.mathematics.state import LedgerState
 from epsilond.ledgers.mathematics.view import PlanCurve, conditions, find_scarcest, in_words, plan_curve
@@ -374,7 +373,6 @@ def when(seconds: float) -> str:
 def _row_members(row: LedgerRow) -> JsonRecord:
     """Return the members of a ledger's answer that its database rows determine, by the names of the answer's fields."""
     record = json.loads(row.record)
-    log_delta = float(record["target"]["log_delta"])
     return {
         "id": row.id,
         "name": row.name,
@@ -388,11 +386,7 @@ def _row_members(row: LedgerRow) -> JsonRecord:
         "sealed": row.sealed,
         "conditional": row.conditional,
         "approval": row.approval_from is not None,
-        "target": TargetAnswer(
-            epsilon=float(record["target"]["epsilon"]),
-            delta=short_delta(log_delta),
-            log10_delta=short_log10(log_delta),
-        ),
+        "target": target_answer_of(read_target(record["target"])),
         "plan": tuple(map(item_answer, row.items)),
         "slots": tuple(slot_answer(row, kind) for kind in dict.fromkeys(part.kind for part in row.parts)),
     }

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from epsilond.calibrators.answer import Served
+from epsilond.calibrators.answer import Served, TargetAnswer
 from epsilond.ledgers.mathematics.amounts import Amount, format_amount, less
 from epsilond.ledgers.mathematics.entries import amounts
-from epsilond.ledgers.mathematics.state import Charge
+from epsilond.ledgers.mathematics.state import Charge, LedgerTarget
 from epsilond.ledgers.mathematics.view import ScarceResource
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow
 
@@ -100,6 +100,17 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
         part=resource.part,
         share_used=float(resource.share),
         remaining=format_amount(resource.left),
+    )
+
+
+def target_answer_of(target: LedgerTarget) -> TargetAnswer:
+    """Return the target of a ledger in the form of an answer, with δ as the user wrote it."""
+    members = {} if target.risk is None else target.risk.members
+    return TargetAnswer(
+        epsilon=target.epsilon,
+        delta=short_delta(target.log_delta),
+        log10_delta=short_log10(target.log_delta),
+        **members,
     )
 
 

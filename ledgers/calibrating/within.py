@@ -24,6 +24,7 @@ from epsilond.accountants.errors import (
 )
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.specs import Spec
+from epsilond.accountants.target import ASSUMED_DELTA
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.answer import Calibration
@@ -144,6 +145,8 @@ def within(
     require_consistent(state)
     compartment = compartment_of(state, charge_target)
     log_delta = state.target.log_delta
+    if state.target.epsilon == 0.0:  # δ at ε = 0 is no δ at which a run has a positive ε for every noise
+        log_delta = min(log_delta, math.log(ASSUMED_DELTA))
     if calibrator.knob != "noise_multiplier":  # noise of bounded support, with its own δ
         log_delta = compartment.log_delta(log_delta)
     log10_delta = _short(log_delta / math.log(10.0))

@@ -7,6 +7,7 @@ from typing import Any
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities.risks import RISK_FIELDS
 from epsilond.calibrators.notebooks import flatten_fields
 
 _LEDGER_MEMBERS = ("name", "dataset", "block", "state", "sealed", "unit", "relation", "observer")
@@ -58,9 +59,11 @@ def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
 
 
 def target_text(target: JsonObject) -> str:
-    """Return the target as text: ε at δ."""
+    """Return the target as text: ε at δ, and the risk that implies it, if the target is a risk."""
     delta = f"δ = {target['delta']:.7g}" if "delta" in target else f"log10 δ = {target['log10_delta']:.7g}"
-    return f"ε = {target['epsilon']:g} at {delta}"
+    point = f"ε = {target['epsilon']:g} at {delta}"
+    risks = [f"{name} = {target[name]:g}" for name in RISK_FIELDS if name in target]
+    return f"{', '.join(risks)}, which implies {point}" if risks else point
 
 
 def runs_text(item: JsonObject) -> str:

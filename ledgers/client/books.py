@@ -53,9 +53,14 @@ class Books:
         unit: ProtectedUnit | JsonObject,
         relation: Relation,
         observer: Observer,
-        epsilon: float,
+        epsilon: float | None = None,
         delta: float | None = None,
         log10_delta: float | None = None,
+        advantage: float | None = None,
+        true_positive_rate: float | None = None,
+        false_positive_rate: float | None = None,
+        gaussian_dp_mu: float | None = None,
+        rho: float | None = None,
         plan: JsonObject | None = None,
         slots: JsonObject | Iterable[str] = (),
         sealed: bool = False,
@@ -65,7 +70,9 @@ class Books:
         by: str | None = None,
         key: str | None = None,
     ) -> Ledger:
-        """Open a new ledger, with a certificate that all runs that it will ever allow stay within ε and δ.
+        """Open a new ledger, with a certificate that all runs that it will ever allow stay within a target.
+
+        The target is ε at δ, or one risk of an attacker.
 
         Args:
             name: name of the ledger.
@@ -74,9 +81,14 @@ class Books:
             unit: unit of the guarantee.
             relation: relation of the neighbours.
             observer: observer of the guarantee.
-            epsilon: ε of the target, in nats.
-            delta: δ of the target; give it or `log10_delta`.
+            epsilon: ε of the target, in nats, at least 0.
+            delta: δ of the target; give it or `log10_delta`. With a μ or ρ it is the δ at which ε is stated.
             log10_delta: log10 δ of the target.
+            advantage: largest advantage of an attacker, true minus false positive rate, as the target.
+            true_positive_rate: largest true positive rate at `false_positive_rate`, as the target.
+            false_positive_rate: false positive rate of that target.
+            gaussian_dp_mu: μ of Gaussian differential privacy, as the target.
+            rho: ρ of zero-concentrated differential privacy, as the target.
             plan: mechanisms, or their JSON forms, by the names of items. Each may be run as often as it states. The
                 number of runs is fixed before any output is seen.
             slots: parts of the budget for mechanisms outside the plan: kinds (gdp, zcdp, rdp or pure), each as large as
@@ -89,7 +101,8 @@ class Books:
             key: idempotency key of the request; None makes a new one.
 
         Raises:
-            Infeasible: plan and slots together lose more than the target; `nearest` has the ε that they need.
+            Infeasible: plan and slots together lose more than the target; `nearest` has the ε or the risk that they
+                need.
             BlockHasLedger: this block of this data set has a ledger already, open or closed.
             InvalidInput: a field is not valid.
         """
@@ -100,7 +113,18 @@ class Books:
             "unit": unit_json(unit),
             "relation": relation,
             "observer": observer,
-            "target": bodies.without_absent({"epsilon": epsilon, "delta": delta, "log10_delta": log10_delta}),
+            "target": bodies.without_absent(
+                {
+                    "epsilon": epsilon,
+                    "delta": delta,
+                    "log10_delta": log10_delta,
+                    "advantage": advantage,
+                    "true_positive_rate": true_positive_rate,
+                    "false_positive_rate": false_positive_rate,
+                    "gaussian_dp_mu": gaussian_dp_mu,
+                    "rho": rho,
+                }
+            ),
             "plan": [{"name": item_name, "spec": as_json(spec)} for item_name, spec in (plan or {}).items()],
             "slots": bodies.slot_bodies(slots),
             "declared": {"inputs": inputs, "sealed": sealed, "released_before": released_before},

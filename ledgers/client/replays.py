@@ -112,6 +112,9 @@ def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: in
         return f"{computed}. It is contradicted, so no ε holds for the releases."
     condition = " It is conditional on the declarations." if state.conditional else ""
     bound = f"within ε = {state.target.epsilon:g} at log δ = {state.target.log_delta:.6g}"
+    if state.target.risk is not None:
+        members = ", ".join(f"{name} = {value:g}" for name, value in state.target.risk.members.items())
+        bound = f"within {members}, and so {bound}"
     return f"{computed}; all that it allows is {bound}.{condition}"
 
 

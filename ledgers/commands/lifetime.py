@@ -59,7 +59,9 @@ def open_ledger(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="name of the ledger for people")],
     dataset: Annotated[str, typer.Option(metavar="TEXT", help="the data that the budget is of")],
-    epsilon: Annotated[float, typer.Option(metavar="NUMBER", help="ε of all that is ever released, in nats")],
+    epsilon: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="ε of all that is ever released, in nats, with a δ")
+    ] = None,
     unit: Annotated[
         str | None,
         typer.Option(
@@ -78,6 +80,22 @@ def open_ledger(
     ] = None,
     delta: Annotated[float | None, typer.Option(metavar="NUMBER", help="δ of all that is ever released")] = None,
     log10_delta: Annotated[float | None, typer.Option(metavar="NUMBER", help="instead of --delta")] = None,
+    advantage: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="instead of --epsilon: an attacker's largest advantage")
+    ] = None,
+    true_positive_rate: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="instead of --epsilon: largest rate at --false-positive-rate"),
+    ] = None,
+    false_positive_rate: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="false positive rate of --true-positive-rate")
+    ] = None,
+    gaussian_dp_mu: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="instead of --epsilon: μ of Gaussian differential privacy")
+    ] = None,
+    rho: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="instead of --epsilon: ρ of zero-concentrated privacy")
+    ] = None,
     plan: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=SPEC", help="mechanism to be run whatever the outputs are; once for each"),
@@ -111,12 +129,17 @@ def open_ledger(
         context: context of the command, with the faults of its options.
         name: name of the ledger for people.
         dataset: name of the data set that the budget belongs to.
-        epsilon: ε of the target, in nats; positive.
+        epsilon: ε of the target, in nats, at least 0; give it or one risk.
         unit: protected unit, such as record, client or client-day; required.
         relation: relation of neighbouring data sets: add-or-remove-one, replace-one or zero-out-one; required.
         observer: adversary of the guarantee, such as released-models or server; required.
         delta: δ of the target, in (0, 1); give it or `log10_delta`.
         log10_delta: decimal logarithm of δ, negative.
+        advantage: largest advantage of an attacker as the target, in (0, 1).
+        true_positive_rate: largest true positive rate at `false_positive_rate` as the target, in (0, 1).
+        false_positive_rate: false positive rate of that target, in (0, 1).
+        gaussian_dp_mu: μ of Gaussian differential privacy as the target, positive.
+        rho: ρ of zero-concentrated differential privacy as the target, positive.
         plan: NAME=SPEC for each item, a mechanism that is run independently of all outputs.
         slot: KIND or KIND=JSON for each slot, a part of the budget for other runs. Without JSON the slot is as large
             as possible.
@@ -150,6 +173,11 @@ def open_ledger(
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
             plan={item: structure_of(spec, at="/plan") for item, spec in assignments(plan, "/plan")},
             slots=dict(map(_read_slot, slot or ())),
             sealed=sealed,

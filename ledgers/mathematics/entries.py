@@ -16,6 +16,7 @@ from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import require_unit
+from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
 from epsilond.accountants.quantities.units import unit_json
 from epsilond.ledgers.mathematics.amounts import Amount, exact, format_amount
 from epsilond.ledgers.mathematics.invariant import Opening
@@ -52,7 +53,7 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
         "relation": setting.relation,
         "unit": unit_json(setting.protected_unit),
         "observer": setting.observer,
-        "target": {"epsilon": repr(state.target.epsilon), "log_delta": repr(state.target.log_delta)},
+        "target": _target_record(state.target),
         "declared": {
             "inputs": declared.inputs,
             "sealed": declared.sealed,
@@ -68,6 +69,34 @@ def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, s
     if state.approval:
         record["approval"] = True
     return record
+
+
+def _target_record(target: LedgerTarget) -> Record:
+    """Return a target as a record: its ε and log δ, and the risk if that is the target."""
+    record: Record = {"epsilon": repr(target.epsilon), "log_delta": repr(target.log_delta)}
+    if target.risk is not None:
+        record["risk"] = {"kind": target.risk.kind, "bound": repr(target.risk.bound)}
+        if target.risk.kind == "true_positive_rate":
+            record["risk"]["false_positive_rate"] = repr(target.risk.false_positive_rate)
+    return record
+
+
+def read_target(record: JsonObject) -> LedgerTarget:
+    """Return a target from its record.
+
+    Raises:
+        InvalidInput: the risk is of no known kind, or a number is out of its range.
+    """
+    risk = None
+    if "risk" in record:
+        members = record["risk"]
+        if members["kind"] not in RISKS:
+            raise InvalidInput.at("/target/risk/kind", "is not a risk", allowed=", ".join(RISKS))
+        fields = {members["kind"]: float(members["bound"])}
+        if "false_positive_rate" in members:
+            fields["false_positive_rate"] = float(members["false_positive_rate"])
+        risk = RiskTargetFields(**fields).risk
+    return LedgerTarget(epsilon=float(record["epsilon"]), log_delta=float(record["log_delta"]), risk=risk)
 
 
 def reservation_record(reservation: Reservation, spec: str) -> Record:
@@ -287,7 +316,7 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]
     return LedgerState(
         setting=Setting.of(relation=record["relation"], unit=require_unit(record["unit"]), observer=record["observer"]),
-        target=LedgerTarget(epsilon=float(record["target"]["epsilon"]), log_delta=float(record["target"]["log_delta"])),
+        target=read_target(record["target"]),
         declared=Declared(**declared),
         plan=tuple(plan),
         slots=tuple(_slot_of(slot) for slot in record["slots"]),

@@ -17,6 +17,7 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.errors import Infeasible
 from epsilond.accountants.kinds.declared.approximate import approximate_pair
+from epsilond.accountants.numerics.outward import sum_up
 from epsilond.accountants.numerics.root_search import brent_root
 from epsilond.accountants.profiles.concentrated import concentrated_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
@@ -25,12 +26,14 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, float_above, float_below, less, root_above, total
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
 from epsilond.ledgers.mathematics.mixture import log_coefficients
+from epsilond.ledgers.mathematics.targets.risks import is_implied, remaining_risk, risk_excess, risk_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.rule import Effort
+    from epsilond.accountants.target import RiskTarget
     from epsilond.ledgers.mathematics.state import LedgerState, PlanItem, Slot
 
 _SEARCHED = {"gdp": "mu_squared", "zcdp": "rho", "pure": "epsilon"}
@@ -39,6 +42,8 @@ _SMALLEST = 1e-15
 """Capacity at or below which nothing is left for a slot, in the unit of its part."""
 _TOLERANCE = 1e-9
 """Relative tolerance of the search for the largest capacity; the remainder of the target is lost to the slot."""
+_MORE = 1.0 + 1e-9
+"""Factor above the smallest risk that could be the target, so that rounding does not reject it again."""
 _ESTIMATED = 1e-4
 """Relative tolerance of the search at coarse effort, whose own error is about as large; the root is certified later."""
 
@@ -57,22 +62,56 @@ def opening(state: LedgerState) -> Opening:
     """Certify that all planned runs and full slots together are within the ledger's target (ε*, δ*).
 
     The condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full
-    slots, and Σ η is the δ that slots may add.
+    slots, and Σ η is the δ that slots may add. If the target is a risk, the condition is the same of its figure.
 
     Returns:
         Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
 
     Raises:
-        Infeasible: δ at ε* exceeds δ*. `nearest` has the smallest ε that could be the target instead.
+        Infeasible: δ at ε* exceeds δ*, or the figure exceeds the risk. `nearest` has the smallest ε, or the smallest
+            risk, that could be the target instead.
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
-    pair = product(state)
+    pair, target = product(state), state.target
     log_allowed = _log_allowed(state)
-    log_delta = pair.log_delta_bounds(state.target.epsilon).upper
-    if not log_delta <= log_allowed:
+    log_delta = pair.log_delta_bounds(target.epsilon).upper
+    if target.risk is not None:
+        _require_risk(state, pair, target.risk)
+        log_delta = min(log_delta, log_allowed)  # a larger bound is less close than the (ε*, δ*) that the risk implies
+    elif not log_delta <= log_allowed:
         raise _exceeds_target(pair, log_delta, log_allowed)
-    epsilon = min(pair.epsilon(log_allowed).upper, state.target.epsilon)
+    epsilon = min(pair.epsilon(log_allowed).upper, target.epsilon)
     return Opening(log_delta=_with_added(log_delta, state), epsilon=epsilon)
+
+
+def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
+    """Certify that all planned runs and full slots together are within a risk, which implies the ledger's (ε*, δ*).
+
+    Args:
+        state: the ledger.
+        pair: dominating pair of everything that the ledger allows.
+        risk: the ledger's target.
+
+    Raises:
+        Infeasible: the figure exceeds the risk. `nearest` has the smallest risk that could be the target, if any.
+    """
+    if not is_implied(state.target):
+        raise Infeasible(f"The target {risk.kind} does not imply the ε and δ that the ledger states.")
+    figure = risk_figure(risk, pair, _of_plan(state), state.slots)
+    added = slots_delta(state)
+    if risk_excess(figure, remaining_risk(risk, added)) <= 0.0:
+        return
+    total_figure = sum_up((figure, float_above(added))) if math.isfinite(figure) else math.inf
+    condition = ConditionResult(
+        "epsilond.ledger-invariant",
+        f"{risk.kind} of everything that the ledger allows is at most its target",
+        Verdict.NO,
+        total_figure,
+        risk.bound,
+    )
+    is_possible = total_figure < math.inf and (state.target.admits_delta or added <= 0)
+    nearest = {risk.kind: total_figure * _MORE} if is_possible else {}
+    raise Infeasible("The plan and the slots have a larger risk together than the target allows.", condition, nearest)
 
 
 def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasible:
@@ -113,17 +152,17 @@ def largest(state: LedgerState, kind: str) -> Slot:
     slot = state.slot(kind)
     assert slot is not None  # required of the caller
     part = _SEARCHED.get(kind, "")
-    other_pairs, log_allowed = _pairs(state, without=kind), _log_allowed(state)
+    other_pairs, log_allowed = _pairs(state.without_slot(kind)), _log_allowed(state)
 
     @cache
     def excess(capacity: float, effort: Effort) -> float:
         """Return log δ of the ledger with this capacity, less the allowed log δ; a larger capacity gives more."""
         trial = _with_capacity(slot, part, capacity)
         pair = composed_pair([*other_pairs, (slot_pair(trial), 1)], effort)
-        return pair.upper_log_delta(state.target.epsilon) - log_allowed
+        return _excess(state.with_slot(trial), pair, log_allowed)
 
     capacity = 0.0
-    if _leaves_room(other_pairs, log_allowed, state.target.epsilon):
+    if _leaves_room(state.without_slot(kind), other_pairs, log_allowed):
         estimate = _estimate_capacity(partial(excess, effort="coarse"))
         capacity = _root_near(partial(excess, effort="default"), estimate)
     if down(capacity) <= 0:
@@ -131,19 +170,34 @@ def largest(state: LedgerState, kind: str) -> Slot:
     return _with_capacity(slot, part, capacity)
 
 
-def _leaves_room(pairs: Sequence[tuple[Pair, int]], log_allowed: float, epsilon: float) -> bool:
+def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
+    """Return a number that is at most 0 if and only if a ledger is certified to be within its target.
+
+    Args:
+        state: the ledger.
+        pair: dominating pair of all planned runs and full slots.
+        log_allowed: log of the δ that this pair may have at the target's ε.
+    """
+    risk = state.target.risk
+    if risk is None:
+        return pair.upper_log_delta(state.target.epsilon) - log_allowed
+    figure = risk_figure(risk, pair, _of_plan(state), state.slots)
+    return risk_excess(figure, remaining_risk(risk, slots_delta(state)))
+
+
+def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allowed: float) -> bool:
     """Return whether the rest of a ledger, without the requested slot, is within the target.
 
     Args:
+        rest: the ledger without the slot.
         pairs: dominating pairs of the rest, each with its number of runs.
-        log_allowed: log of the δ that the rest may have at ε.
-        epsilon: ε of the target, in nats.
+        log_allowed: log of the δ that the rest may have at ε. The δ of the requested slot is subtracted already.
     """
     if math.isinf(log_allowed):
         return False
     if not pairs:
         return True
-    return composed_pair(pairs, "default").upper_log_delta(epsilon) <= log_allowed
+    return _excess(rest, composed_pair(pairs, "default"), log_allowed) <= 0.0
 
 
 def _estimate_capacity(excess: Callable[[float], float]) -> float:
@@ -228,14 +282,9 @@ def plan_pair(state: LedgerState) -> Pair | None:
     return composed_pair(pairs, "default") if pairs else None
 
 
-def _pairs(state: LedgerState, without: str | None = None) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of the plan and of the full slots, each with its number of runs.
-
-    Args:
-        state: the ledger.
-        without: kind of a slot to leave out; None for no slot.
-    """
-    slots = [(slot_pair(slot), 1) for slot in state.slots if slot.kind != without]
+def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
+    """Return the dominating pairs of the plan and of the full slots, each with its number of runs."""
+    slots = [(slot_pair(slot), 1) for slot in state.slots]
     return _of_plan(state) + slots
 
 

@@ -68,7 +68,7 @@ def open_ledger(
 
     Args:
         setting: relation, unit and observer of the guarantee.
-        target: (ε*, δ*) of everything that the ledger allows.
+        target: (ε*, δ*), or the risk, of everything that the ledger allows.
         declared: declarations of the owner, of which `released_before` must be False.
         plan: mechanisms that may be run, each with its number of runs.
         slots: parts of the budget for other mechanisms. At most one has the capacity "largest".
@@ -131,7 +131,7 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
     """Return a slot from its request.
 
     A part that is to be computed as the largest has the capacity 0. A δ that is not stated is 0, except in a Gaussian
-    slot.
+    slot of a ledger whose target admits one.
 
     Args:
         request: kind and capacity of the slot.
@@ -139,16 +139,24 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
         target: target of the ledger. A share of its δ is the default η of a Gaussian slot.
 
     Raises:
-        InvalidInput: a part is missing or unknown, or an amount is not valid.
+        InvalidInput: a part is missing or unknown, or an amount is not valid. Or the target is a μ or ρ, which holds
+            with δ = 0 at every Rényi order, and the slot adds a δ or limits few orders.
     """
     parts = _requested_parts(request, pointer)
     if request.kind == "rdp":
+        if target.risk is not None and not target.admits_delta:
+            message = f"limits few Rényi orders, so nothing follows for the target {target.risk.kind}"
+            raise InvalidInput.at(pointer.replace("/capacity", "/kind"), message, allowed="gdp, zcdp, pure")
         return _renyi_slot(parts, pointer)
     budget, added_delta = PARTS[request.kind]
-    default_delta = target.delta / SHARE_OF_DELTA if request.kind == "gdp" else ZERO
+    has_share = request.kind == "gdp" and target.admits_delta
+    default_delta = target.delta / SHARE_OF_DELTA if has_share else ZERO
     capacity = {budget: _amount(parts[budget], f"{pointer}/{budget}")}
     if added_delta in parts:
         capacity[added_delta] = exact(parts[added_delta], f"{pointer}/{added_delta}")
+        if target.risk is not None and not target.admits_delta and capacity[added_delta] > 0:
+            message = f"adds to δ, so that no {target.risk.kind} holds for the whole"
+            raise InvalidInput.at(f"{pointer}/{added_delta}", message, allowed="0")
     else:
         capacity[added_delta] = down(default_delta)
     return Slot(kind=request.kind, capacity=capacity)

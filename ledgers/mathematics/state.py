@@ -10,6 +10,7 @@ from typing import Literal
 from epsilond.accountants.errors import InvalidInput, Observation
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.specs import Spec
+from epsilond.accountants.target import RiskTarget
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount, down, less, multiple, total
 
 SlotKind = Literal["gdp", "zcdp", "rdp", "pure"]
@@ -22,15 +23,22 @@ Amounts = Mapping[str, Amount]
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerTarget:
-    """Target (ε*, δ*) of the guarantee for everything that the ledger ever allows.
+    """Target of the guarantee for everything that the ledger ever allows: (ε*, δ*), or a risk that implies it.
 
     Attributes:
         epsilon: ε*, in nats.
         log_delta: log δ*.
+        risk: the risk that is the target; None if (ε*, δ*) is the target.
     """
 
     epsilon: float
     log_delta: float
+    risk: RiskTarget | None = None
+
+    @property
+    def admits_delta(self) -> bool:
+        """True if slots may add a δ. A μ of Gaussian or a ρ of zero-concentrated privacy holds with δ = 0 only."""
+        return self.risk is None or self.risk.kind in ("advantage", "true_positive_rate")
 
     @property
     def delta(self) -> Amount:
@@ -183,7 +191,7 @@ class LedgerState:
 
     Attributes:
         setting: neighbouring relation, unit of privacy and observer of the guarantee.
-        target: (ε*, δ*) that everything released through the ledger stays within.
+        target: (ε*, δ*), or the risk, that everything released through the ledger stays within.
         declared: declarations of the owner at the opening.
         plan: mechanisms that the target accounts for, and whole jobs that a Gaussian slot has paid for.
         slots: parts of the budget for mechanisms that were not planned, at most one of each kind.
@@ -237,6 +245,10 @@ class LedgerState:
     def with_slot(self, slot: Slot) -> LedgerState:
         """Return the state with this slot in place of the slot of its kind."""
         return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))
+
+    def without_slot(self, kind: str) -> LedgerState:
+        """Return the state without the slot of this kind."""
+        return replace(self, slots=tuple(slot for slot in self.slots if slot.kind != kind))
 
     def with_reservation(self, reservation: Reservation) -> LedgerState:
         """Return the state with this reservation in place of the reservation with its id."""

@@ -15,6 +15,7 @@ from operator import attrgetter
 from epsilond.accountants.quantities import WindowedUnit
 from epsilond.accountants.statements.settings import NOISE_ADDED_BEFORE, OBSERVERS, UNITS
 from epsilond.accountants.statements.windows import describe_window, window_conditions
+from epsilond.accountants.target import RiskTarget
 from epsilond.accountants.theorem import Condition
 from epsilond.ledgers.mathematics.amounts import ZERO, Amount
 from epsilond.ledgers.mathematics.charges.request import ChargeRequest
@@ -163,6 +164,25 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
     return parts
 
 
+def _risk_sentence(risk: RiskTarget | None) -> str:
+    """Return a sentence about the risk that is the target of a ledger; the empty text if there is none."""
+    if risk is None:
+        return ""
+    if risk.kind == "advantage":
+        return (
+            " The true positive rate of any attacker who wants to know whether the change was made exceeds its false"
+            f" positive rate by at most {risk.bound:g} (advantage)."
+        )
+    if risk.kind == "true_positive_rate":
+        return (
+            f" An attacker who wants to know whether the change was made, with a false positive rate of at most"
+            f" {risk.false_positive_rate:g}, has a true positive rate of at most {risk.bound:g}."
+        )
+    if risk.kind == "gaussian_dp_mu":
+        return f" Together the releases are μ-Gaussian differentially private for μ = {risk.bound:g}."
+    return f" Together the releases are ρ-zero-concentrated differentially private for ρ = {risk.bound:g}."
+
+
 def in_words(state: LedgerState, name: str) -> str:
     """State the guarantee of a ledger for everything that is released through it in one paragraph, with its adversary.
 
@@ -187,6 +207,6 @@ def in_words(state: LedgerState, name: str) -> str:
     return (
         f"Everything that is released through the ledger {name}, together: {change} {unit} multiplies the probability"
         f" of anything that the adversary sees by at most {factor} (ε = {target.epsilon:g}), apart from an added"
-        f" {delta}{conditional}. Against: {OBSERVERS[setting.observer]}. Condition:"
+        f" {delta}{conditional}.{_risk_sentence(target.risk)} Against: {OBSERVERS[setting.observer]}. Condition:"
         f" {NOISE_ADDED_BEFORE[setting.observer]}."
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from epsilond.accountants.errors import Observation
 from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.quantities.risks import RISK_FIELDS
 from epsilond.extras import extra
 from epsilond.ledgers.book.reports import FORMAT, TYPE
 from epsilond.ledgers.log import checkpoints, jws
@@ -131,6 +132,7 @@ def _render(report: Record, key: PublicKey) -> str:
         width=WIDTH,
         band=_draw_curve(ledger),
         delta=numbers.delta(float(ledger["target"]["log10_delta"])),
+        risk=[(name, ledger["target"][name]) for name in RISK_FIELDS if name in ledger["target"]],
         key=key,
         checkpoint=checkpoints.parse(signed_text),
         unsigned=UNSIGNED,

@@ -65,11 +65,6 @@ def describe_unknown(name: str, known: Collection[str]) -> str:
         known: names of the fields of the request.
     """
     is_risk = name in RISK_FIELDS
-    if is_risk and set(known) == {"epsilon", "delta", "log10_delta"}:
-        return (
-            "is not a target of a ledger, whose charges add up to one (ε, δ). A budget of μ² or ρ is a slot of the "
-            "kind gdp or zcdp"
-        )
     if is_risk and "epsilon" in known and "relation" in known:
         if "advantage" in known:
             return (

@@ -73,13 +73,69 @@ def test_a_plan_for_a_risk(real: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
+    "target",
+    [
+        {"advantage": 0.1},
+        {"true_positive_rate": 0.3, "false_positive_rate": 0.1},
+        {"gaussian_dp_mu": 0.5},
+        {"rho": 0.1, "delta": 1e-8},
+        {"epsilon": 0.0, "delta": 0.01},
+    ],
+)
+def test_a_ledger_of_a_risk(real: httpx.Client, target: dict[str, float]) -> None:
+    body = LEDGER | {"dataset": repr(target), "target": target, "slots": [{"kind": "gdp"}]}
+    answer = real.post("/v1/ledgers", json=body)
+    assert answer.status_code == 201, answer.text
+    assert target.items() <= answer.json()["target"].items()
+    shown = real.get(f"/v1/ledgers/{answer.json()['id']}").json()
+    assert shown["target"] == answer.json()["target"]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"advantage": 0.05},
+        {"true_positive_rate": 0.3, "false_positive_rate": 0.1},
+        {"gaussian_dp_mu": 0.5},
+        {"rho": 0.1},
+        {"epsilon": 0.0, "delta": 0.01},
+    ],
+)
+def test_a_group_with_a_target_of_its_own(real: httpx.Client, own: dict[str, float]) -> None:
+    groups = [{"clients": 20, "samples_per_client": 1000}, {"clients": 30, "samples_per_client": 1000, **own}]
+    answer = real.post("/v1/calibrations/mb-sgd", json=RUN | {"advantage": 0.1, "client_groups": groups})
+    assert answer.status_code == 200, answer.text
+    first, second = answer.json()["parameters"]["groups"]
+    assert first["guarantee"]["target"]["advantage"] == 0.1
+    assert own.items() <= second["guarantee"]["target"].items()
+
+
+@pytest.mark.parametrize(
     ("path", "body", "pointer", "words"),
     [
         ("/v1/calibrations/mb-sgd", RUN | {"advantage": 0.1, "epsilon": 1.0, "delta": 1e-5}, "/epsilon", "one target"),
         ("/v1/calibrations/mb-sgd", RUN, "/epsilon", "or one of advantage"),
         ("/v1/calibrations/shuffled-mb-sgd", RUN | {"rho": 0.1}, "/rho", "true_positive_rate with"),
         ("/v1/risk-bounds/mb-sgd", RUN | {"advantage": 0.1}, "/advantage", "Give epsilon with delta"),
-        ("/v1/ledgers", LEDGER | {"target": {"rho": 0.1}}, "/target/rho", "slot"),
+        ("/v1/ledgers", LEDGER | {"target": {"rho": 0.1, "advantage": 0.1}}, "/target/rho", "one target"),
+        ("/v1/ledgers", LEDGER | {"target": {}}, "/target/epsilon", "or one of advantage"),
+        ("/v1/ledgers", LEDGER | {"target": {"advantage": 0.1, "delta": 1e-5}}, "/target/delta", "no part"),
+        (
+            "/v1/ledgers",
+            LEDGER | {"target": {"rho": 0.1}, "slots": [{"kind": "rdp", "capacity": {"orders": [2], "budget": "1"}}]},
+            "/slots/0/kind",
+            "few Rényi orders",
+        ),
+        (
+            "/v1/ledgers",
+            LEDGER
+            | {
+                "target": {"gaussian_dp_mu": 0.1},
+                "slots": [{"kind": "zcdp", "capacity": {"rho": "1e-3", "delta": "1e-9"}}],
+            },
+            "/slots/0/capacity/delta",
+            "adds to δ",
+        ),
     ],
 )
 def test_a_target_that_is_not_taken_is_rejected_by_name(

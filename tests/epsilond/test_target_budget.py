@@ -4,7 +4,7 @@ import doctest
 import math
 
 import pytest
-from mpmath import exp, mp, mpf, ncdf
+from mpmath import erfinv, exp, mp, mpf, ncdf, sqrt
 
 from epsilond import Gaussian, InvalidInput, LedgerExhausted, NoCertificate, RunDiffers, Subsampled
 from epsilond.accountants.errors import Observation
@@ -66,15 +66,56 @@ def test_asking_changes_nothing_and_no_step_loses_nothing():
     paid.close()
 
 
-@pytest.mark.parametrize("fields", [{"epsilon": 0.0}, {"epsilon": math.nan}])
-def test_no_such_target(fields):
-    with pytest.raises(InvalidInput):
-        budget(**fields)
+SETTING = {"relation": "add-or-remove-one", "unit": "record", "observer": "server"}
+RISKS = {
+    "advantage": ({"advantage": 0.3}, lambda mu: 2 * ncdf(mu / 2) - 1),
+    "true positives": (
+        {"true_positive_rate": 0.2, "false_positive_rate": 0.01},
+        lambda mu: ncdf(mu - sqrt(2) * erfinv(1 - 2 * mpf(0.01))),
+    ),
+    "mu": ({"gaussian_dp_mu": 0.7}, lambda mu: mu),
+    "rho": ({"rho": 0.3}, lambda mu: mu**2 / 2),
+    "zero epsilon": ({"epsilon": 0.0, "delta": 0.3}, lambda mu: 2 * ncdf(mu / 2) - 1),
+    "small delta": ({"epsilon": 1.0, "log10_delta": -6.0}, lambda mu: mpf(gaussian_delta(1.0, mu)) * 1000000),
+}
 
 
-def test_no_such_delta():
-    with pytest.raises(InvalidInput):
-        TargetBudget(epsilon=1.0, delta=1.0, relation="replace-one", unit="record", observer="server")
+@pytest.mark.parametrize("risk", RISKS)
+def test_as_many_rounds_fit_as_a_risk_allows(risk):
+    fields, figure = RISKS[risk]
+    bound = {"zero epsilon": 0.3, "small delta": 1.0}.get(risk) or next(iter(fields.values()))
+    paid = TargetBudget(**fields, **SETTING)
+    rounds = paid.reserve(STEP, 1000)
+    with mp.workdps(40):
+        assert figure(sqrt(mpf(rounds)) / 8) <= bound < figure(sqrt(mpf(rounds + 1)) / 8)
+    start = paid.spent()
+    assert start == fields.get("false_positive_rate", 0.0)
+    paid.pay(STEP, rounds)
+    assert start <= paid.spent() <= max(fields.get("epsilon", 0.0), bound)
+    with pytest.raises(LedgerExhausted, match=next(iter(fields)).replace("epsilon", "ε")):
+        paid.pay(STEP)
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({}, "/epsilon"),
+        ({"epsilon": math.nan, "delta": DELTA}, "/epsilon"),
+        ({"epsilon": -1.0, "delta": DELTA}, "/epsilon"),
+        ({"epsilon": 1.0}, "/delta"),
+        ({"epsilon": 1.0, "delta": 1.0}, "/delta"),
+        ({"epsilon": 0.0, "delta": 0.0}, "/delta"),
+        ({"advantage": 0.0}, "/advantage"),
+        ({"advantage": 0.1, "rho": 0.1}, "/rho"),
+        ({"advantage": 0.1, "epsilon": 1.0, "delta": DELTA}, "/epsilon"),
+        ({"true_positive_rate": 0.1}, "/false_positive_rate"),
+        ({"true_positive_rate": 0.1, "false_positive_rate": 0.1}, "/true_positive_rate"),
+    ],
+)
+def test_no_such_target(fields, pointer):
+    with pytest.raises(InvalidInput) as error:
+        TargetBudget(**fields, **SETTING)
+    assert pointer in {fault.pointer for fault in error.value.faults}
 
 
 def test_a_step_that_no_theorem_covers_is_refused_by_name():

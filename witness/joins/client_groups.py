@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
+from epsilond.accountants.federation import ParticipationCount
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.compressed_messages import compression_variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import GroupRun
+from epsilond.calibrators.mb_sgd.groups import TargetedGroup
 from epsilond.simulators.algorithms.algorithm import AnyRun
 from epsilond.simulators.algorithms.random_participation import CountDistribution
 from epsilond.simulators.federations.groups import Groups, RunGroup, batch_of, loss_scales, with_noise_stds
@@ -51,7 +52,7 @@ def calibration_clients(
         fields |= {"participants": None, "participation": participation_counts(count_distribution)}
     if groups is not None:
         fields["client_groups"] = tuple(
-            ClientGroupRequest(
+            TargetedGroup(
                 clients=group.clients,
                 samples_per_client=group.samples_per_client,
                 batch_size=_batch(problem, run, group),

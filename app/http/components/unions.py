@@ -24,7 +24,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "Ledger": ("LedgerAnswer", "LedgerSummary"),
     "TheoremDetail": ("TheoremDetail", "TheoremSummary"),
     "Stage": ("StageAnswer", "StageRequest"),
-    "ClientGroup": ("ClientGroups", "ClientGroupRequest"),
+    "ClientGroup": ("ClientGroups", "TargetedGroup", "ClientGroupRequest"),
     "Target": ("TargetAnswer", "TargetAsked", "Claim", "AuditClaim", "PlanCurvePoint"),
     "Condition": ("ConditionAnswer", "ConditionDocument", "ConditionResult", "ListedCondition", "DeclaredCondition"),
     "PlanChange": ("PlannedAsked", "LowerAsked"),

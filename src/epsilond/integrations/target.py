@@ -1,4 +1,4 @@
-"""An (ε, δ) budget of one run, with the interface of `LedgerBudget`, for data without a ledger."""
+"""A budget of one run, (ε, δ) or a risk, with the interface of `LedgerBudget`, for data without a ledger."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from epsilond.accountants.errors import InvalidInput, LedgerExhausted, Observation, RunDiffers
-from epsilond.accountants.guarantee import require_setting
+from epsilond.accountants.attackers.targets import meets, upper_figure
+from epsilond.accountants.errors import LedgerExhausted, Observation, RunDiffers
+from epsilond.accountants.guarantee import PrivacyCurve, require_setting
 from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, require_unit
+from epsilond.accountants.quantities.risks import TargetFields
 from epsilond.accountants.specs import Spec
 from epsilond.integrations.setting import StatedSetting, find_curve
 
@@ -17,12 +19,17 @@ if TYPE_CHECKING:
 
 
 class TargetBudget:
-    """Steps of one run, paid for as long as their certified ε at δ is at most a target. The budget is not stored.
+    """Steps of one run, paid for as long as a certified figure is at most a target. The budget is not stored.
 
-    Guarantees: the steps that were paid for are (`epsilon`, `delta`)-private together, if no step was chosen by the
-    results of other steps.
+    The target is ε at δ, or one risk of an attacker: an advantage, a true positive rate at a false positive rate, μ of
+    Gaussian or ρ of zero-concentrated differential privacy.
+
+    Guarantees: the steps that were paid for meet the target together, if no step was chosen by the results of other
+    steps.
 
     Attributes:
+        target: the target.
+        delta: δ of the target; with a risk, the δ at which statements give ε.
         taken: number of steps that were paid for.
         receipts: always empty; a ledger's budget has receipts.
         observations: observations that contradict the record of the run; empty if there are none.
@@ -39,14 +46,23 @@ class TargetBudget:
         >>> budget.pay(step, 7)
         >>> budget.would_exceed(step), f"{budget.spent():.4f}"
         (True, '0.9858')
+        >>> setting = {"relation": "add-or-remove-one", "unit": "client", "observer": "released-models"}
+        >>> TargetBudget(advantage=0.1, **setting).reserve(step, 100)
+        6
     """
 
     @require_setting
     def __init__(
         self,
         *,
-        epsilon: float,
-        delta: float,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        log10_delta: float | None = None,
+        advantage: float | None = None,
+        true_positive_rate: float | None = None,
+        false_positive_rate: float | None = None,
+        gaussian_dp_mu: float | None = None,
+        rho: float | None = None,
         relation: Relation,
         unit: ProtectedUnit,
         observer: Observer,
@@ -54,21 +70,32 @@ class TargetBudget:
         """Set the target, and the setting that every step is accounted for.
 
         Args:
-            epsilon: ε [nat] of all steps together, positive.
-            delta: δ of all steps together, in (0, 1).
+            epsilon: ε [nat] of all steps together, at least 0; give it with a δ, or give one risk.
+            delta: δ of all steps together, in (0, 1). With a risk, the δ at which statements give ε, by default 1e-5.
+            log10_delta: decimal logarithm of δ, instead of `delta`.
+            advantage: largest advantage of an attacker, true minus false positive rate, in (0, 1).
+            true_positive_rate: largest true positive rate of an attacker at `false_positive_rate`.
+            false_positive_rate: false positive rate of `true_positive_rate`, below it.
+            gaussian_dp_mu: μ of Gaussian differential privacy, positive.
+            rho: ρ of zero-concentrated differential privacy, positive.
             relation: neighbouring relation.
             unit: the protected unit.
             observer: the adversary.
 
         Raises:
-            InvalidInput: ε is not positive, or δ is outside (0, 1).
+            InvalidInput: no target is given, or several, or a number is out of its range.
         """
-        if not epsilon > 0.0:
-            raise InvalidInput.at("/epsilon", "must be positive")
-        if not 0.0 < delta < 1.0:
-            raise InvalidInput.at("/delta", "is out of range", allowed="> 0 and < 1")
-        self.epsilon = epsilon
-        self.delta = delta
+        self.target = TargetFields(
+            epsilon=epsilon,
+            delta=delta,
+            log10_delta=log10_delta,
+            advantage=advantage,
+            true_positive_rate=true_positive_rate,
+            false_positive_rate=false_positive_rate,
+            gaussian_dp_mu=gaussian_dp_mu,
+            rho=rho,
+        ).target
+        self.delta = self.target.delta or 0.0
         self.relation = relation
         self.unit = require_unit(unit)
         self.observer = observer
@@ -109,32 +136,43 @@ class TargetBudget:
             count: number of runs.
 
         Raises:
-            LedgerExhausted: the certified ε would pass the target.
+            LedgerExhausted: the certified figure would pass the target.
             RunDiffers: an observation contradicts the record of the run.
         """
         self._require_consistent()
         if self.would_exceed(step, count):
-            raise LedgerExhausted(f"the certified ε would pass {self.epsilon:g} at δ = {self.delta:g}")
+            raise LedgerExhausted(f"the certified {self._describe_target()}")
         self._paid[step] += count
         self.taken += count
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether the certified ε with `count` more runs of a step is above the target.
+        """Return whether `count` more runs of a step are not certified to meet the target.
 
         It is true as well once observations contradict the run. Nothing changes.
         """
         if self.observations:
             return True
-        return self._epsilon({**self._paid, step: self._paid[step] + count}) > self.epsilon
+        curve = self._find_curve({**self._paid, step: self._paid[step] + count})
+        if curve is None:
+            return False
+        if self.target.risk is None:
+            return self._epsilon(curve) > self.target.epsilon
+        return not meets(curve.natural, self.target)
 
     def spent(self) -> float:
-        """Return the certified upper bound on ε [nat] at δ of the steps that were paid for; 0 before the first.
+        """Return the certified upper bound on the figure that the target limits, of the steps that were paid for.
+
+        It is ε [nat] at δ, or the risk that is the target. Before the first step it is 0, or the false positive rate.
 
         Raises:
             RunDiffers: an observation contradicts the record of the run.
         """
         self._require_consistent()
-        return self._epsilon(self._paid)
+        risk = self.target.risk
+        curve = self._find_curve(self._paid)
+        if curve is None:
+            return 0.0 if risk is None else risk.false_positive_rate
+        return self._epsilon(curve) if risk is None else upper_figure(curve.natural, risk)
 
     def contradict(self, observations: Sequence[Observation]) -> None:
         """Reject all further payments, because observations contradict the record of the run.
@@ -152,8 +190,21 @@ class TargetBudget:
         if self.observations:
             raise RunDiffers.of(self.observations)
 
-    def _epsilon(self, paid: Mapping[Spec, int]) -> float:
-        """Return the certified upper bound on ε [nat] at δ of steps, each with its number of runs; 0 without any."""
+    def _describe_target(self) -> str:
+        """Return the end of a sentence about a figure that would pass the target."""
+        risk = self.target.risk
+        if risk is None:
+            return f"ε would pass {self.target.epsilon:g} at log10 δ = {self.target.log10_delta:g}"
+        rate = f" at a false positive rate of {risk.false_positive_rate:g}" if risk.false_positive_rate else ""
+        return f"{risk.kind} would pass {risk.bound:g}{rate}"
+
+    def _epsilon(self, curve: PrivacyCurve) -> float:
+        """Return the certified upper bound on ε [nat] of a curve at the target's δ."""
+        if self.target.given_delta is not None:
+            return curve.epsilon(delta=self.target.given_delta).upper
+        return curve.epsilon(log10_delta=self.target.log10_delta).upper
+
+    def _find_curve(self, paid: Mapping[Spec, int]) -> PrivacyCurve | None:
+        """Return the certified curve of steps, each with its number of runs; None without any."""
         setting = StatedSetting(relation=self.relation, unit=self.unit, observer=self.observer)
-        curve = find_curve(paid.items(), setting)
-        return 0.0 if curve is None else curve.epsilon(delta=self.delta).upper
+        return find_curve(paid.items(), setting)

@@ -99,7 +99,7 @@ def plan_within(
             "unit": setting.unit,
             "relation": setting.relation,
             "observers": list(get_args(Observer)),  # each draft gets the ledger's observer later, if it is possible
-            "epsilon": body["target"]["epsilon"],
+            "epsilon": body["target"]["epsilon"] or 1.0,  # a draft needs an ε, which its calibration replaces
             "log10_delta": body["target"]["log10_delta"],
         },
     )

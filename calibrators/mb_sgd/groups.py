@@ -1,0 +1,132 @@
+"""Groups of clients in a calibration: equal clients that may have a target of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+
+from epsilond.accountants.errors import Fault, InvalidInput
+from epsilond.accountants.federation import ClientGroupRequest
+from epsilond.accountants.quantities import ANY_EPSILON, SQUARES, request
+from epsilond.accountants.quantities.risks import RISK_FIELDS, RiskTargetFields
+from epsilond.accountants.quantity import Checks
+from epsilond.accountants.target import Target
+
+if TYPE_CHECKING:
+    from epsilond.accountants.quantities import TargetedProblem
+    from epsilond.calibrators.mb_sgd.problem import PacedProblem
+
+
+def check_one_target(group: TargetedGroup) -> None:
+    """Reject a group that has both an ε and a risk as its target.
+
+    Args:
+        group: the group.
+
+    Raises:
+        InvalidInput: both are given.
+    """
+    risk = group.risk
+    if group.epsilon is not None and risk is not None:
+        raise InvalidInput.at("/epsilon", f"is one target, and {risk.kind} is another")
+
+
+@request
+class TargetedGroup(ClientGroupRequest, RiskTargetFields):
+    """A group of equal clients: their number, and the values in which they differ from the rest of the request.
+
+    Its own target is an `epsilon` of at least 0, or a risk such as `advantage`. Without one it has that of the request.
+    If `batch_size` is absent, it is the same fraction of the group's records as in the rest of the request. It is
+    rounded to the nearest whole record, at least one. The published theorems require equal fractions. `weight` is that
+    of one client's loss, relative to those of other groups.
+    """
+
+    epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
+
+    checks: ClassVar[Checks] = (check_one_target,)
+
+    @property
+    def has_delta(self) -> bool:
+        """True if the group has a δ of its own."""
+        return self.delta is not None or self.log10_delta is not None
+
+    @property
+    def has_target(self) -> bool:
+        """True if the group has an ε, a δ or a risk of its own."""
+        return self.epsilon is not None or self.risk is not None or self.has_delta
+
+    def target_in(self, problem: TargetedProblem) -> Target:
+        """Return the target of the group, in which absent values are those of the request.
+
+        If the request's target is a risk, a group without a target of its own has that risk. A group with a risk has
+        its ε stated at its own δ, at that of the request, or at 1e-5.
+        """
+        risk = self.risk
+        if self.epsilon is None and risk is None and problem.risk is not None:
+            return problem.target
+        at = self if self.has_delta else problem
+        if risk is not None:
+            return Target.of_risk(risk, at.delta, at.log10_delta)
+        epsilon = problem.target.epsilon if self.epsilon is None else self.epsilon
+        return Target.of(epsilon, at.delta, at.log10_delta)
+
+    def at_certified_epsilon(self, target: Target) -> Self:
+        """Return the group with the (ε, δ) of a certified target in place of its own risk, if it has one."""
+        if self.risk is None:
+            return self
+        log10_delta = target.log10_delta if target.given_delta is None else None
+        return replace(
+            self,
+            epsilon=target.epsilon,
+            delta=target.given_delta,
+            log10_delta=log10_delta,
+            advantage=None,
+            true_positive_rate=None,
+            false_positive_rate=None,
+            gaussian_dp_mu=None,
+            rho=None,
+        )
+
+
+def own_epsilons(problem: PacedProblem) -> Iterator[float]:
+    """Yield the ε of the request's target and of its groups' targets."""
+    yield problem.target.epsilon
+    for group in problem.client_groups or ():
+        yield group.target_in(problem).epsilon
+
+
+def group_target_faults(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
+    """Yield the faults of groups whose own (ε, δ) is incomplete because the request's target is a risk.
+
+    A group's δ needs an ε or a risk of the group. A group's ε needs a δ, of the group or of the request.
+
+    Args:
+        problem: the request.
+        groups: its groups.
+    """
+    if problem.risk is None:
+        return
+    has_delta = problem.delta is not None or problem.log10_delta is not None
+    for index, group in enumerate(groups):
+        if group.has_delta and group.epsilon is None and group.risk is None:
+            message = f"is needed with a δ of the group, as {problem.risk.kind} has none"
+            yield Fault(f"/client_groups/{index}/epsilon", message)
+        if group.epsilon is not None and not (group.has_delta or has_delta):
+            yield Fault(f"/client_groups/{index}/delta", "is needed with an ε of the group, as the request has no δ")
+
+
+def pair_target_faults(groups: Sequence[TargetedGroup]) -> Iterator[Fault]:
+    """Yield the faults of groups with a target for which no bound on the risk is stated: ε = 0, or a risk.
+
+    Args:
+        groups: groups of a request for bounds that are stated for (ε, δ) with ε > 0.
+    """
+    for index, group in enumerate(groups):
+        if group.epsilon == 0.0:
+            message = "is out of range for bounds on the risk, which divide by ε"
+            yield Fault(f"/client_groups/{index}/epsilon", message, "> 0")
+        for name in RISK_FIELDS:
+            if getattr(group, name) is not None:
+                message = "is not a target here, where all is stated for δ at one ε. Give epsilon with delta"
+                yield Fault(f"/client_groups/{index}/{name}", message)

@@ -1,0 +1,36 @@
+"""The target of a ledger in the request that opens it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import request
+from epsilond.accountants.quantities.risks import TargetFields
+from epsilond.ledgers.mathematics.targets.risks import ledger_target
+
+if TYPE_CHECKING:
+    from epsilond.ledgers.mathematics.state import LedgerTarget
+
+
+@request
+class TargetAsked(TargetFields):
+    """Target of everything that the ledger ever allows: (ε*, δ*), or a risk.
+
+    An `advantage` is δ at ε = 0, and a `true_positive_rate` at a `false_positive_rate` implies a δ at ε = 0. With them,
+    δ is left out. A `gaussian_dp_mu` or `rho` implies an ε at δ, which is 1e-5 by default.
+    """
+
+    def check(self) -> None:
+        """Reject a δ next to a risk that is itself a δ or implies one."""
+        if self.risk is None or self.risk.kind in ("gaussian_dp_mu", "rho"):
+            return
+        for name in ("delta", "log10_delta"):
+            if getattr(self, name) is not None:
+                message = f"has no part in the target {self.risk.kind}, which is a statement at ε = 0"
+                raise InvalidInput.at(f"/{name}", message, allowed="left out")
+
+    @property
+    def of_ledger(self) -> LedgerTarget:
+        """The target with the (ε, δ) that it implies."""
+        return ledger_target(self.target)

@@ -1,0 +1,153 @@
+"""Risks as the targets of ledgers: the (ε, δ) that a risk implies, and the figure of a ledger that a risk limits.
+
+Everything that a ledger allows has E_γ ≤ s(γ) + H at every γ ≥ 0, in both directions (docs/ledger.md, "The ledger
+theorem"). Here s is the profile of the plan and of the full slots, and H is the δ that slots may add. So the advantage
+is at most s(1) + H. The true positive rate at a false positive rate α is at most the least α γ + s(γ) + H over γ ≥ 0.
+If H = 0 and s is below the profile of N(μ, 1) against N(0, 1), the whole is μ-Gaussian differentially private.
+
+The ρ of zero-concentrated privacy is no figure of s, since s of a zero-concentrated slot is the largest profile of many
+mechanisms. It is the sum of the ρ of all planned runs and of the ρ that the slots pay for, by the rule of adaptive
+composition for Rényi divergences (docs/ledger.md, "Slots", Concentrated).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.attackers.renyi import concentration
+from epsilond.accountants.attackers.targets import upper_figure
+from epsilond.accountants.curve.curve import Curve
+from epsilond.accountants.numerics.outward import product_up, round_up, sum_up
+from epsilond.accountants.profiles.concentrated import concentrated_pair
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.target import LogDelta
+from epsilond.ledgers.mathematics.amounts import Amount, down, float_above, float_below, less
+from epsilond.ledgers.mathematics.state import LedgerTarget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.target import RiskTarget, Target
+    from epsilond.ledgers.mathematics.state import Slot
+
+_ABOVE = 1.0 + 1e-12
+"""Factor on an implied ε. It lets a later version, with other rounding errors, confirm the ε that a log states."""
+_RELATIVE = 1e-14
+"""Relative tolerance of the logarithm of an implied δ, a few units of its rounding error."""
+LARGEST_EXCESS = 700.0
+"""Excess that stands for a figure without a bound. A search needs finite values."""
+
+
+def ledger_target(target: Target) -> LedgerTarget:
+    """Return the target of a ledger for a requested target.
+
+    A risk is stored with a point (ε, δ) that it implies. An advantage is δ at ε = 0. A true positive rate β at a false
+    positive rate α implies δ = (β − α)/(1 − α) at ε = 0, because the trade-off curve is convex. A μ or ρ has an ε at
+    the requested δ.
+
+    Args:
+        target: (ε, δ), or a risk with the δ at which its ε is stated.
+    """
+    risk = target.risk
+    if risk is None:
+        return LedgerTarget(epsilon=target.epsilon, log_delta=target.log_delta)
+    if risk.kind == "advantage":
+        return LedgerTarget(epsilon=0.0, log_delta=LogDelta.of_delta(risk.bound), risk=risk)
+    if risk.kind == "true_positive_rate":
+        return LedgerTarget(epsilon=0.0, log_delta=_log_delta_of_rates(risk), risk=risk)
+    epsilon = _pair_of(risk).epsilon(target.log_delta).upper * _ABOVE
+    return LedgerTarget(epsilon=epsilon, log_delta=target.log_delta, risk=risk)
+
+
+def is_implied(target: LedgerTarget) -> bool:
+    """Return whether the risk of a target certainly implies its (ε, δ). It is true if the target is no risk."""
+    risk = target.risk
+    if risk is None:
+        return True
+    if risk.kind == "advantage":
+        return target.log_delta >= math.log(risk.bound) * (1.0 + _RELATIVE)
+    if risk.kind == "true_positive_rate":
+        return target.log_delta >= _log_delta_of_rates(risk) * (1.0 + _RELATIVE)
+    return _pair_of(risk).upper_log_delta(target.epsilon) <= target.log_delta
+
+
+def _log_delta_of_rates(risk: RiskTarget) -> float:
+    """Return an upper bound on the log of (β − α)/(1 − α), for a true positive rate β at a false positive rate α."""
+    rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)
+    delta = round_up((limit - rate) / (1 - rate))
+    return math.nextafter(math.log(delta), 0.0)
+
+
+def _pair_of(risk: RiskTarget) -> Pair:
+    """Return a pair that dominates every mechanism with the μ or ρ of a risk."""
+    return gaussian_pair(risk.bound) if risk.kind == "gaussian_dp_mu" else concentrated_pair(risk.bound)
+
+
+def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
+    """Return the risk that a ledger may have apart from the δ that its slots add.
+
+    Args:
+        risk: the target.
+        added: δ that all slots together may add.
+
+    Returns:
+        The risk with a smaller bound, rounded down. None if the slots leave nothing of the target.
+    """
+    if added <= 0:
+        return risk
+    if risk.kind in ("gaussian_dp_mu", "rho"):
+        return None
+    rest = less(down(risk.bound), added)
+    bound = float_below(rest) if rest > 0 else 0.0
+    return replace(risk, bound=bound) if bound > risk.false_positive_rate else None
+
+
+def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
+    """Return an upper bound on the figure of a ledger that a risk limits; math.inf if none is known.
+
+    Args:
+        risk: the risk, of which the bound is not used.
+        pair: dominating pair of all planned runs and full slots.
+        planned: dominating pairs of the planned runs, each with its number of runs.
+        slots: the slots, none of which may add a δ if the risk is a μ or ρ.
+    """
+    if risk.kind == "rho":
+        runs = [(concentration(run), times) for run, times in planned]
+        of_slots = [_slot_concentration(slot) for slot in slots]
+        if math.isinf(max([rho for rho, _ in runs] + of_slots, default=0.0)):
+            return math.inf
+        return sum_up([*(product_up(rho, times) for rho, times in runs), *of_slots])
+    return upper_figure(Curve(pair, (pair,)), risk)
+
+
+def _slot_concentration(slot: Slot) -> float:
+    """Return a ρ of everything that a full slot without an added δ may pay for; math.inf for a Rényi slot."""
+    if slot.kind == "gdp":
+        return product_up(0.5, float_above(slot.capacity["mu_squared"]))
+    if slot.kind == "zcdp":
+        return float_above(slot.capacity["rho"])
+    if slot.kind == "pure":
+        epsilon = float_above(slot.capacity["epsilon"])
+        return product_up(0.5, epsilon, epsilon)
+    return math.inf
+
+
+def risk_excess(figure: float, risk: RiskTarget | None) -> float:
+    """Return a number that is at most 0 if and only if a figure is at most the bound of a risk.
+
+    It is the logarithm of their ratio, so that it is finite and nearly continuous for a search.
+
+    Args:
+        figure: the figure.
+        risk: the risk; None if nothing is allowed.
+    """
+    if risk is None or math.isinf(figure):
+        return LARGEST_EXCESS
+    if figure <= 0.0:
+        return -LARGEST_EXCESS
+    excess = math.log(figure) - math.log(risk.bound)
+    return min(excess, 0.0) if figure <= risk.bound else max(excess, math.ulp(1.0))
