@@ -170,7 +170,6 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
     )
 
 
-
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
