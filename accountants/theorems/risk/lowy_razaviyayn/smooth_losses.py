@@ -87,17 +87,15 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
         totals = aggregates(run.federation, count, reading)
         nu = run.rate(totals)
         descent_rounds = run.smoothness * diameter * math.sqrt(totals.participants) / (lipschitz * nu)
-        sampling_rounds = 1.0 / (nu * nu * divisor)
-        return max(descent_rounds, sampling_rounds)
+        return max(descent_rounds, 1.0 / (nu * nu * divisor))
 
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(run.federation, chosen, reading)
     nu = run.rate(totals)
-    participants_root = math.sqrt(totals.participants)
     # The step size at which the optimisation error and the cost of sampling and noise are of one order.
-    balanced_step = diameter * participants_root / (lipschitz * chosen * nu)
+    balanced_step = diameter * math.sqrt(totals.participants) / (lipschitz * chosen * nu)
     step = min(0.25 / run.smoothness, balanced_step)
-    risk_unit = lipschitz * diameter * nu / participants_root
+    risk_unit = lipschitz * diameter * nu / math.sqrt(totals.participants)
     terms = master_inequality(run, rounds=chosen, step_size=step, initial_distance=diameter)
     return Prescription(
         rounds=chosen,
@@ -158,8 +156,7 @@ def complete_strongly_convex(
         The run and its risk. `terms` has two explicit bounds: `empirical`, D²/η (1 − μη)^R + cη, bounds the empirical
         excess risk (Lemma E.9). `stability`, 4L²/(μ(M n_min − 1)), bounds the effect of one record (Lemma E.2).
     """
-    federation, mu = run.federation, run.strong_convexity
-    squared_lipschitz = run.lipschitz * run.lipschitz
+    federation, mu, squared_lipschitz = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
 
     def required_rounds(count: int) -> float:
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
@@ -203,8 +200,7 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
     descent_rounds = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
-    sampling_rounds = 1.0 / (run.dimension * totals.xi * divisor)
-    return max(descent_rounds, sampling_rounds)
+    return max(descent_rounds, 1.0 / (run.dimension * totals.xi * divisor))
 
 
 def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
