@@ -8,8 +8,7 @@ noise and its proof are in `papers/lowy_razaviyayn/noise.py`, the bound at any o
 Symbols: M_r of N clients take part in a round; M = 1/E[1/M_r] and M' are averages of their number (`Federation`).
 n is the number of records of a client, K its batch size, d the dimension, and D the diameter of the domain. Losses are
 L-Lipschitz, β-smooth and μ-strongly convex. η is the step size. Ξ, Ξ~, ξ_max and M~ are defined at `Aggregates`, ν at
-`DescentRun.rate`; Ψ is L² Ξ. The reading "printed" computes the paper's formulas as they are, and "corrected" without
-the errata at the end of this file.
+`DescentRun.rate`; Ψ is L² Ξ. "printed" are the paper's formulas, "corrected" those without the errata of this file.
 """
 
 from __future__ import annotations
@@ -191,16 +190,16 @@ def complete_strongly_convex(
 def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
     """Return the rounds that Theorem 2.1 prescribes for strongly convex losses, before rounding up.
 
-    They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}, with the averages M* and Ξ~ over clients of `totals`.
+    They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}.
 
     Args:
         run: the federation and the loss.
-        totals: averages of ξ over the clients.
-        reading: "corrected" divides the second number by the batch size if all clients participate (errata E-10, E-14).
+        totals: averages M* and Ξ~ over the clients.
+        reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
-    descent_rounds = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
-    return max(descent_rounds, 1.0 / (run.dimension * totals.xi * divisor))
+    contraction = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
+    return max(contraction, 1.0 / (run.dimension * totals.xi * divisor))
 
 
 def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
