@@ -32,6 +32,7 @@ from epsilond.accountants.quantities.algorithms import (
     QuasarConvexity,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.das.client_selection import selection_constant
 from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/das/test_convergence.py"
@@ -282,12 +283,7 @@ def variance_constant(*, clients: int, participants: int) -> float:
         clients: number n of clients.
         participants: number r of clients in a round.
     """
-    if participants == clients:
-        return 64.0
-    divisor = participants * (clients - 1)
-    by_absent_clients = 2.0 + 23.0 * (clients - participants) / divisor
-    by_participants = 64.0 * clients * (participants - 1) / divisor
-    return max(4.0, by_absent_clients, by_participants)
+    return max(4.0, selection_constant(clients=clients, participants=participants))
 
 
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
