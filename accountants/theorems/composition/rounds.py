@@ -80,13 +80,13 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
         reason = f"{rounds:g} rounds in all are more than {MOST_ROUNDS:g}"
         raise BeyondBudget(reason, nearest={"rounds": MOST_ROUNDS})
     guarantees = [case.account(mechanism, case.setting) for mechanism in counts]
-    times = list(counts.values())
+    runs = list(counts.values())
     dominating = [guarantee.curve.upper for guarantee in guarantees]
-    upper = composed_pair(list(zip(dominating, times, strict=True)), case.effort)
-    parts = list(zip(guarantees, times, strict=True))
+    upper = composed_pair(list(zip(dominating, runs, strict=True)), case.effort)
+    parts = list(zip(guarantees, runs, strict=True))
     curve = Curve(upper, tuple(_compose_witnesses(parts, upper, case.effort)))
     theorem = PRODUCT if upper.gaussian_dp_mu is None else GAUSSIAN
-    step = theorem.because(*(guarantee.derivation for guarantee in guarantees), times=times)
+    step = theorem.because(*(guarantee.derivation for guarantee in guarantees), times=runs)
     declared = tuple(dict.fromkeys(condition for guarantee in guarantees for condition in guarantee.declared))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
@@ -105,7 +105,7 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
         effort: limit on the work of one δ.
     """
     curves = [guarantee.curve for guarantee, _ in parts if guarantee.curve.witnesses]
-    times = [times for guarantee, times in parts if guarantee.curve.witnesses]
+    runs = [times for guarantee, times in parts if guarantee.curve.witnesses]
     all_have_witnesses = len(curves) == len(parts)
     for index in range(max((len(curve.witnesses) for curve in curves), default=0)):
         witnesses = [curve.witnesses[min(index, len(curve.witnesses) - 1)] for curve in curves]
@@ -113,7 +113,7 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
         if all_have_witnesses and are_dominating:
             yield upper
         else:
-            yield composed_pair(list(zip(witnesses, times, strict=True)), effort)
+            yield composed_pair(list(zip(witnesses, runs, strict=True)), effort)
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

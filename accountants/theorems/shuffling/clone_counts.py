@@ -363,7 +363,7 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     factors = _steps_within_blocks(mass_factor)
     increases = _steps_within_blocks(increase) > 0
     first_mass = np.ones((*factors.shape[:2], 1))
-    mass = np.cumprod(np.concatenate((first_mass, factors), axis=2), axis=2)
+    mass = np.cumprod(np.concatenate((first_mass, factors), axis=2), axis=2, dtype=np.float64)
     old_mass, new_mass = mass[:, :, :-1], mass[:, :, 1:]
     tail_change = 0.5 * old_mass - np.where(increases, new_mass, 0.0)
     tail = np.cumsum(np.concatenate((tails[:, :, None], tail_change), axis=2), axis=2)

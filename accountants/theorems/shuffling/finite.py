@@ -21,7 +21,7 @@ from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
-from epsilond.accountants.numerics.compound_sum import CompoundSum
+from epsilond.accountants.numerics.compound_sum import CompoundSum, LogInterval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.numerics.step_law import StepLaw, WeightedPoints
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
@@ -137,7 +137,7 @@ class FiniteBlanketBound(ScaledBound):
         upper = min(float(np.logaddexp(hidden_sum.upper - log_clients, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
         return Interval(min(hidden_sum.lower - log_clients - _LOG_ACCURACY, upper), upper)
 
-    def _log_positive_sum(self, table: FloatArray, alpha: float) -> Interval:
+    def _log_positive_sum(self, table: FloatArray, alpha: float) -> LogInterval:
         """Enclose log E[(Y₁ + … + Y_n)₊], where Y is (p_i − α q_i)/w_i with probability w_i and otherwise 0.
 
         Args:
