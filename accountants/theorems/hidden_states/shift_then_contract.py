@@ -309,9 +309,9 @@ class InterpolationBound(Bound):
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0
         without_contraction = InterpolationBound(self.steps, contracted=False)
-        return min((without_contraction, *self._switched()), key=lambda bound: bound.log_bound(epsilon).upper)
+        return min((without_contraction, *self._bounds_with_switch()), key=lambda bound: bound.log_bound(epsilon).upper)
 
-    def _switched(self) -> Sequence[Bound]:
+    def _bounds_with_switch(self) -> Sequence[Bound]:
         """Return bounds with contraction from a fixed step on: after 0, 1, 2, 4, … steps, or right after the use."""
         if not isinstance(self.steps, EqualSteps):
             return [ContractionBound(self.steps.run)]

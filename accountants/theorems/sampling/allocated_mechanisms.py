@@ -157,7 +157,7 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refusal | None:
-    """Return a refusal if the mechanism needs batches of a fixed size, or the observer sees the batches; else None.
+    """Return a refusal if the mechanism needs batches of a fixed size, or the observer sees them; None otherwise.
 
     Args:
         theorem: the theorem that the refusal names.

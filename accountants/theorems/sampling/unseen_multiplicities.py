@@ -95,10 +95,12 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
     """
     probability_of = dict(zip(drawn.most, larger_multiplicities(drawn), strict=True))
     possible = {times: probability for times, probability in probability_of.items() if probability > 0.0}
+    log_probabilities = [math.log(probability) for probability in possible.values()]
+    shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible]
     return DrawnSumBound(
         rate=drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF),
-        log_probabilities=tuple(math.log(probability) for probability in possible.values()),
-        shifts=tuple(from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible),
+        log_probabilities=tuple(log_probabilities),
+        shifts=tuple(shifts),
         log_weights=drawn.log_weights,
         replaced_shifts=tuple(from_replacement * times for times in drawn.most),
         accuracy=drawn.accuracy,

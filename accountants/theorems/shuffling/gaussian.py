@@ -75,7 +75,7 @@ def _negative_value(excess: FloatArray, growth: float) -> FloatArray:
 
 
 class NearBound(NamedTuple):
-    """An upper bound on log δ at one ε, with what helps to compute it at the next ε.
+    """An upper bound on log δ at one ε, with estimates for its computation at the next ε.
 
     Attributes:
         upper: the bound.

@@ -294,12 +294,10 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
     values = [pairs(run.choice, epsilon[run.start : run.end]) for run in wide_runs]
     # There may be no run, if the bound without shuffling is the least at every ε.
     no_integers = np.zeros(0, np.int64)
-    return Table(
-        epsilon=epsilon,
-        row=np.concatenate((no_integers, *rows)),
-        choice=np.concatenate((no_integers, *choices)),
-        value=np.concatenate((np.zeros(0), *values)),
-    )
+    row = np.concatenate((no_integers, *rows))
+    choice = np.concatenate((no_integers, *choices))
+    value = np.concatenate((np.zeros(0), *values))
+    return Table(epsilon, row, choice, value)
 
 
 class _Run(NamedTuple):

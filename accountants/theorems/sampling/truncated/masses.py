@@ -40,9 +40,9 @@ class TruncatedMasses:
             rate: probability q that a record is drawn, 0 < q < 1.
             largest_batch: largest number B of records in a batch, 1 ≤ B < n.
         """
-        others = np.asarray(float(population - 1))
-        drawn_others = Binomial(others, rate, 1.0 - rate)
-        absent_others = Binomial(others, 1.0 - rate, rate)
+        other_records = np.asarray(float(population - 1))
+        drawn_others = Binomial(other_records, rate, 1.0 - rate)
+        absent_others = Binomial(other_records, 1.0 - rate, rate)
         drawn_of_all = Binomial(np.asarray(float(population)), rate, 1.0 - rate)
         full = np.asarray([float(largest_batch)])
         # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn; here a = B − 1 and B − 2.
