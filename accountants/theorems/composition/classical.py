@@ -59,20 +59,20 @@ def advanced_composition(
         drift: name of the drift.
         times: number of times that the whole list is run.
     """
-    squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
-    total_drift = times * math.fsum(_drift_of(epsilon, drift) for epsilon in epsilons)
+    sum_of_squares = times * math.fsum(epsilon * epsilon for epsilon in epsilons)
+    sum_of_drifts = times * math.fsum(_drift_of(epsilon, drift) for epsilon in epsilons)
     log_inverse_slack = max(-log_slack, 0.0)
     # An infinite sum of squares times a logarithm of 0 would not be a number.
-    deviation = math.sqrt(2.0 * squares * log_inverse_slack) if log_inverse_slack > 0.0 else 0.0
-    log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]
+    deviation = math.sqrt(2.0 * sum_of_squares * log_inverse_slack) if log_inverse_slack > 0.0 else 0.0
+    log_terms = [log_slack, *(log_delta + math.log(times) for log_delta in log_deltas)]  # of δ
     largest_term = max(log_terms)
-    if math.inf in (squares, total_drift):
+    if math.inf in (sum_of_squares, sum_of_drifts):
         return EpsilonDelta(epsilon=math.inf, log_delta=largest_term)
+    epsilon = deviation + sum_of_drifts
     if largest_term == math.inf:
-        return EpsilonDelta(epsilon=deviation + total_drift, log_delta=largest_term)
+        return EpsilonDelta(epsilon=epsilon, log_delta=math.inf)
     log_delta = largest_term + math.log(math.fsum(math.exp(term - largest_term) for term in log_terms))
-    epsilon = raise_by_units(deviation + total_drift, 12.0)
-    return EpsilonDelta(epsilon=epsilon, log_delta=raise_log_by_units(log_delta, 8.0))
+    return EpsilonDelta(epsilon=raise_by_units(epsilon, 12.0), log_delta=raise_log_by_units(log_delta, 8.0))
 
 
 def _drift_of(epsilon: float, drift: Drift) -> float:

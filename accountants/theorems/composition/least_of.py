@@ -68,17 +68,18 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)
     # A row for each guarantee, a column for each probe.
-    uppers = np.asarray([guarantee.curve.upper.log_delta(np.asarray(probes)).upper for guarantee in guarantees])
-    smallest = uppers.min(axis=0)
+    log_deltas = np.asarray([guarantee.curve.upper.log_delta(np.asarray(probes)).upper for guarantee in guarantees])
+    smallest = log_deltas.min(axis=0)
     with np.errstate(invalid="ignore"):
-        is_least = uppers <= smallest + TIE * (1.0 + np.abs(smallest))
-    is_least |= np.isneginf(uppers)
+        is_least = log_deltas <= smallest + TIE * (1.0 + np.abs(smallest))
+    is_least |= np.isneginf(log_deltas)
     is_uncovered = np.ones(len(probes), dtype=np.bool_)
     selected_indices = []
     while is_uncovered.any():
-        next_index = int(np.argmax((is_least & is_uncovered).sum(axis=1)))
-        selected_indices.append(next_index)
-        is_uncovered &= ~is_least[next_index]
+        newly_covered = (is_least & is_uncovered).sum(axis=1)
+        best_index = int(np.argmax(newly_covered))
+        selected_indices.append(best_index)
+        is_uncovered &= ~is_least[best_index]
     return [guarantees[index] for index in sorted(selected_indices)]
 
 

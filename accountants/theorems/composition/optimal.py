@@ -57,13 +57,14 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
 def _stirling_error(n: FloatArray) -> FloatArray:
     """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), for n ≥ 1.
 
-    For n < 16 it is read from a table; for larger n Stirling's series is used.
+    For n < 16 it is read from a table; for larger n Stirling's series 1/(12n) − 1/(360n³) + … is used.
     """
-    exact = [0.0] + [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
-    table = np.asarray(exact) - 0.5 * math.log(2.0 * math.pi)
-    x = 1.0 / np.square(np.maximum(n, 16.0))
+    errors_and_constant = [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
+    table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
+    x = 1.0 / np.square(np.maximum(n, 16.0))  # 1/n²
     series = (1 / 12 - x * (1 / 360 - x * (1 / 1260 - x * (1 / 1680 - x / 1188)))) * np.sqrt(x)
-    return np.asarray(np.where(n < 16, table[np.minimum(n, 15).astype(int)], series))
+    from_table = table[np.minimum(n, 15).astype(int)]
+    return np.asarray(np.where(n < 16, from_table, series))
 
 
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
@@ -73,9 +74,9 @@ def _deviance(x: FloatArray, mean: float) -> FloatArray:
     m)/(x + m).
     """
     v = (x - mean) / (x + mean)
-    square, series = v * v, np.zeros_like(v)
+    series = np.zeros_like(v)  # Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule
     for j in range(12, 0, -1):  # For |v| < 0.1, terms beyond the twelfth are below a rounding.
-        series = (series + 1.0 / (2 * j + 1)) * square
+        series = (series + 1.0 / (2 * j + 1)) * (v * v)
     by_series = (x - mean) * v + 2.0 * x * v * series
     with np.errstate(divide="ignore"):
         direct = x * (np.log(x) - math.log(mean)) + mean - x
@@ -98,15 +99,18 @@ def optimal_log_delta(*, epsilon: float, log_delta: float, runs: int, index: int
         runs: number k of runs, at most 10^6.
         index: index i of a point (ε_i, δ_i) of the optimal curve, at most k/2.
     """
-    misses = np.arange(index, dtype=np.float64)
-    # (e^{(k−l)ε} − e^{(k−2i+l)ε}) = e^{(k−l)ε} (1 − e^{−2(i−l)ε})
-    log_terms = log_binomial(runs, misses, epsilon=epsilon) + log_one_minus_exp(-2.0 * (index - misses) * epsilon)
-    log_delta_i = float(logsumexp(log_terms)) if index else -math.inf
+    log_delta_i = -math.inf
+    if index > 0:
+        misses = np.arange(index, dtype=np.float64)  # l
+        # e^{(k−l)ε} − e^{(k−2i+l)ε} = e^{(k−l)ε} (1 − e^{−2(i−l)ε})
+        log_factors = log_one_minus_exp(-2.0 * (index - misses) * epsilon)
+        log_delta_i = float(logsumexp(log_binomial(runs, misses, epsilon=epsilon) + log_factors))
     if not math.isfinite(log_delta):
         return min(log_delta_i, 0.0)
-    log_success = runs * math.log1p(-math.exp(log_delta))  # (1 − δ)^k
-    # For tiny δ, 1 − (1 − δ)^k is kδ to the last digit.
-    log_failure = math.log(-math.expm1(log_success)) if log_success < -1e-14 else log_delta + math.log(runs)
+    log_success = runs * math.log1p(-math.exp(log_delta))  # log (1 − δ)^k
+    log_failure = log_delta + math.log(runs)  # log of 1 − (1 − δ)^k, which is kδ to the last digit for tiny δ
+    if log_success < -1e-14:
+        log_failure = math.log(-math.expm1(log_success))
     return min(float(np.logaddexp(log_failure, log_success + log_delta_i)), 0.0)
 
 
@@ -130,14 +134,11 @@ def optimal(inputs: OptimalInputs) -> Outputs:
 
     With `runs` = k and `index` = i, ε_i = (k − 2i) ε, and δ' is the value of `optimal_log_delta`.
     """
-    log_delta = optimal_log_delta(
-        epsilon=inputs.epsilon,
-        log_delta=math.log(inputs.delta) if inputs.delta > 0 else -math.inf,
-        runs=inputs.runs,
-        index=inputs.index,
-    )
-    epsilon = product_up(inputs.runs - 2 * inputs.index, inputs.epsilon)
-    return {"epsilon": epsilon, **delta_outputs(min(raise_log_by_units(log_delta, ACCURACY / UNIT_ROUNDOFF), 0.0))}
+    run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
+    log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)
+    upper_log_delta = min(raise_log_by_units(log_delta, ACCURACY / UNIT_ROUNDOFF), 0.0)
+    upper_epsilon = product_up(inputs.runs - 2 * inputs.index, inputs.epsilon)
+    return {"epsilon": upper_epsilon, **delta_outputs(upper_log_delta)}
 
 
 def basic(inputs: CompositionInputs) -> Outputs:

@@ -75,17 +75,19 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
     counts: Counter[Spec] = Counter()
     for mechanism, times in flatten(spec):
         counts[mechanism] += times
-    if counts.total() > MOST_ROUNDS:
-        raise BeyondBudget(
-            f"{counts.total():g} rounds in all are more than {MOST_ROUNDS:g}", nearest={"rounds": MOST_ROUNDS}
-        )
-    parts = [(case.account(mechanism, case.setting), times) for mechanism, times in counts.items()]
-    upper = composed_pair([(guarantee.curve.upper, times) for guarantee, times in parts], case.effort)
+    rounds = counts.total()
+    if rounds > MOST_ROUNDS:
+        reason = f"{rounds:g} rounds in all are more than {MOST_ROUNDS:g}"
+        raise BeyondBudget(reason, nearest={"rounds": MOST_ROUNDS})
+    guarantees = [case.account(mechanism, case.setting) for mechanism in counts]
+    runs = list(counts.values())
+    dominating = [guarantee.curve.upper for guarantee in guarantees]
+    upper = composed_pair(list(zip(dominating, runs, strict=True)), case.effort)
+    parts = list(zip(guarantees, runs, strict=True))
     curve = Curve(upper, tuple(_compose_witnesses(parts, upper, case.effort)))
     theorem = PRODUCT if upper.gaussian_dp_mu is None else GAUSSIAN
-    derivations = [guarantee.derivation for guarantee, _ in parts]
-    step = theorem.because(*derivations, times=[times for _, times in parts])
-    declared = tuple(dict.fromkeys(condition for guarantee, _ in parts for condition in guarantee.declared))
+    step = theorem.because(*(guarantee.derivation for guarantee in guarantees), times=runs)
+    declared = tuple(dict.fromkeys(condition for guarantee in guarantees for condition in guarantee.declared))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
 
 
@@ -102,16 +104,16 @@ def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effo
             dominating pair.
         effort: limit on the work of one δ.
     """
-    attained = [(guarantee.curve, times) for guarantee, times in parts if guarantee.curve.witnesses]
-    has_all = len(attained) == len(parts)
-    for index in range(max((len(curve.witnesses) for curve, _ in attained), default=0)):
-        witnesses = [curve.witnesses[min(index, len(curve.witnesses) - 1)] for curve, _ in attained]
-        are_dominating = all(witness is curve.upper for witness, (curve, _) in zip(witnesses, attained, strict=True))
-        if has_all and are_dominating:
+    curves = [guarantee.curve for guarantee, _ in parts if guarantee.curve.witnesses]
+    runs = [times for guarantee, times in parts if guarantee.curve.witnesses]
+    all_have_witnesses = len(curves) == len(parts)
+    for index in range(max((len(curve.witnesses) for curve in curves), default=0)):
+        witnesses = [curve.witnesses[min(index, len(curve.witnesses) - 1)] for curve in curves]
+        are_dominating = all(witness is curve.upper for witness, curve in zip(witnesses, curves, strict=True))
+        if all_have_witnesses and are_dominating:
             yield upper
         else:
-            repeated = [(witness, times) for witness, (_, times) in zip(witnesses, attained, strict=True)]
-            yield composed_pair(repeated, effort)
+            yield composed_pair(list(zip(witnesses, runs, strict=True)), effort)
 
 
 THEOREMS: tuple[Theorem, ...] = (PRODUCT, GAUSSIAN)

@@ -32,12 +32,13 @@ def true_positive_bound(
         delta: δ in [0, 1).
         false_positive_rate: α in (0, 1).
     """
-    # e^709 is finite, and large enough that `first` is then not the minimum.
-    first = delta + false_positive_rate * math.exp(min(epsilon, 709.0))
+    # e^709 is finite, and large enough that this bound is then not the minimum.
+    by_first_direction = delta + false_positive_rate * math.exp(min(epsilon, 709.0))
     remainder = max(1.0 - delta - false_positive_rate, 0.0) * (1.0 - 8 * UNIT_ROUNDOFF)
-    second = 1.0 - math.exp(-epsilon) * max(remainder - 2 * UNIT_ROUNDOFF, 0.0)
-    largest = min(first, second) * (1.0 + 8 * UNIT_ROUNDOFF)
-    return {"true_positive_rate": min(max(largest, false_positive_rate), 1.0)}
+    lower_remainder = max(remainder - 2 * UNIT_ROUNDOFF, 0.0)
+    by_second_direction = 1.0 - math.exp(-epsilon) * lower_remainder
+    upper_bound = min(by_first_direction, by_second_direction) * (1.0 + 8 * UNIT_ROUNDOFF)
+    return {"true_positive_rate": min(max(upper_bound, false_positive_rate), 1.0)}
 
 
 TRUE_POSITIVE_RATE = Theorem(

@@ -177,6 +177,11 @@ class FailingProfile(Profile):
     log_failure: float
 
     @property
+    def _log_success(self) -> float:
+        """log(1 − f)."""
+        return math.log1p(-math.exp(self.log_failure))
+
+    @property
     def tail_accuracy(self) -> float:
         """Error of each log probability of a large loss, the same as for the inner profile."""
         return self.inner.tail_accuracy
@@ -188,8 +193,7 @@ class FailingProfile(Profile):
 
     def _add_failure(self, log_value: FloatArray) -> FloatArray:
         """Compute log(f + (1 − f) e^`log_value`)."""
-        log_success = math.log1p(-math.exp(self.log_failure))
-        return np.asarray(np.logaddexp(self.log_failure, log_success + log_value))
+        return np.asarray(np.logaddexp(self.log_failure, self._log_success + log_value))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of f + (1 − f) δ(ε) at each ε, rounded outward by 2^−50 relative."""
@@ -224,7 +228,7 @@ class FailingProfile(Profile):
     def _with_failure(self, tails: Tails) -> Tails:
         """Return log tails with an infinite loss of probability f."""
         log_p, log_q = tails
-        return Tails(self._add_failure(log_p), log_q + math.log1p(-math.exp(self.log_failure)))
+        return Tails(self._add_failure(log_p), log_q + self._log_success)
 
 
 def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition) -> Guarantee:
@@ -243,8 +247,9 @@ def with_failure(guarantee: Guarantee, log_failure: float, *declared: Condition)
     if math.isinf(log_failure):
         return guarantee
     upper = guarantee.curve.upper
-    forward = FailingProfile(upper.forward, log_failure)
-    backward = forward if upper.symmetric else FailingProfile(upper.backward, log_failure)
+    forward = backward = FailingProfile(upper.forward, log_failure)
+    if not upper.symmetric:
+        backward = FailingProfile(upper.backward, log_failure)
     return Guarantee(
         setting=guarantee.setting,
         curve=Curve(Pair(forward, backward)),

@@ -42,7 +42,8 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
     """
     has_length = 1 <= len(values) <= MOST_OUTCOMES and len(values) == length
     are_probabilities = all(map(_is_probability, values))
-    if not has_length or not are_probabilities or abs(math.fsum(values) - 1.0) > ROUNDED:
+    is_distribution = are_probabilities and abs(math.fsum(values) - 1.0) <= ROUNDED
+    if not has_length or not is_distribution:
         raise InvalidInput.at(pointer, "is not a probability vector of the right length", allowed=f"{length} entries")
 
 
@@ -107,9 +108,9 @@ def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float
         epsilon: ε ≥ 0.
     """
     support = first > 0.0
-    # P − e^ε Q = P (1 − e^(ε − ln(P/Q)))
-    excess = epsilon - _log_ratio(first, second)[support]
-    return math.fsum(first[support] * -np.expm1(np.minimum(excess, 0.0)))
+    # max(P − e^ε Q, 0) = P (1 − e^min(ε − ln(P/Q), 0))
+    exponents = np.minimum(epsilon - _log_ratio(first, second)[support], 0.0)
+    return math.fsum(first[support] * -np.expm1(exponents))
 
 
 def largest_loss(first: FloatArray, second: FloatArray) -> float:
@@ -148,10 +149,12 @@ def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> fl
         order: order a > 1.
     """
     is_possible = (change != 0.0) | (second > 0.0)
+    difference_of_atoms, q = change[is_possible], second[is_possible]
     with np.errstate(divide="ignore", over="ignore"):
+        log_q = np.log(q)
         # P/Q − 1 = (P − Q)/Q, which keeps the digits of close distributions.
-        relative_change = np.maximum(change[is_possible] / second[is_possible], -1.0)
-        log_large = np.log(np.maximum(change[is_possible], 0.0)) - np.log(second[is_possible])
+        relative_change = np.maximum(difference_of_atoms / q, -1.0)
+        log_large = np.log(np.maximum(difference_of_atoms, 0.0)) - log_q
         log_small = np.log1p(np.minimum(relative_change, MOST_RATIO))
         log_ratio = np.where(relative_change < MOST_RATIO, log_small, log_large)
-        return divergence_of_atoms(order, np.log(second[is_possible]), log_ratio).upper
+        return divergence_of_atoms(order, log_q, log_ratio).upper

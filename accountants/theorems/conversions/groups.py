@@ -101,9 +101,10 @@ def group(
         reading: the formula for δ_k: `printed` as in the paper, or the smaller `corrected` one.
     """
     log_delta_of_group = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
-    size = abs(log_delta) + group_size * epsilon + math.log(group_size) + 2.0 * abs(math.log(epsilon))
-    margin = 8 * UNIT_ROUNDOFF * (1.0 + size)
-    return {"epsilon": product_up(group_size, epsilon), **delta_outputs(log_delta_of_group + margin)}
+    # The rounding is in proportion to the absolute values of the terms of ln δ_k.
+    sum_of_terms = abs(log_delta) + group_size * epsilon + math.log(group_size) + 2.0 * abs(math.log(epsilon))
+    rounding = 8 * UNIT_ROUNDOFF * (1.0 + sum_of_terms)
+    return {"epsilon": product_up(group_size, epsilon), **delta_outputs(log_delta_of_group + rounding)}
 
 
 @formula(
@@ -139,12 +140,15 @@ def record_target(
         samples_per_client: number n of records of a client.
         reading: the formula for δ₀: `printed` as in the paper, or the smaller `corrected` one.
     """
-    target = record_log_delta(
-        epsilon=epsilon, log_delta=log_delta, samples_per_client=samples_per_client, reading=reading
-    )
-    record_epsilon = epsilon / samples_per_client
-    client_log_delta = group_log_delta(epsilon=record_epsilon, log_delta=target, group_size=samples_per_client)
-    return {"epsilon": record_epsilon, **delta_outputs(target), **delta_outputs(client_log_delta, "client_delta")}
+    n = samples_per_client
+    record_epsilon = epsilon / n
+    log_delta_of_record = record_log_delta(epsilon=epsilon, log_delta=log_delta, samples_per_client=n, reading=reading)
+    log_delta_of_client = group_log_delta(epsilon=record_epsilon, log_delta=log_delta_of_record, group_size=n)
+    return {
+        "epsilon": record_epsilon,
+        **delta_outputs(log_delta_of_record),
+        **delta_outputs(log_delta_of_client, "client_delta"),
+    }
 
 
 @formula(given="A guarantee for adding or removing one record.", bounded=False)

@@ -84,8 +84,14 @@ def improved_epsilon(*, order: float, divergence: float, log_delta: float) -> fl
         divergence: ε(a), the Rényi divergence of order a of all runs, in nats.
         log_delta: ln δ.
     """
-    terms = (divergence, _log_one_minus_inverse(order), -log_delta / (order - 1.0), -math.log(order) / (order - 1.0))
-    return math.fsum(terms) + 10.0 * UNIT_ROUNDOFF * math.fsum(map(abs, terms))
+    terms = (
+        divergence,
+        _log_one_minus_inverse(order),
+        -log_delta / (order - 1.0),
+        -math.log(order) / (order - 1.0),
+    )
+    rounding = 10.0 * UNIT_ROUNDOFF * math.fsum(map(abs, terms))
+    return math.fsum(terms) + rounding
 
 
 def _log_one_minus_inverse(order: float) -> float:
@@ -105,10 +111,11 @@ def _best_order(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
     """
     candidates = []
     for order, divergence in zip(inputs.orders, inputs.divergences, strict=True):
-        total = product_up(inputs.times, divergence)
-        candidates.append((convert(order=order, divergence=total, log_delta=inputs.log_delta), order))
-    epsilon, order = min(candidates)
-    return {"epsilon": max(epsilon, 0.0), "order": order}
+        total_divergence = product_up(inputs.times, divergence)
+        epsilon = convert(order=order, divergence=total_divergence, log_delta=inputs.log_delta)
+        candidates.append((epsilon, order))
+    least_epsilon, best_order = min(candidates)
+    return {"epsilon": max(least_epsilon, 0.0), "order": best_order}
 
 
 _RENYI_EXAMPLE = {"orders": [2.0, 32.0], "divergences": [1.1, 1.1], "delta": 1e-5}

@@ -52,16 +52,21 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
     """
     if windows == 1:
         return curve.epsilon(log_delta).upper
-    if _log_delta_of_all(curve, windows, 0.0) <= log_delta:
+
+    def meets_target(window_epsilon: float) -> bool:
+        """Return whether all windows meet the target δ if one window has this ε."""
+        return _log_delta_of_all(curve, windows, window_epsilon) <= log_delta
+
+    if meets_target(0.0):
         return 0.0
     low, high = 0.0, max(curve.epsilon(log_delta).upper, _SEARCH_TOLERANCE)
-    while not _log_delta_of_all(curve, windows, high) <= log_delta:
+    while not meets_target(high):
         low, high = high, 2.0 * high
         if not product_up(windows, high) < LARGEST_EPSILON:
             return math.inf
     while high - low > _SEARCH_TOLERANCE * high:
         middle = 0.5 * (low + high)
-        if _log_delta_of_all(curve, windows, middle) <= log_delta:
+        if meets_target(middle):
             high = middle
         else:
             low = middle
@@ -79,10 +84,10 @@ def _log_delta_of_all(curve: Curve, windows: int, window_epsilon: float) -> floa
     log_delta = curve.log_delta(window_epsilon).upper
     if windows == 1 or log_delta == -math.inf:
         return log_delta
-    size = abs(log_delta) + windows * window_epsilon + math.log(windows)
+    sum_of_terms = abs(log_delta) + windows * window_epsilon + math.log(windows)  # for the rounding of the total
     if window_epsilon == 0.0:
         total = log_delta + math.log(windows)
     else:
         total = group_log_delta(epsilon=window_epsilon, log_delta=log_delta, group_size=windows)
-        size += 2.0 * abs(math.log(window_epsilon))
-    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + size), 0.0)
+        sum_of_terms += 2.0 * abs(math.log(window_epsilon))
+    return min(total + 8 * UNIT_ROUNDOFF * (1.0 + sum_of_terms), 0.0)

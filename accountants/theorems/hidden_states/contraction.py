@@ -38,8 +38,13 @@ def shift_outputs(epsilon: float, shift: float) -> Outputs:
         epsilon: ε ≥ 0.
         shift: distance r.
     """
-    outputs = delta_outputs(float(log_theta(epsilon, shift)), "theta")
-    return {"shift": shift} | outputs | delta_outputs(float(log_theta_complement(epsilon, shift)), "complement")
+    log_value = float(log_theta(epsilon, shift))
+    log_complement = float(log_theta_complement(epsilon, shift))
+    return {
+        "shift": shift,
+        **delta_outputs(log_value, "theta"),
+        **delta_outputs(log_complement, "complement"),
+    }
 
 
 @request
@@ -60,7 +65,8 @@ class FiniteChannel:
             raise InvalidInput.at("/rows", "must have at least one row")
         for index, row in enumerate(rows):
             are_probabilities = all(isinstance(entry, int | float) and 0.0 <= entry <= 1.0 for entry in row)
-            if not are_probabilities or len(row) != len(rows[0]) or abs(math.fsum(row) - 1.0) > 1e-9:
+            is_distribution = are_probabilities and abs(math.fsum(row) - 1.0) <= 1e-9
+            if not is_distribution or len(row) != len(rows[0]):
                 raise InvalidInput.at(f"/rows/{index}", "is not a probability vector as long as the first row")
 
 

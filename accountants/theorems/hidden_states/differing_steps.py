@@ -32,6 +32,8 @@ from epsilond.accountants.theorems.hidden_states.shifted_interpolation import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun
 
@@ -169,15 +171,15 @@ class DifferingSteps:
         # variance[e] is that of the noise of `length` steps, the use included, of which the last one is e = v − u steps
         # before the release. The noise is contracted by the steps of the window that follow it.
         length, variance = 1, noise**2
-        while 2 * length <= variance.size + length - 1:
+        while length < variance.size:
             variance = _double_window(variance, log_influence, length)
             length *= 2
-            end = np.arange(variance.size)
-            log_window = log_influence[end + length - 1] - log_influence[end]
+            u = length - 1
+            log_window = log_influence[u:] - log_influence[: variance.size]
             influence = np.exp(np.maximum(log_window, LEAST_LOG_POWER))
             with np.errstate(divide="ignore"):
-                mu = shift[length - 1 :] * influence / np.sqrt(variance) * outward[length - 1 :] * OUTWARD
-            windows.append((length - 1, mu))
+                mu = shift[u:] * influence / np.sqrt(variance) * outward[u:] * OUTWARD
+            windows.append((u, mu))
         return tuple(windows)
 
     @cached_property
@@ -220,9 +222,8 @@ class DifferingSteps:
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
         """Enclose numerically the logarithm of the upper bound on δ(ε).
 
-        A place v of a record means that it is used v steps before the release. The bound is the mean over the places,
-        or the largest value if the order of the batches is known. Places are evaluated in stages of growing size, from
-        the release backwards. The evaluation stops once the sum over all remaining places is negligible.
+        The bound is the mean over the places of the record, or the largest value if the order of the batches is known.
+        Places are evaluated in stages, from the release backwards, until the sum over the remaining ones is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -230,26 +231,21 @@ class DifferingSteps:
                 diameter of the step's image over its noise, θ_ε(r) is δ(ε) of N(r, 1) against N(0, 1). Otherwise only
                 the noise of the later steps counts.
         """
-        steps = self.run.steps
-        nearest = min(steps, HYBRID_PLACES)
         parts: list[LogValues] = []
         product = LogProduct()
-        first = 0
-        while first < nearest:
-            stage = slice(first, min(nearest, max(FIRST_STAGE, 4 * first)))
+        for stage in _stages(min(self.run.steps, HYBRID_PLACES)):
             if contracted:
                 values, product = self._best_windows(epsilon, stage, product)
             else:
                 values = LogValues(*theta_with_error(epsilon, self.mu[stage]))
             parts.append(values)
-            first = stage.stop
-            if first < steps:
-                rest = self._log_rest(epsilon, first, product.value + product.error)
-                largest = max(float((values.value - values.error).max()) for values in parts)
-                if rest < largest - NEGLIGIBLE:
-                    return self._mean_over_places(parts, rest)
-        if first < steps:
-            parts.append(self._block_values(epsilon, product, contracted=contracted))
+            if stage.stop == self.run.steps:
+                return self._mean_over_places(parts)
+            log_rest = self._log_rest(epsilon, stage.stop, product.value + product.error)
+            log_largest = max(float((values.value - values.error).max()) for values in parts)
+            if log_rest < log_largest - NEGLIGIBLE:
+                return self._mean_over_places(parts, log_rest)
+        parts.append(self._block_values(epsilon, product, contracted=contracted))
         return self._mean_over_places(parts)
 
     def _log_rest(self, epsilon: float, first: int, after: float) -> float:
@@ -260,8 +256,9 @@ class DifferingSteps:
             first: the first of the places.
             after: upper bound on the log of the product of the contraction factors of all steps after this place.
         """
-        largest = float(theta_with_error(epsilon, self.largest_mu_from[[first]])[0][0]) + 1e-9
-        return min(largest, after) + math.log(self.run.steps - first)
+        (log_theta,), _ = theta_with_error(epsilon, self.largest_mu_from[[first]])
+        largest_term = float(log_theta) + 1e-9
+        return min(largest_term, after) + math.log(self.run.steps - first)
 
     def _best_windows(self, epsilon: float, stage: slice, product: LogProduct) -> tuple[LogValues, LogProduct]:
         """Return the least bound on log δ for some numbers v of steps between a record's use and the release.
@@ -281,19 +278,17 @@ class DifferingSteps:
         """
         steps = self.run.steps
         sensitivity, contraction = self.run.shifts(steps - stage.stop + 1, steps - stage.start)
-        products = running_products(product, LogValues(*theta_with_error(epsilon, contraction[::-1])), stage.stop)
+        factors = LogValues(*theta_with_error(epsilon, contraction[::-1]))
+        products = running_products(product, factors, stage.stop)
         windows = [(0, sensitivity[::-1])]
         if float(products.value[-1]) < -KERNELS_FELT:
             windows += self._windows_within(stage)
-        # θ is evaluated once for all windows, and the result is split again. The first part is for u = v.
-        mus = [self.mu[stage], *(mu for _, mu in windows)]
-        theta, theta_error = theta_with_error(epsilon, np.concatenate(mus))
-        cuts = np.cumsum([mu.size for mu in mus])[:-1]
-        values, errors = np.split(theta, cuts), np.split(theta_error, cuts)
-        best = LogValues(values[0], errors[0])
-        for (length, _), value, error in zip(windows, values[1:], errors[1:], strict=True):
-            candidates = LogValues(value + products.value[: value.size], error + products.error[: value.size])
-            replace_by_smaller(best, candidates, slice(length, length + value.size))
+        lengths, window_mus = zip(*windows, strict=True)
+        best, *window_deltas = _log_delta_of_each(epsilon, (self.mu[stage], *window_mus))
+        for length, delta in zip(lengths, window_deltas, strict=True):
+            size = delta.value.size
+            candidates = LogValues(delta.value + products.value[:size], delta.error + products.error[:size])
+            replace_by_smaller(best, candidates, slice(length, length + size))
         return best, LogProduct(float(products.value[-1]), float(products.error[-1]))
 
     def _windows_within(self, stage: slice) -> list[tuple[int, FloatArray]]:
@@ -322,23 +317,30 @@ class DifferingSteps:
             product: log of the product of the contraction factors of the last `HYBRID_PLACES` steps.
             contracted: whether each later step may also multiply δ by its contraction factor.
         """
-        blocks = self.blocks
-        value, error = theta_with_error(epsilon, blocks.mu)
+        best = LogValues(*theta_with_error(epsilon, self.blocks.mu))
         if contracted:
-            kernel, kernel_error = theta_with_error(epsilon, blocks.contraction)
-            use, use_error = theta_with_error(epsilon, blocks.sensitivity)
-            logs = blocks.counts * np.maximum(kernel, LEAST_LOG_FACTOR)
-            # The product before each block, so without the block's own steps.
-            products = np.append(product.value, product.value + np.cumsum(logs))[:-1]
-            product_errors = np.append(product.error, product.error + np.cumsum(blocks.counts * kernel_error))[:-1]
-            candidate = use + products
-            candidate_error = use_error + product_errors + UNIT_ROUNDOFF * self.run.steps * np.abs(products)
-            is_better = candidate < value
-            value = np.where(is_better, candidate, value)
-            error = np.where(is_better, candidate_error, error)
+            replace_by_smaller(best, self._contracted_block_values(epsilon, product), slice(None))
+        value = best.value
         if not self.run.known_order:
-            value = value + np.log(blocks.counts)
-        return LogValues(value, error + 1e-15)
+            value = value + np.log(self.blocks.counts)
+        return LogValues(value, best.error + 1e-15)
+
+    def _contracted_block_values(self, epsilon: float, product: LogProduct) -> LogValues:
+        """Return the log of δ of a use times the contraction factors of all later steps, for each block of places.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+            product: log of the product of the contraction factors of the last `HYBRID_PLACES` steps.
+        """
+        blocks = self.blocks
+        factor, factor_error = theta_with_error(epsilon, blocks.contraction)
+        use, use_error = theta_with_error(epsilon, blocks.sensitivity)
+        log_block_product = blocks.counts * np.maximum(factor, LEAST_LOG_FACTOR)
+        # The product before each block, so without the block's own steps.
+        products = np.append(product.value, product.value + np.cumsum(log_block_product))[:-1]
+        product_errors = np.append(product.error, product.error + np.cumsum(blocks.counts * factor_error))[:-1]
+        rounding = UNIT_ROUNDOFF * self.run.steps * np.abs(products)
+        return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
         """Return the log of the mean over the places of a record, or of the largest value if the order is known.
@@ -360,6 +362,22 @@ class DifferingSteps:
         return Interval(low, min(high, 0.0))
 
 
+def _stages(count: int) -> Iterator[slice]:
+    """Yield ranges of consecutive places from 0 to `count`, each of which ends four times as far as the one before."""
+    first = 0
+    while first < count:
+        last = min(count, max(FIRST_STAGE, 4 * first))
+        yield slice(first, last)
+        first = last
+
+
+def _log_delta_of_each(epsilon: float, mus: Sequence[FloatArray]) -> list[LogValues]:
+    """Return log δ(ε) of N(μ, 1) against N(0, 1) for each array of μ; all are evaluated in one call."""
+    theta, error = theta_with_error(epsilon, np.concatenate(mus))
+    cuts = np.cumsum([mu.size for mu in mus])[:-1]
+    return [LogValues(*part) for part in zip(np.split(theta, cuts), np.split(error, cuts), strict=True)]
+
+
 def _double_window(variance: FloatArray, log_influence: FloatArray, length: int) -> FloatArray:
     """Return the noise variance of windows of 2l steps from that of windows of l steps.
 
@@ -372,6 +390,6 @@ def _double_window(variance: FloatArray, log_influence: FloatArray, length: int)
         length: number l of steps.
     """
     later_half, earlier_half = variance[:-length], variance[length:]
-    end = np.arange(later_half.size)
-    log_contraction = log_influence[end + length] - log_influence[end]
+    count = later_half.size
+    log_contraction = log_influence[length : length + count] - log_influence[:count]
     return np.asarray(later_half + np.exp(2.0 * log_contraction) * earlier_half)

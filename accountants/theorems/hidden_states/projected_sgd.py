@@ -205,22 +205,25 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
         The guarantee, or a refusal if the steps have more than `MOST_NOISES` different noises.
     """
     run = run_for(spec, case)
-    constant = spec.noise_schedule.constant
-    if constant is not None:
-        noises, counts = np.asarray([constant]), np.asarray([spec.steps])
-    else:
-        noises, counts = np.unique(spec.noise_schedule.at(1, spec.steps), return_counts=True)
-    if noises.size > MOST_NOISES:
-        return Refusal(COMPOSED, f"{noises.size} different noises are more than the {MOST_NOISES} that are composed")
-    steps = tuple(
-        Repeated(times=int(count), mechanism=sampled_step(run, float(noise)))
-        for noise, count in zip(noises, counts, strict=True)
-    )
+    noise_counts = _count_noises(spec)
+    if len(noise_counts) > MOST_NOISES:
+        reason = f"{len(noise_counts)} different noises are more than the {MOST_NOISES} that are composed"
+        return Refusal(COMPOSED, reason)
+    steps = tuple(Repeated(times=count, mechanism=sampled_step(run, noise)) for noise, count in noise_counts.items())
     inner = case.account(Composed(mechanisms=steps), case.setting)
     step = COMPOSED.because(inner.derivation, steps=spec.steps)
     declared = (*inner.declared, LIPSCHITZ_LOSSES, FRESH_NOISE)
     curve = Curve(inner.curve.upper, released_model_instances(spec, case.setting.relation))
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
+
+
+def _count_noises(spec: ProjectedSgd) -> dict[float, int]:
+    """Return the number of steps with each noise of a run, by increasing noise."""
+    constant = spec.noise_schedule.constant
+    if constant is not None:
+        return {float(constant): spec.steps}
+    noises, counts = np.unique(spec.noise_schedule.at(1, spec.steps), return_counts=True)
+    return dict(zip(noises.tolist(), counts.tolist(), strict=True))
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
@@ -298,8 +301,11 @@ def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
         return steps
-    mu = steps.single_mu if isinstance(steps, EqualSteps) else None
-    upper = bound_pair(InterpolationBound(steps, contracted=False)) if mu is None else gaussian_pair(mu)
+    single_mu = steps.single_mu if isinstance(steps, EqualSteps) else None
+    if single_mu is not None:
+        upper = gaussian_pair(single_mu)
+    else:
+        upper = bound_pair(InterpolationBound(steps, contracted=False))
     declared = (CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)
     return make_guarantee(case, INTERPOLATION, steps.run, upper, *declared)
 
@@ -317,7 +323,8 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
         return steps
-    if spec.period == 1 and spec.participants == spec.clients:
+    has_full_batches = spec.period == 1 and spec.participants == spec.clients
+    if has_full_batches:
         return Refusal(HYBRID, "every step uses every record, so that no step is behind the last use")
     bound = InterpolationBound(steps, contracted=True)
     return make_guarantee(case, HYBRID, steps.run, bound_pair(bound), CONVEX_LOSSES, SMOOTH_LOSSES, PROJECTED, HIDDEN)

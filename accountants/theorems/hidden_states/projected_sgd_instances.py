@@ -113,7 +113,8 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     """
     steps = line.spec.steps
     final_std = line.deviation(steps)
-    largest_shift = line.shift * (steps if line.has_equal_steps else math.ceil(steps / line.spec.period))
+    most_uses = steps if line.has_equal_steps else math.ceil(steps / line.spec.period)
+    largest_shift = line.shift * most_uses
     distance = (line.spec.radius - largest_shift) / final_std
     if distance < _FAR_DEVIATIONS:
         return None
@@ -152,12 +153,13 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
         pulls_and_weights = line.pulls(stop)
         if pulls_and_weights is None:
             return None
-        count += pulls_and_weights[0].size
+        stop_pulls, stop_weights = pulls_and_weights
+        count += stop_pulls.size
         if count > _COMPONENTS:
             return None
-        pulls.append(pulls_and_weights[0])
-        deviations.append(np.full(pulls_and_weights[0].size, line.deviation(stop)))
-        weights.append(pulls_and_weights[1] / len(line.stops))
+        pulls.append(stop_pulls)
+        deviations.append(np.full(stop_pulls.size, line.deviation(stop)))
+        weights.append(stop_weights / len(line.stops))
     return np.concatenate(pulls), np.concatenate(deviations), np.concatenate(weights)
 
 

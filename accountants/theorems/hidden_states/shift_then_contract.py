@@ -8,6 +8,7 @@ without interpolation.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,8 @@ from epsilond.accountants.theorems.hidden_states.record_places import PossiblePl
 from epsilond.accountants.theorems.hidden_states.shifted_interpolation import HIDDEN, periodic_mu
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.numerics.special import FloatArray
     from epsilond.accountants.theorems.hidden_states.differing_steps import DifferingSteps
 
@@ -84,22 +87,19 @@ class EqualSteps:
         after the last use in `kind.nodes`. Distances are in standard deviations of a step's noise.
         """
         run = self.run
-        step = run.step_schedule.at(1, 1)
+        step_size = run.step_schedule.at(1, 1)
         (shift,), _ = run.shifts(1, 1)
-        contraction = run.lipschitz_constant(step)
+        contraction = run.lipschitz_constant(step_size)
         assert contraction is not None  # the theorem requires smooth losses
-        noise_std = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
-        return tuple(
-            periodic_mu(
-                uses=kind.uses,
-                period=run.period,
-                after=kind.nodes,
-                contraction=float(contraction[0]),
-                shift=float(shift),
-                diameter=2.0 * run.radius / noise_std,
-            )
-            for kind in self.places.kinds
+        noise_std = float(step_size[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
+        mu_of = functools.partial(
+            periodic_mu,
+            period=run.period,
+            contraction=float(contraction[0]),
+            shift=float(shift),
+            diameter=2.0 * run.radius / noise_std,
         )
+        return tuple(mu_of(uses=kind.uses, after=kind.nodes) for kind in self.places.kinds)
 
     @property
     def single_mu(self) -> float | None:
@@ -118,11 +118,15 @@ class EqualSteps:
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
         """
-        theta, error = theta_with_error(epsilon, self._shifts(STAGE))
-        total = self._sum(theta, error, STAGE, contracted=contracted, switch=switch)
+
+        def total_over(most: int | None) -> Interval | None:
+            """Return the sum over some nodes of each kind of places; None if the other nodes matter."""
+            theta, error = theta_with_error(epsilon, self._shifts(most))
+            return self._sum(theta, error, most, contracted=contracted, switch=switch)
+
+        total = total_over(STAGE)
         if total is None:
-            theta, error = theta_with_error(epsilon, self._shifts(None))
-            total = self._sum(theta, error, None, contracted=contracted, switch=switch)
+            total = total_over(None)
         assert total is not None  # no node was omitted
         return self._mean(total)
 
@@ -187,18 +191,19 @@ class EqualSteps:
         """
         contraction = None
         if contracted:
-            contraction = _Contraction(max(float(theta[-1]), LEAST_LOG_FACTOR), float(error[-1]), switch)
-        total = Interval(-math.inf, -math.inf)
+            log_factor = max(float(theta[-1]), LEAST_LOG_FACTOR)
+            contraction = _Contraction(log_factor, float(error[-1]), switch)
+        lower = upper = -math.inf
         first = 0
         for kind, mu in zip(self.places.kinds, self.mus, strict=True):
             last = first + mu[:most].size
             bounds = _sum_over_places(kind, theta[first:last], error[first:last], contraction)
             if bounds is None:
                 return None
-            lower = float(np.logaddexp(total.lower, bounds.lower))
-            total = Interval(lower, float(np.logaddexp(total.upper, bounds.upper)))
+            lower = float(np.logaddexp(lower, bounds.lower))
+            upper = float(np.logaddexp(upper, bounds.upper))
             first = last
-        return total
+        return Interval(lower, upper)
 
 
 def _sum_over_places(
@@ -219,13 +224,15 @@ def _sum_over_places(
     Returns:
         The bounds, or None if the omitted terms are not negligible.
     """
+    count = theta.size
     if contraction is not None:
-        theta, error = _contract(kind.nodes[: theta.size], theta, error, contraction)
-    terms = theta + kind.log_weights[: theta.size]
+        theta, error = _contract(kind.nodes[:count], theta, error, contraction)
+    terms = theta + kind.log_weights[:count]
     lower, upper = log_sum(terms - error), log_sum(terms + error)
-    if theta.size == kind.nodes.size:
+    if count == kind.nodes.size:
         return Interval(lower, upper)
-    omitted = float(theta[-1] + error[-1]) + log_sum(kind.log_weights[theta.size :])
+    largest_omitted = float(theta[-1] + error[-1])
+    omitted = largest_omitted + log_sum(kind.log_weights[count:])
     if omitted >= lower - NEGLIGIBLE:
         return None
     return Interval(lower, float(np.logaddexp(upper, omitted)))
@@ -301,13 +308,16 @@ class InterpolationBound(Bound):
         epsilon = 2.0**-10
         while self.log_bound(epsilon).upper > SMALL_LOG_DELTA and epsilon < LARGEST_EPSILON:
             epsilon *= 2.0
-        choices: list[Bound] = [InterpolationBound(self.steps, contracted=False)]
-        if isinstance(self.steps, EqualSteps):
-            switches = (0.0, *(2.0**k for k in range(max(1, self.steps.run.period).bit_length())))
-            choices += [SwitchedBound(self.steps, switch) for switch in switches]
-        else:
-            choices.append(ContractionBound(self.steps.run))
-        return min(choices, key=lambda choice: choice.log_bound(epsilon).upper)
+        without_contraction = InterpolationBound(self.steps, contracted=False)
+        return min((without_contraction, *self._bounds_with_switch()), key=lambda bound: bound.log_bound(epsilon).upper)
+
+    def _bounds_with_switch(self) -> Sequence[Bound]:
+        """Return bounds with contraction from a fixed step on: after 0, 1, 2, 4, … steps, or right after the use."""
+        if not isinstance(self.steps, EqualSteps):
+            return [ContractionBound(self.steps.run)]
+        doublings = max(1, self.steps.run.period).bit_length()
+        switches = [0.0, *(2.0**k for k in range(doublings))]
+        return [SwitchedBound(self.steps, switch) for switch in switches]
 
     def log_bound(self, epsilon: float) -> Interval:
         """Return bounds on the log of the bound on δ."""

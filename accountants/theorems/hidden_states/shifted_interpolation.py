@@ -94,27 +94,26 @@ def periodic_mu(
     """
     rate = -math.log(max(contraction, LEAST_CONTRACTION))
     steps = np.asarray(after, dtype=np.float64)
-    has_diameter = math.isfinite(diameter)
     last_use = _LastUse(
         rate=rate,
         last=shift * _powers(rate, steps),
         noise_variance=powers_sum(2.0 * rate, steps + 1.0),
         contraction=_powers(rate, steps + 1.0),
     )
-    distance, earlier_steps = _distance_before_last_use(uses, period, rate, shift)
+    # Each plan before the last use: a distance, and the number of steps that hide it.
+    plans = [_distance_before_last_use(uses, period, rate, shift)]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        squares = [last_use.cost(distance, earlier_steps)]
-        if uses > 1 and has_diameter:
-            late_starts = _late_starts(uses, period, rate, shift=shift, diameter=diameter)
-            squares += [last_use.cost(late_distance, late_steps) for late_distance, late_steps in late_starts]
-        if has_diameter:
+        if uses > 1 and math.isfinite(diameter):
+            plans += _late_starts(uses, period, rate, shift=shift, diameter=diameter)
+        squares = [last_use.cost(distance, hiding_steps) for distance, hiding_steps in plans]
+        if math.isfinite(diameter):
             # The plan starts after the last use, at the diameter of the domain.
             squares.append((diameter * _powers(rate, steps)) ** 2 / powers_sum(2.0 * rate, steps))
     # A plan whose square exceeds the doubles is not used, and a square that underflows counts as `LEAST_SQUARE`.
     squares = [np.where(np.isnan(square), np.inf, square) for square in np.broadcast_arrays(*squares)]
     has_distance = shift > 0.0 and diameter > 0.0
-    least = np.maximum(np.minimum.reduce(squares), LEAST_SQUARE if has_distance else 0.0)
-    return np.asarray(np.sqrt(least) * OUTWARD)
+    least_square = np.maximum(np.minimum.reduce(squares), LEAST_SQUARE if has_distance else 0.0)
+    return np.asarray(np.sqrt(least_square) * OUTWARD)
 
 
 def _distance_before_last_use(uses: int, period: int, rate: float, shift: float) -> tuple[float, float]:
@@ -168,7 +167,6 @@ class _LastUse(NamedTuple):
         As a function of the accumulated noise variance, the hidden total increases linearly up to the last use, and
         linearly after it. Both parts have one slope unless that hides more than the distance so far at some step.
 
-
         Args:
             distance: distance of the two runs before the last use, in standard deviations of a step's noise.
             steps: number of steps before the last use over which it is hidden.
@@ -207,10 +205,11 @@ def _late_starts(
     near_best = np.clip(np.round(uses_to_diameter) + np.arange(-2.0, 4.0), 1.0, most)
     grid = np.geomspace(1.0, most, MOST_STARTS).round()
     shift_before_next_use = shift * float(_powers(rate, period - 1.0))
-    for remaining in np.unique(np.concatenate((near_best, grid))).tolist():
-        steps = period * remaining - 1.0
-        sum_of_uses = float(powers_sum(period * rate, remaining - 1.0))
-        yield diameter * float(_powers(rate, steps)) + shift_before_next_use * sum_of_uses, steps
+    for remaining_uses in np.unique(np.concatenate((near_best, grid))).tolist():
+        steps = period * remaining_uses - 1.0
+        from_start = diameter * float(_powers(rate, steps))
+        from_uses = shift_before_next_use * float(powers_sum(period * rate, remaining_uses - 1.0))
+        yield from_start + from_uses, steps
 
 
 # The theorem --------------------------------------------------------------------------------------------------------

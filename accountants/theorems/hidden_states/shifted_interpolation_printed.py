@@ -134,8 +134,11 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
     """
     c, t = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
-    # (1 − c^t)/(1 + c^t) = tanh(−t log(c)/2)
-    ratio = t if c == 1.0 else math.tanh(-0.5 * (t * math.log(c))) * (1.0 + c) / (1.0 - c)
+    if c == 1.0:
+        ratio = float(t)
+    else:
+        power_ratio = math.tanh(-0.5 * (t * math.log(c)))  # (1 − c^t)/(1 + c^t)
+        ratio = power_ratio * (1.0 + c) / (1.0 - c)
     mu = shift * math.sqrt(ratio) * ROUNDED_UP
     return {"gaussian_dp_mu": mu, "best_mu": _best(uses=t, period=1, contraction=c, shift=shift)}
 
@@ -150,6 +153,7 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
     """
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
+    mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
     best = _best(
         uses=inputs.rounds,
         period=1,
@@ -157,15 +161,14 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
         shift=shift / inputs.noise_std,
         diameter=inputs.diameter / (inputs.step_size * inputs.noise_std),
     )
-    return {"gaussian_dp_mu": math.sqrt(square) / inputs.noise_std * ROUNDED_UP, "best_mu": best}
+    return {"gaussian_dp_mu": mu, "best_mu": best}
 
 
 def noisy_cgd(inputs: Cyclic) -> Outputs:
     """Compute μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})) of cyclic descent.
 
     The inputs give Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, c = `contraction`, l = `period` batches in a
-    pass and E = `rounds` passes. 1 − c² and 1 − c^l come from expm1 of multiples of log c, so that nothing cancels near
-    c = 1.
+    pass and E = `rounds` passes.
 
     Returns:
         μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
@@ -176,11 +179,12 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
         by_earlier_passes = (passes - 1) / period
     else:
         log_c = math.log(c)
+        # 1 − c² and 1 − c^l by expm1, so that nothing cancels near c = 1
         ratio = c ** (2 * period - 2) * -math.expm1(2.0 * log_c) / math.expm1(period * log_c) ** 2
         # (1 − x)/(1 + x) = tanh(−log(x)/2) with x = c^{l(E−1)}
         by_earlier_passes = ratio * math.tanh(-0.5 * period * (passes - 1) * log_c)
-    best = _best(uses=passes, period=period, contraction=c, shift=shift)
-    return {"gaussian_dp_mu": shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP, "best_mu": best}
+    mu = shift * math.sqrt(1.0 + by_earlier_passes) * ROUNDED_UP
+    return {"gaussian_dp_mu": mu, "best_mu": _best(uses=passes, period=period, contraction=c, shift=shift)}
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
@@ -195,6 +199,7 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)
     square += shift**2 * (1.0 + inputs.saturation / inputs.period)
+    mu = math.sqrt(square) / inputs.noise_std * ROUNDED_UP
     best = _best(
         uses=inputs.rounds,
         period=inputs.period,
@@ -202,7 +207,7 @@ def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
         shift=shift / inputs.noise_std,
         diameter=inputs.diameter / (inputs.step_size * inputs.noise_std),
     )
-    return {"gaussian_dp_mu": math.sqrt(square) / inputs.noise_std * ROUNDED_UP, "best_mu": best}
+    return {"gaussian_dp_mu": mu, "best_mu": best}
 
 
 def _source(item: str) -> Source:

@@ -69,12 +69,11 @@ def constants_of(success_probability: float) -> tuple[float, float, float]:
     1/3, 7√2/4 and 2/3.
     """
     p, q = success_probability, 1.0 - success_probability
-    squares = p * p + q * q
-    return (
-        2.0 / 3.0 * squares + (q - p),
-        math.sqrt(2.0) * (3.0 * (p**3 + q**3) + 2.0 * squares),
-        4.0 / 3.0 * squares,
-    )
+    squares, cubes = p * p + q * q, p**3 + q**3
+    b = 2.0 / 3.0 * squares + (q - p)
+    c = math.sqrt(2.0) * (3.0 * cubes + 2.0 * squares)
+    d = 4.0 / 3.0 * squares
+    return b, c, d
 
 
 def least_variance(inputs: BinomialInputs) -> float:
@@ -99,14 +98,15 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
         trials: number N of trials, which may be a real number.
     """
     b, c, d = constants_of(inputs.success_probability)
+    l1, l2, linf = inputs.l1_sensitivity, inputs.l2_sensitivity, inputs.linf_sensitivity
     variance, delta = inputs.trial_variance * trials, inputs.delta
-    log_ten = math.log(10.0 / delta)
-    l2_term = inputs.l2_sensitivity * math.sqrt(2.0 * math.log(1.25 / delta) / variance)
-    l1_term = inputs.l2_sensitivity * c * math.sqrt(log_ten) + inputs.l1_sensitivity * b
-    linf_factor = 2.0 / 3.0 * math.log(1.25 / delta)
-    linf_factor += d * math.log(20.0 * inputs.dimension / delta) * log_ten
-    total = l2_term + l1_term / (variance * (1.0 - delta / 10.0)) + inputs.linf_sensitivity * linf_factor / variance
-    return total * inputs.trials_per_step
+    log_10_over_delta = math.log(10.0 / delta)
+    log_125_over_delta = math.log(1.25 / delta)
+    gaussian_term = l2 * math.sqrt(2.0 * log_125_over_delta / variance)
+    l1_term = (l2 * c * math.sqrt(log_10_over_delta) + l1 * b) / (variance * (1.0 - delta / 10.0))
+    linf_factor = 2.0 / 3.0 * log_125_over_delta + d * math.log(20.0 * inputs.dimension / delta) * log_10_over_delta
+    linf_term = linf * linf_factor / variance
+    return (gaussian_term + l1_term + linf_term) * inputs.trials_per_step
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
@@ -115,15 +115,20 @@ def least_trials(inputs: BinomialInputs) -> int | None:
     Returns:
         The number of trials, or None if 10^15 trials are not enough.
     """
-    high = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
-    if binomial_epsilon(inputs, high) <= inputs.epsilon:
-        return high
-    low = high
-    while binomial_epsilon(inputs, high) > inputs.epsilon:
+
+    def misses_target(trials: int) -> bool:
+        """Return whether ε at this number of trials exceeds the target."""
+        return binomial_epsilon(inputs, trials) > inputs.epsilon
+
+    least_for_variance = max(1, math.ceil(least_variance(inputs) / inputs.trial_variance))
+    if not misses_target(least_for_variance):
+        return least_for_variance
+    low = high = least_for_variance
+    while misses_target(high):
         if high > LARGEST_COUNT:
             return None
         low, high = high, 2 * high
-    return bisect_integers(lambda trials: binomial_epsilon(inputs, trials) > inputs.epsilon, low, high) + 1
+    return bisect_integers(misses_target, low, high) + 1
 
 
 def binomial_bits(quantization_levels: int, trials: int) -> int:

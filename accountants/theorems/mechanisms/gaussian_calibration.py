@@ -85,7 +85,8 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
     unsafe_shift = _move_until(lambda shift: excess(shift, -1) > 0.0, root, 1.0)
     # The quotients are rounded outward, so that the shift of each bound on σ is within the certified range.
     lower = sensitivity / unsafe_shift * (1.0 - 4.0 * UNIT_ROUNDOFF)
-    return Interval(lower, sensitivity / safe_shift * (1.0 + 4.0 * UNIT_ROUNDOFF))
+    upper = sensitivity / safe_shift * (1.0 + 4.0 * UNIT_ROUNDOFF)
+    return Interval(lower, upper)
 
 
 def _move_until(is_certified: Callable[[float], bool], start: float, sign: float) -> float:
@@ -96,9 +97,11 @@ def _move_until(is_certified: Callable[[float], bool], start: float, sign: float
         start: the first number.
         sign: 1.0 to move up, −1.0 to move down.
     """
-    value, step = start, 2.0**-46
+    value = start
+    relative_step = 2.0**-46
     while not is_certified(value):
-        value, step = value * (1.0 + sign * step), 2.0 * step
+        value *= 1.0 + sign * relative_step
+        relative_step *= 2.0
     return value
 
 
@@ -121,18 +124,22 @@ def _find_root(excess: Callable[[float], float]) -> float:
     Raises:
         InvalidInput: the crossing is above `LARGEST_SHIFT` or below e^−670.
     """
+
+    def excess_at_log(log_shift: float) -> float:
+        """Return the function at the shift e^`log_shift`."""
+        return excess(math.exp(log_shift))
+
     high, largest = 0.0, math.log(LARGEST_SHIFT)
-    while excess(math.exp(high)) <= 0.0:
+    while excess_at_log(high) <= 0.0:
         if high >= largest:
             raise InvalidInput.at("/delta", "is met with noise below 1e-5 of the sensitivity")
         high = min(high + 2.0, largest)
     low = high - 2.0
-    while excess(math.exp(low)) > 0.0:
+    while excess_at_log(low) > 0.0:
         if low < -660.0:
             raise InvalidInput.at("/delta", "is too small for this ε")
         low = max(2.0 * low - 2.0, -670.0)
-    root = brent_root(lambda log_shift: excess(math.exp(log_shift)), low, high, absolute=1e-15, relative=8.9e-16)
-    return math.exp(root)
+    return math.exp(brent_root(excess_at_log, low, high, absolute=1e-15, relative=8.9e-16))
 
 
 # The theorems -------------------------------------------------------------------------------------------------------

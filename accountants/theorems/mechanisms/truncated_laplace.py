@@ -45,9 +45,11 @@ def cut_moment(order: int, reach: float) -> float:
         reach: largest value y > 0.
     """
     if reach > 1.0:
-        # E X = 1 − y e^−y/(1 − e^−y), and E X² = 2 − y (y + 2) e^−y/(1 − e^−y).
-        untruncated, factor = (1.0, reach) if order == 1 else (2.0, reach * (reach + 2.0))
-        return untruncated - factor * math.exp(-reach) / -math.expm1(-reach)
+        decay = math.exp(-reach)
+        complement = -math.expm1(-reach)  # 1 − e^−y
+        if order == 1:
+            return 1.0 - reach * decay / complement
+        return 2.0 - reach * (reach + 2.0) * decay / complement
 
     # The closed form would cancel; the quotient of two power series does not.
     def integral(power: int) -> float:

@@ -124,24 +124,25 @@ def averaged_steps(
         lipschitz=lipschitz,
         noise_std=noise_std,
     )
-    noise = dimension * Fraction(noise_std) ** 2
+    noise_moment = dimension * Fraction(noise_std) ** 2
+    gradient_moment = moment - noise_moment
     margin = 1 + RATE_ROUNDING if sampling == "poisson" else 1
-    squared_distance = Fraction(diameter) ** 2 / rounds * margin**2
-    if step_size is not None:
-        eta = Fraction(step_size)
-        noise_part = eta * noise * margin**2 / 2
-        noiseless_part = squared_distance / (2 * eta) + eta * (moment - noise) * margin**2 / 2
+    squared_distance = Fraction(diameter) ** 2 / rounds * margin**2  # D²/R
+    if step_size is None:
         return {
-            "excess_risk": round_up(noiseless_part + noise_part),
-            "without_noise": round_up(noiseless_part),
-            "noise_alone": round_up(noise_part),
-            "step_size": step_size,
+            "excess_risk": root_up(squared_distance * moment),
+            "without_noise": root_up(squared_distance * gradient_moment),
+            "noise_alone": root_up(squared_distance * noise_moment),
+            "step_size": diameter / root_up(moment * rounds),
         }
+    eta = Fraction(step_size)
+    without_noise = squared_distance / (2 * eta) + eta * gradient_moment * margin**2 / 2
+    noise_part = eta * noise_moment * margin**2 / 2
     return {
-        "excess_risk": root_up(squared_distance * moment),
-        "without_noise": root_up(squared_distance * (moment - noise)),
-        "noise_alone": root_up(squared_distance * noise),
-        "step_size": diameter / root_up(moment * rounds),
+        "excess_risk": round_up(without_noise + noise_part),
+        "without_noise": round_up(without_noise),
+        "noise_alone": round_up(noise_part),
+        "step_size": step_size,
     }
 
 

@@ -57,8 +57,10 @@ def whole_batch(*, rate: float, records: int) -> int:
     Raises:
         InvalidInput: rate · records is not a whole number of at least 1, up to the rounding of the rate.
     """
-    batch = round(Fraction(rate) * records)
-    if batch < 1 or abs(Fraction(rate) * records - batch) > WHOLE * batch:
+    exact_batch = Fraction(rate) * records
+    batch = round(exact_batch)
+    is_whole = abs(exact_batch - batch) <= WHOLE * batch
+    if batch < 1 or not is_whole:
         message = f"{rate:.10g} of {records} records is {rate * records:.10g}, and a batch has a whole number of them"
         raise InvalidInput.at("/rate", message, allowed=f"a multiple of 1/{records}, such as {max(batch, 1) / records}")
     return batch
@@ -114,15 +116,18 @@ def noisy_mean(
     """
     if sampling == "full" and rate != 1.0:
         raise InvalidInput.at("/rate", "a full batch has all vectors", allowed="1")
+    batch = Fraction(rate) * records
     has_fixed_size = sampling in ("without-replacement", "with-replacement")
-    batch = Fraction(whole_batch(rate=rate, records=records)) if has_fixed_size else Fraction(rate) * records
-    variance = batch_variance(sampling=sampling, records=records, batch=batch, norm=contribution_norm)
-    noise = dimension * Fraction(noise_std) ** 2
-    scale = batch**2 * rounds
+    if has_fixed_size:
+        batch = Fraction(whole_batch(rate=rate, records=records))
+    # A sum is divided by b, and T quotients are averaged, so that variances are divided by b²T.
+    divisor = batch**2 * rounds
+    sampling_term = batch_variance(sampling=sampling, records=records, batch=batch, norm=contribution_norm) / divisor
+    noise_term = dimension * Fraction(noise_std) ** 2 / divisor
     return {
-        "squared_error": round_up((variance + noise) / scale),
-        "sampling_term": round_up(variance / scale),
-        "noise_term": round_up(noise / scale),
+        "squared_error": round_up(sampling_term + noise_term),
+        "sampling_term": round_up(sampling_term),
+        "noise_term": round_up(noise_term),
         "squared_error_of_zero": round_up(Fraction(contribution_norm) ** 2),
     }
 

@@ -61,16 +61,14 @@ def excess_risk_bounds(
     radius = Fraction(distance)
     bounds: dict[str, float] = {}
     if lipschitz is not None:
-        slope, curvature = Fraction(lipschitz), Fraction(strong_convexity)
+        slope, mu = Fraction(lipschitz), Fraction(strong_convexity)
         bounds["by_lipschitz"] = round_up(slope * radius)
-        if curvature > 0:
-            worst_distance = min(radius, slope / curvature)
-            bounds["by_strong_convexity"] = round_up(
-                slope * worst_distance - curvature * worst_distance * worst_distance / 2
-            )
+        if mu > 0:
+            worst_distance = min(radius, slope / mu)
+            bounds["by_strong_convexity"] = round_up(slope * worst_distance - mu * worst_distance**2 / 2)
     if smoothness is not None and minimiser_gradient_norm is not None:
-        at_minimiser, curvature = Fraction(minimiser_gradient_norm), Fraction(smoothness)
-        bounds["by_smoothness"] = round_up(at_minimiser * radius + curvature * radius * radius / 2)
+        slope_at_minimiser, beta = Fraction(minimiser_gradient_norm), Fraction(smoothness)
+        bounds["by_smoothness"] = round_up(slope_at_minimiser * radius + beta * radius**2 / 2)
     return bounds
 
 

@@ -92,19 +92,29 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
     if relation == "zero-out-one" and not removing_is_replacing(spec.mechanism, case.setting.unit):
         return Refusal(ANY_MECHANISM, "a unit that is in another batch may do less than one that is zeroed")
     inner = case.account(spec.mechanism, case.setting)
-    upper = public_pair(spec, case, inner.curve.upper)
-    if spec.times_chosen < spec.steps:
-        plateau = upper.plateau
-        allocated = _allocated_pair(spec, case, inner.curve.upper)
-        if may_be_coarse(inner.curve.upper, epochs_and_runs(spec)[0]):
-            upper = least_of([allocated, upper])
-        else:
-            upper = allocated
-        upper = with_plateau(upper, plateau)
+    upper = _upper_pair(spec, case, inner.curve.upper)
     attained = attained_pairs(spec, case, inner.curve.witnesses)
     step = ANY_MECHANISM.because(inner.derivation, **allocation_values(spec))
     declared = tuple(dict.fromkeys((*inner.declared, SECRET_ALLOCATION)))
     return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
+
+
+def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
+    """Return the dominating pair of an allocation: with secret batches, or with public ones where that is smaller.
+
+    Args:
+        spec: the allocation.
+        case: the requested setting and effort.
+        pair: dominating pair of one run on a batch.
+    """
+    public = public_pair(spec, case, pair)
+    if spec.times_chosen == spec.steps:
+        return public
+    secret = _allocated_pair(spec, case, pair)
+    epochs, _ = epochs_and_runs(spec)
+    if may_be_coarse(pair, epochs):
+        secret = least_of([secret, public])
+    return with_plateau(secret, public.plateau)
 
 
 def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
@@ -116,10 +126,10 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
         pair: dominating pair of one run on a batch.
     """
     epochs, runs = epochs_and_runs(spec)
-    blocks = [
-        (one_of_several_pair(pair, AllocatedBatches(size, epochs), CELLS, case.effort), runs * count)
-        for size, count in block_sizes(spec.steps, spec.times_chosen)
-    ]
+    blocks = []
+    for size, count in block_sizes(spec.steps, spec.times_chosen):
+        block_pair = one_of_several_pair(pair, AllocatedBatches(size, epochs), CELLS, case.effort)
+        blocks.append((block_pair, runs * count))
     return composed_pair(blocks, case.effort)
 
 
@@ -135,19 +145,19 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     if case.setting.relation == "add-or-remove-one":
         return Refusal(PUBLIC_BATCHES, "public batches show whether the unit is in one")
     inner = case.account(spec.mechanism, case.setting)
-    if any(isinstance(primitive, CategoryReport) for primitive in primitives(spec.mechanism)):
-        # A report under a name shows the batch, so the batches are public.
+    upper = public_pair(spec, case, inner.curve.upper)
+    has_named_reports = any(isinstance(primitive, CategoryReport) for primitive in primitives(spec.mechanism))
+    if has_named_reports:  # a report under a name shows the batch, so the batches are public
         attained = tuple(public_pair(spec, case, pair) for pair in inner.curve.witnesses)
     else:
         attained = attained_pairs(spec, case, inner.curve.witnesses)
     step = PUBLIC_BATCHES.because(inner.derivation, **allocation_values(spec))
     declared = tuple(dict.fromkeys((*inner.declared, ALLOCATION_WITHOUT_DATA)))
-    curve = Curve(public_pair(spec, case, inner.curve.upper), attained)
-    return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=declared)
+    return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
 
 
 def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refusal | None:
-    """Return a refusal if the mechanism needs batches of a fixed size, or if the observer sees the batches.
+    """Return a refusal if the mechanism needs batches of a fixed size, or the observer sees them; None otherwise.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -196,14 +206,15 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
         return tuple(public_pair(spec, case, pair) for pair in witnesses)
     attained = []
     epochs, runs = epochs_and_runs(spec)
+    share = share_of(spec.times_chosen, spec.steps)
     for witness in witnesses[:MOST_WITNESSES]:
         if spec.times_chosen == 1:
-            pair = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
-            if pair is not None:
-                attained.append(composed_pair([(pair, runs)], case.effort))
-        batch = composed_pair([(witness, epochs)], case.effort)
-        first_batch = subsample_pair(batch, share_of(spec.times_chosen, spec.steps))[1]
-        attained.append(composed_pair([(first_batch, runs)], case.effort))
+            by_ratio = attained_one_of_several(witness, AllocatedBatches(spec.steps, epochs), CELLS)
+            if by_ratio is not None:
+                attained.append(composed_pair([(by_ratio, runs)], case.effort))
+        one_batch = composed_pair([(witness, epochs)], case.effort)
+        _, first_batch_only = subsample_pair(one_batch, share)
+        attained.append(composed_pair([(first_batch_only, runs)], case.effort))
         attained += _attained_by_sums(spec, case, witness)
     return tuple(attained)
 
@@ -234,7 +245,8 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         if the likelihood ratio of the witness cannot be evaluated in cells.
     """
     cells = exact_cells(witness, CELLS)
-    if cells is None or spec.times_chosen == 1 or (spec.kept and spec.epochs > 1):
+    keeps_batches = spec.kept and spec.epochs > 1
+    if cells is None or spec.times_chosen == 1 or keeps_batches:
         return []
     ratios = cells.present / cells.absent
     quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]

@@ -93,9 +93,10 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         return []
     noise, shift = contribution
     runs = spec.epochs
-    if spec.kept and runs > 1:
-        if noise.kind != "gaussian":
-            return []
+    keeps_batches = spec.kept and spec.epochs > 1
+    if keeps_batches and noise.kind != "gaussian":
+        return []
+    if keeps_batches:
         # The outputs of a batch in all epochs have one sum.
         shift, runs = shift * math.sqrt(spec.epochs), 1
     shift *= 1.0 - 4 * UNIT_ROUNDOFF

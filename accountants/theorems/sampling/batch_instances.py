@@ -71,17 +71,21 @@ def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | Non
     Returns:
         One pair, or none for a mechanism that is neither a noisy sum nor a run of Gaussian releases.
     """
-    if isinstance(mechanism.primitive, NoisySum):
-        contribution = 1.0 / mechanism.primitive.multiplier
-        if mechanism.primitive.distribution == "gaussian":
-            return opposite_gaussian(contribution, share)[1:]
-        return (opposite_laplace_pair(share.rate, contribution, absent=share.absent),)
-    if inner is None or not _is_gaussian_run(mechanism):
+    primitive = mechanism.primitive
+    if isinstance(primitive, NoisySum):
+        contribution = 1.0 / primitive.multiplier
+        if primitive.distribution != "gaussian":
+            return (opposite_laplace_pair(share.rate, contribution, absent=share.absent),)
+        _, attained = opposite_gaussian(contribution, share)
+        return (attained,)
+    if inner is None or not inner.curve.tight or not _is_gaussian_run(mechanism):
         return ()
-    mu = inner.curve.upper.gaussian_dp_mu if inner.curve.tight else None
+    mu = inner.curve.upper.gaussian_dp_mu
     if mu is None or share.rate == 1.0:
         return ()
-    return opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)[1:]
+    # C and −C are μ standard deviations apart, so each is μ/2 from zero, rounded down.
+    _, attained = opposite_gaussian(0.5 * mu * (1.0 - 8 * UNIT_ROUNDOFF), share)
+    return (attained,)
 
 
 def _is_gaussian_run(spec: Spec) -> bool:
@@ -109,8 +113,9 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
     if draws(mechanism) or not may_sum_contributions(mechanism):
         return ()
     attained = (inner.curve.upper,) if inner.curve.tight else inner.curve.single_witnesses
-    drawn = (subsample_pair(pair, share)[1] for pair in attained)
-    return (*drawn, *opposite_contributions(mechanism, share, inner))
+    others_equal_replacing = [subsample_pair(pair, share)[1] for pair in attained]
+    others_zero = opposite_contributions(mechanism, share, inner)
+    return (*others_equal_replacing, *others_zero)
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
@@ -130,19 +135,20 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
         return random_among_zeros(zeroed, share)
     if draws(mechanism) or not zeroed.curve.tight or not sums_bounded_contributions(mechanism):
         return ()
-    zero_others = subsample_pair(zeroed.curve.upper, share)[1]
+    _, others_zero = subsample_pair(zeroed.curve.upper, share)
+    contribution = noise_of_contribution(mechanism)
     mu = zeroed.curve.upper.gaussian_dp_mu
     if mu is not None:
         # Several Gaussian releases are one Gaussian release along the line of the contributions.
-        contribution: ContributionNoise | None = ContributionNoise(Noise("gaussian"), mu)
-    else:
-        contribution = noise_of_contribution(mechanism)
+        contribution = ContributionNoise(Noise("gaussian"), mu)
     if contribution is None or share.rate == 1.0:
-        return (zero_others,)
+        return (others_zero,)
     noise, shift = contribution
     weights = (math.log(share.absent), math.log(share.rate))
-    opposite_others = cells_pair(Mixture((0.0, 2.0 * shift), weights), Mixture((0.0, shift), weights), noise)
-    return zero_others, opposite_others
+    with_record = Mixture((0.0, 2.0 * shift), weights)
+    record_zeroed = Mixture((0.0, shift), weights)
+    others_opposite = cells_pair(with_record, record_zeroed, noise)
+    return others_zero, others_opposite
 
 
 def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
@@ -152,10 +158,9 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
         inner: guarantee of the mechanism on a batch that has the contribution.
         share: probability that the contribution is in the batch.
     """
-    mixtures = [pair.law for pair in inner.curve.witnesses]
-    return tuple(
-        sampled_mixture_pairs(mixture, share)[1] for mixture in mixtures if isinstance(mixture, GaussianMixtureLaw)
-    )
+    distributions = [pair.law for pair in inner.curve.witnesses]
+    mixtures = [distribution for distribution in distributions if isinstance(distribution, GaussianMixtureLaw)]
+    return tuple(sampled_mixture_pairs(mixture, share)[1] for mixture in mixtures)
 
 
 class ContributionNoise(NamedTuple):
@@ -216,10 +221,13 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
         shifted = _shifted_mixture(_merge_light_groups(groups), change)
         return (cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy),)
     if drawn.accuracy < MOST_ERROR:
-        one_sided = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
-        return one_sided, _gaussian_pair(groups, shift, "replace", drawn)
-    one_sided = mixture_pair(_gaussian_mixture(groups, 2.0 * shift), LineMixture((0.0,), (0.0,)))
-    return one_sided, mixture_pair(_gaussian_mixture(groups, shift), _gaussian_mixture(groups, -shift))
+        others_opposite = _gaussian_pair(groups, 2.0 * shift, "remove", drawn)
+        others_zero = _gaussian_pair(groups, shift, "replace", drawn)
+    else:
+        no_shift = LineMixture((0.0,), (0.0,))
+        others_opposite = mixture_pair(_gaussian_mixture(groups, 2.0 * shift), no_shift)
+        others_zero = mixture_pair(_gaussian_mixture(groups, shift), _gaussian_mixture(groups, -shift))
+    return others_opposite, others_zero
 
 
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
@@ -237,13 +245,15 @@ def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tupl
     weights = _merge_light_groups(groups)
     shifted = _shifted_mixture(weights, shift)
     if noise.kind == "gaussian" and drawn.accuracy < MOST_ERROR:
-        zero_others = _gaussian_pair(groups, shift, "remove", drawn)
+        others_zero = _gaussian_pair(groups, shift, "remove", drawn)
     else:
-        zero_others = cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy)
-    if drawn.least != drawn.most:
-        return (zero_others,)
-    opposite_others = cells_pair(_shifted_mixture(weights, 2.0 * shift), shifted, noise, drawn.accuracy)
-    return zero_others, opposite_others
+        others_zero = cells_pair(shifted, _NO_SHIFT, noise, drawn.accuracy)
+    are_grouped = drawn.least != drawn.most
+    if are_grouped:
+        return (others_zero,)
+    shifted_twice = _shifted_mixture(weights, 2.0 * shift)
+    others_opposite = cells_pair(shifted_twice, shifted, noise, drawn.accuracy)
+    return others_zero, others_opposite
 
 
 def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:

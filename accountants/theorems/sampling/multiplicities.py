@@ -79,25 +79,37 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
         )
     mean = draws / population
     log_absent = draws * math.log1p(-1.0 / population)
-    # Beyond twice the mean each weight is at most half the previous one. 1024 values later all are below e^−800.
-    largest = min(draws, int(2 * draws / population) + 1024)
-    k = np.arange(1, largest + 1, dtype=np.float64)
-    # P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1))
-    log_ratios = np.log((draws - k + 1) / k) - math.log(population - 1)
+    log_ratios = _log_ratios(draws, population)
     log_weights = log_absent + np.cumsum(log_ratios)
-    # The weights that follow the last included one together weigh less than it.
-    is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (k <= 1)
+    # The first weight is always included. The weights after the last included one together weigh less than it.
+    is_included = log_weights > NEGLIGIBLE_LOG_WEIGHT
+    is_included[0] = True
     included = int(np.max(np.nonzero(is_included)[0])) + 1
     groups = tuple(_group_multiplicities(log_weights[:included], mean, single_groups))
-    accuracy = 4 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(log_ratios[:included]).sum()) + included)
+    sum_of_terms = abs(log_absent) + float(np.abs(log_ratios[:included]).sum())
     return Multiplicities(
         least=tuple(least for least, _ in groups),
         most=tuple(most for _, most in groups),
         log_weights=tuple(float(logsumexp(log_weights[least - 1 : most])) for least, most in groups),
         rate=-math.expm1(log_absent),
         log_absent=log_absent,
-        accuracy=accuracy,
+        accuracy=4 * UNIT_ROUNDOFF * (sum_of_terms + included),
     )
+
+
+def _log_ratios(draws: int, population: int) -> FloatArray:
+    """Return the log of P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)) for the multiplicities k = 1, 2, ….
+
+    Beyond twice the mean each probability is at most half the previous one. 1024 values later all are below e^−800, and
+    no further ones are returned.
+
+    Args:
+        draws: number of draws.
+        population: number of records that are drawn from, at least 2.
+    """
+    largest = min(draws, int(2 * draws / population) + 1024)
+    k = np.arange(1, largest + 1, dtype=np.float64)
+    return np.log((draws - k + 1) / k) - math.log(population - 1)
 
 
 def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: int) -> Iterator[tuple[int, int]]:
@@ -110,9 +122,11 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
     """
     least = 1
     while least <= log_weights.size:
-        is_faint = log_weights[least - 1] <= FAINT_LOG_WEIGHT and least > mean
-        width = WIDE if is_faint else CLOSE
-        most = least if least < single_groups else min(int(width * least), log_weights.size)
+        most = least
+        if least >= single_groups:
+            is_faint = log_weights[least - 1] <= FAINT_LOG_WEIGHT and least > mean
+            largest_ratio = WIDE if is_faint else CLOSE
+            most = min(int(largest_ratio * least), log_weights.size)
         yield least, most
         least = most + 1
 

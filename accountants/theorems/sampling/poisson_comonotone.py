@@ -87,8 +87,9 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
     if removal_mu is None or replacement_mu is None or share.rate == 1.0:
         return Refusal(COMONOTONE, "the mechanism on the batch is not a run of Gaussian releases")
     shift = max(removal_mu, 0.5 * replacement_mu) * (1.0 + 8 * UNIT_ROUNDOFF)
-    curve = Curve(opposite_gaussian(shift, share)[0], opposite_contributions(mechanism, share, inner))
-    return amplified_guarantee(inner, curve, COMONOTONE, spec)
+    upper, _ = opposite_gaussian(shift, share)
+    attained = opposite_contributions(mechanism, share, inner)
+    return amplified_guarantee(inner, Curve(upper, attained), COMONOTONE, spec)
 
 
 THEOREMS: tuple[Theorem, ...] = (COMONOTONE,)

@@ -113,14 +113,14 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     shift, runs = _shift_and_runs(spec)
     if not has_allocation_pairs(shift):
         return _guarantee(spec, case, K_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
-    blocks = [(_block_pair(shift, size), runs * count) for size, count in block_sizes(spec.steps, spec.times_chosen)]
-    upper = composed_pair(blocks, case.effort)
+    sizes_and_counts = block_sizes(spec.steps, spec.times_chosen)
+    upper = composed_pair([(_block_pair(shift, size), runs * count) for size, count in sizes_and_counts], case.effort)
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
-    statistics = [
-        several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach) for reach in (*REACHES, _LOG_STATISTIC)
-    ]
-    attained = [composed_pair([(pair, runs)], case.effort) for pair in statistics]
+    attained = []
+    for reach in (*REACHES, _LOG_STATISTIC):
+        statistic_pair = several_batches_pair(shift, spec.steps, spec.times_chosen, CELLS, reach)
+        attained.append(composed_pair([(statistic_pair, runs)], case.effort))
     return _guarantee(spec, case, K_OF_T, Curve(upper, (*attained, *_extreme_noise_pairs(spec, case))))
 
 

@@ -99,29 +99,43 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
     Returns:
         The pairs; none if an epoch has more than `MOST_STEPS` batches.
     """
-    noise_multiplier = gaussian_multiplier(spec.mechanism)
     batch_size, population = spec.batch_size or 1, spec.population or 1
     steps, remainder = divmod(population, batch_size)
     if steps > MOST_STEPS:
         return []
     share, last_share = batch_size / population, remainder / population
-    if noise_multiplier is None:
-        pairs: list[Pair] = []
-        for pair in inner.curve.witnesses[:MOST_WITNESSES]:
-            pairs.append(subsample_pair(pair, share_of(batch_size, population))[1])
-            batches = AllocatedBatches(steps, share=share, last_share=last_share)
-            if (several := attained_one_of_several(pair, batches, CELLS)) is not None:
-                pairs.append(several)
-        return pairs
-    shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
-    is_replaced = case.setting.relation == "replace-one"
-    pairs = []
+    noise_multiplier = gaussian_multiplier(spec.mechanism)
+    if noise_multiplier is not None:
+        shift = (1.0 - 4 * UNIT_ROUNDOFF) / noise_multiplier
+        return _gaussian_pairs(shift, steps, share, last_share, is_replaced=case.setting.relation == "replace-one")
+    batches = AllocatedBatches(steps, share=share, last_share=last_share)
+    pairs: list[Pair] = []
+    for witness in inner.curve.witnesses[:MOST_WITNESSES]:
+        _, one_batch_only = subsample_pair(witness, share_of(batch_size, population))
+        pairs.append(one_batch_only)
+        all_batches = attained_one_of_several(witness, batches, CELLS)
+        if all_batches is not None:
+            pairs.append(all_batches)
+    return pairs
+
+
+def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *, is_replaced: bool) -> list[Pair]:
+    """Return the pairs that a Gaussian mechanism attains in one epoch.
+
+    Args:
+        shift: norm of a contribution, in standard deviations of the noise, rounded down.
+        steps: number of batches of full size.
+        share: probability that a unit is in a given one of them.
+        last_share: probability that it is in a further, smaller batch; 0 if there is none.
+        is_replaced: whether the relation is replace-one; otherwise it is zero-out-one.
+    """
+    pairs: list[Pair] = []
     change = 2.0 * shift if is_replaced else shift
     if has_allocation_pairs(change):
         pairs.append(unequal_attained_pair(change, steps, share, last_share, CELLS))
     if math.isfinite(shift) and not (is_replaced and pairs):
-        batches_in_epoch = steps + (remainder > 0)
-        pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, batches_in_epoch, 1))
+        batch_count = steps + (last_share > 0.0)
+        pairs.append(largest_sum_pair(2.0 * shift, 0.0 if is_replaced else shift, batch_count, 1))
     return pairs
 
 

@@ -116,9 +116,10 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
     """
     if spec.sampling != sampling:
         return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
-    level, unit = drawn_level(spec, case.setting.unit), case.setting.unit
-    if level != f"{unit}s":
-        return Refusal(theorem, f"{level} are drawn where a {unit} is protected")
+    unit = case.setting.unit
+    drawn_units = drawn_level(spec, unit)
+    if drawn_units != f"{unit}s":
+        return Refusal(theorem, f"{drawn_units} are drawn where a {unit} is protected")
     if spec.largest_batch is not None:
         return Refusal(theorem, "a batch that is truncated leaves records out because of others")
     if observes_draw(spec, case.setting):
@@ -143,11 +144,11 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 
 
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
-    """Return a refusal if the mechanism samples again without a `level`, and drawing clients is not covered.
+    """Return a refusal if it matters whether an inner sampling draws clients or records, and the spec leaves it open.
 
-    The result is None otherwise.  This concerns guarantees for clients only. If the mechanism draws records, they hold
-    unchanged. They also hold if it draws clients, unless the draw may put a different client in place of an absent one,
-    or count a client several times.
+    The result is None otherwise. Guarantees for clients hold unchanged if the mechanism draws records. They also hold
+    if it draws clients, unless the draw may put a different client in place of an absent one, or count a client several
+    times.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -156,12 +157,11 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
     """
     if case.setting.unit != "client" or spec.level == "records":
         return None
-    for part in parts(spec.mechanism):
-        if not isinstance(part, Subsampled):
-            continue
-        is_ambiguous = part.level is None and part.may_be_of_records
-        if is_ambiguous and not left_out_is_the_same(part.sampling, case.setting.relation):
-            message = f"the level of {part.sampling} sampling inside is left open: give the level records or clients"
+    inner_samplings = [part for part in parts(spec.mechanism) if isinstance(part, Subsampled)]
+    for inner in inner_samplings:
+        is_open = inner.level is None and inner.may_be_of_records
+        if is_open and not left_out_is_the_same(inner.sampling, case.setting.relation):
+            message = f"the level of {inner.sampling} sampling inside is left open: give the level records or clients"
             return Refusal(theorem, message)
     return None
 
@@ -195,18 +195,20 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     Returns:
         The guarantee, or a refusal if the batch may leave records out, or if no valid pair is known.
     """
-    if spec.sampling == "with-replacement" or spec.inclusion_probability < 1.0 or spec.largest_batch is not None:
+    relation, unit = case.setting.relation, case.setting.unit
+    is_full = spec.sampling != "with-replacement" and spec.inclusion_probability >= 1.0 and spec.largest_batch is None
+    if not is_full:
         return Refusal(FULL_BATCH, "the batch leaves records out")
-    if spec.records_of_one_client is not None and case.setting.unit == "client":
+    if spec.records_of_one_client is not None and unit == "client":
         return Refusal(FULL_BATCH, "the noise refers to one record, and a client may have several")
     has_fixed_size = spec.sampling == "without-replacement" and spec.batch_size is not None
-    draws_protected_units = drawn_level(spec, case.setting.unit) == f"{case.setting.unit}s" or open_level(spec)
-    if case.setting.relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
+    draws_protected_units = drawn_level(spec, unit) == f"{unit}s" or open_level(spec)
+    if relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
         return Refusal(FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known")
     if refusal := reject_open_level(FULL_BATCH, spec, case):
         return refusal
     mechanism = spec.mechanism
-    if case.setting.unit == "client" and draws(mechanism):
+    if unit == "client" and draws(mechanism):
         mechanism = drawn_mechanism(spec, case.setting)
     inner = case.account(mechanism, case.setting)
     step = FULL_BATCH.because(inner.derivation)
@@ -237,9 +239,9 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     inner = case.account(mechanism, case.setting)
     share = Share.of(spec)
     upper, attained = subsample_pair(inner.curve.upper, share)
-    attained_pairs: tuple[Pair, ...] = (attained,)
-    if not inner.curve.tight:
-        attained_pairs = tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses)
+    if inner.curve.tight:
+        return amplified_guarantee(inner, Curve(upper, (attained,)), POISSON, spec)
+    attained_pairs = tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses)
     return amplified_guarantee(inner, Curve(upper, attained_pairs), POISSON, spec)
 
 
@@ -261,18 +263,18 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     if case.setting.relation != "replace-one":
         return Refusal(POISSON_REPLACE_ONE, "the pair of this theorem is for a record that is replaced")
     noise_multiplier = gaussian_multiplier(spec.mechanism)
-    is_of_random_size = isinstance(spec.mechanism.primitive, RandomSum)
-    if noise_multiplier is None and not is_of_random_size:
+    has_random_size = isinstance(spec.mechanism.primitive, RandomSum)
+    if noise_multiplier is None and not has_random_size:
         return Refusal(POISSON_REPLACE_ONE, "proved for a Gaussian base mechanism only")
     inner = case.account(spec.mechanism, case.setting)
-    mixture = inner.curve.upper.law
+    share = Share.of(spec)
     if noise_multiplier is not None:
-        upper, attained = opposite_gaussian(1.0 / noise_multiplier, Share.of(spec))
-        instances: tuple[Pair, ...] = (attained,)
-    else:
-        assert isinstance(mixture, GaussianMixtureLaw)
-        upper, attained = sampled_mixture_pairs(mixture, Share.of(spec))
-        instances = (attained,) if inner.curve.tight else random_among_zeros(inner, Share.of(spec))
+        upper, attained = opposite_gaussian(1.0 / noise_multiplier, share)
+        return amplified_guarantee(inner, Curve(upper, (attained,)), POISSON_REPLACE_ONE, spec)
+    mixture = inner.curve.upper.law
+    assert isinstance(mixture, GaussianMixtureLaw)
+    upper, attained = sampled_mixture_pairs(mixture, share)
+    instances = (attained,) if inner.curve.tight else random_among_zeros(inner, share)
     return amplified_guarantee(inner, Curve(upper, instances), POISSON_REPLACE_ONE, spec)
 
 
@@ -291,20 +293,20 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         return refusal
     if refusal := reject_unknown_replacement(WITHOUT_REPLACEMENT, spec, case):
         return refusal
-    replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
-    inner = case.account(drawn_mechanism(spec, case.setting), replaced)
+    mechanism = drawn_mechanism(spec, case.setting)
+    replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
+    inner = case.account(mechanism, replace_one)
     share = Share.of(spec)
     plateau = amplify_plateau(inner.curve.upper.plateau, Fraction(share.around[1]))
     upper = with_plateau(amplify_symmetrically(inner.curve.upper, share), plateau)
     guarantee = amplified_guarantee(inner, Curve(upper, ()), WITHOUT_REPLACEMENT, spec)
     if case.setting.relation == "replace-one":
         return guarantee_of_relation(guarantee, case.setting, fixed_batch(spec, inner, share))
-    zeroed = case.account(drawn_mechanism(spec, case.setting), case.setting)
+    zeroed = case.account(mechanism, case.setting)
     instances = zeroed_in_a_batch(spec.mechanism, zeroed, share)
-    if instances and share.rate < 1.0 and zeroed.curve.upper.gaussian_dp_mu is not None:
-        pair = zeroed_pair(zeroed.curve.upper.gaussian_dp_mu, share)
-        curve = Curve(pair, instances)
-        return amplified_guarantee(zeroed, curve, ZEROED_IN_A_BATCH, spec)
+    mu = zeroed.curve.upper.gaussian_dp_mu
+    if instances and share.rate < 1.0 and mu is not None:
+        return amplified_guarantee(zeroed, Curve(zeroed_pair(mu, share), instances), ZEROED_IN_A_BATCH, spec)
     return guarantee_of_relation(guarantee, case.setting, instances)
 
 

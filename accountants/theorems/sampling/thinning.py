@@ -110,11 +110,11 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
     are_reports = all(isinstance(primitive, CategoryReport) for primitive in primitives(mechanism))
     if are_reports or _is_free_without_unit(mechanism):
         lower_rate, upper_rate = share.around
-        if inner.curve.tight and lower_rate == upper_rate:
-            further_witnesses = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
-            instances = (upper, *(thin(pair, lower_rate) for pair in further_witnesses))
-            return Curve(upper, instances, pointwise=inner.curve.pointwise)
-        return Curve(upper, tuple(thin(pair, lower_rate) for pair in inner.curve.single_witnesses))
+        if not inner.curve.tight or lower_rate < upper_rate:
+            return Curve(upper, tuple(thin(pair, lower_rate) for pair in inner.curve.single_witnesses))
+        further_witnesses = [pair for pair in inner.curve.witnesses if pair is not inner.curve.upper]
+        further_instances = [thin(pair, lower_rate) for pair in further_witnesses]
+        return Curve(upper, (upper, *further_instances), pointwise=inner.curve.pointwise)
     is_zeroed_in_poisson_batch = case.setting.relation == "zero-out-one" and spec.sampling == "poisson"
     if is_zeroed_in_poisson_batch and not _has_reports(mechanism):
         return Curve(upper, tuple(subsample_pair(pair, share)[1] for pair in inner.curve.witnesses))

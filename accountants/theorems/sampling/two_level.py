@@ -131,11 +131,12 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     rate = spec.inclusion_probability
     upper = thin(inner.curve.upper, rate)
     # A spec without a level has no lower bounds, because a draw of records may protect better.
+    is_attained = spec.level == "clients" and observes_draw(spec, case.setting)
     attained_pairs: tuple[Pair, ...] = ()
-    if spec.level == "clients" and observes_draw(spec, case.setting):
+    if is_attained and inner.curve.tight:
+        attained_pairs = (upper,)
+    elif is_attained:
         attained_pairs = tuple(thin(pair, rate) for pair in inner.curve.witnesses)
-        if inner.curve.tight:
-            attained_pairs = (upper,)
     return Guarantee(
         setting=case.setting,
         curve=Curve(upper, attained_pairs),

@@ -72,7 +72,8 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
         The pair, or None if the record is always drawn, or the probabilities of the multiplicities are not known
         within `MOST_ERROR`.
     """
-    if not (drawn.rate < 1.0 and drawn.accuracy < MOST_ERROR):
+    is_always_drawn = drawn.rate >= 1.0
+    if is_always_drawn or drawn.accuracy >= MOST_ERROR:
         return None
     if relation == "replace-one":
         profile = BoundProfile(_bound(drawn, 2.0 * shift, 2.0 * shift))
@@ -92,10 +93,10 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
         from_others: largest distance of the record from any other one, in standard deviations of the noise.
         from_replacement: largest distance of the record from its replacement, in the same unit.
     """
-    probabilities = zip(drawn.most, larger_multiplicities(drawn), strict=True)
-    possible = [(times, probability) for times, probability in probabilities if probability > 0.0]
-    log_probabilities = [math.log(probability) for _, probability in possible]
-    shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times, _ in possible]
+    probability_of = dict(zip(drawn.most, larger_multiplicities(drawn), strict=True))
+    possible = {times: probability for times, probability in probability_of.items() if probability > 0.0}
+    log_probabilities = [math.log(probability) for probability in possible.values()]
+    shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible]
     return DrawnSumBound(
         rate=drawn.rate * (1.0 + 32 * UNIT_ROUNDOFF),
         log_probabilities=tuple(log_probabilities),

@@ -94,12 +94,13 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     drawn = multiplicities(batch_size, population)
     if drawn is None:
         return Refusal(WITH_REPLACEMENT, f"a record is drawn more than {MOST_DRAWS:g} times on average")
-    replaced = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
-    inner = case.account(spec.mechanism, replaced)
-    public = public_draws_pair(spec.mechanism, batch_size, case.setting.relation)
-    curve = Curve(replace(dominating_pair(spec.mechanism, drawn), below=public), ())
-    guarantee = amplified_guarantee(inner, curve, WITH_REPLACEMENT, spec)
-    if case.setting.relation == "zero-out-one":
+    relation = case.setting.relation
+    replace_one = Setting(relation="replace-one", unit=case.setting.unit, observer=case.setting.observer)
+    inner = case.account(spec.mechanism, replace_one)
+    public = public_draws_pair(spec.mechanism, batch_size, relation)
+    upper = replace(dominating_pair(spec.mechanism, drawn), below=public)
+    guarantee = amplified_guarantee(inner, Curve(upper, ()), WITH_REPLACEMENT, spec)
+    if relation == "zero-out-one":
         finer = multiplicities(batch_size, population, single_groups=MOST_GROUPS)
         instances = zeroed_pairs(finer or drawn, contribution)
     else:
@@ -124,9 +125,11 @@ def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
         noise = GeometricProfile(primitive.decay_rate, draws * math.floor(primitive.shift.l1))
         return Pair(noise, noise)
     assert isinstance(primitive, NoisySum)  # no other primitive has a `noise_of_contribution`
-    change = 1.0 if relation == "zero-out-one" else 2.0
-    shift = draws * change / primitive.multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
-    return gaussian_pair(shift) if primitive.distribution == "gaussian" else laplace_pair(shift)
+    change_of_contribution = 1.0 if relation == "zero-out-one" else 2.0
+    shift = draws * change_of_contribution / primitive.multiplier * (1.0 + 4 * UNIT_ROUNDOFF)
+    if primitive.distribution == "gaussian":
+        return gaussian_pair(shift)
+    return laplace_pair(shift)
 
 
 def _tighten_for_gaussian_noise(

@@ -90,9 +90,9 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
         absent: 1 − q.
     """
     root = np.sqrt(1.0 + 4.0 * (absent / rate) * np.exp(-shift * shift - epsilon) * -np.expm1(-epsilon))
-    log_ratio = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
-    cut = log_ratio / shift + 0.5 * shift
-    return log_normal_tail(cut - 2.0 * shift), log_normal_tail(cut - shift), log_normal_tail(cut)
+    log_omega = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
+    c = log_omega / shift + 0.5 * shift
+    return log_normal_tail(c - 2.0 * shift), log_normal_tail(c - shift), log_normal_tail(c)
 
 
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
@@ -112,9 +112,12 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
     with np.errstate(divide="ignore"):
         log_excess = epsilon + np.log(-np.expm1(-epsilon)) + math.log(absent / rate)
     subtracted = np.logaddexp(zeroed + epsilon, without + log_excess)
-    upper = log_difference(with_record + slack, np.minimum(subtracted - slack, with_record + slack))
-    lower = log_difference(with_record - slack, np.minimum(subtracted + slack, with_record - slack))
-    log_rate, margin = math.log(rate), 16 * UNIT_ROUNDOFF * (1.0 + abs(math.log(rate)))
+    # The minimum keeps the difference from being negative.
+    larger, smaller = with_record + slack, with_record - slack
+    upper = log_difference(larger, np.minimum(subtracted - slack, larger))
+    lower = log_difference(smaller, np.minimum(subtracted + slack, smaller))
+    log_rate = math.log(rate)
+    margin = 16 * UNIT_ROUNDOFF * (1.0 + abs(log_rate))
     return Enclosure(np.asarray(lower + log_rate - margin), np.asarray(np.minimum(upper + log_rate + margin, 0.0)))
 
 
@@ -211,11 +214,14 @@ class ZeroedDrawsBound(Bound):
         """
         unseen = self.unseen
         shifts = np.asarray(unseen.replaced_shifts)[:, None]
-        log_weights = np.asarray(unseen.log_weights)[:, None] - math.log(unseen.rate)
+        log_rate = math.log(unseen.rate)
+        log_weights = np.asarray(unseen.log_weights)[:, None] - log_rate
         lower, upper = _log_divergence(epsilon[None, :], shifts, unseen.rate, self.absent)
-        slack = unseen.accuracy + 64 * UNIT_ROUNDOFF * (1.0 + abs(math.log(unseen.rate)) + len(unseen.log_weights))
-        log_upper = np.logaddexp(np.logaddexp.reduce(upper + log_weights, axis=0) + slack, unseen.log_rest)
-        return Enclosure(np.logaddexp.reduce(lower + log_weights, axis=0) - slack, np.minimum(log_upper, 0.0))
+        slack = unseen.accuracy + 64 * UNIT_ROUNDOFF * (1.0 + abs(log_rate) + len(unseen.log_weights))
+        log_lower = np.logaddexp.reduce(lower + log_weights, axis=0) - slack
+        log_listed = np.logaddexp.reduce(upper + log_weights, axis=0) + slack
+        log_upper = np.logaddexp(log_listed, unseen.log_rest)
+        return Enclosure(log_lower, np.minimum(log_upper, 0.0))
 
     @property
     def negligible_from(self) -> float:

@@ -95,15 +95,11 @@ def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: Fl
         epsilons: the values of ε at which the base profile is evaluated.
     """
     log_deltas = base.log_delta(epsilons).upper + math.log(runs.mean)
-    slack = 8 * UNIT_ROUNDOFF * (1.0 + np.abs(np.where(np.isneginf(log_deltas), 0.0, log_deltas)))
-    selected_epsilons = ((epsilons + loss) * (1.0 + 2 * UNIT_ROUNDOFF)).tolist()
-    selected_log_deltas = np.minimum(log_deltas + slack, 0.0).tolist()
-    return points_pair(
-        [
-            ProfilePoint(epsilon, log_delta)
-            for epsilon, log_delta in zip(selected_epsilons, selected_log_deltas, strict=True)
-        ]
-    )
+    magnitudes = np.abs(np.where(np.isneginf(log_deltas), 0.0, log_deltas))
+    slack = 8 * UNIT_ROUNDOFF * (1.0 + magnitudes)
+    selected_epsilons = (epsilons + loss) * (1.0 + 2 * UNIT_ROUNDOFF)
+    selected_log_deltas = np.minimum(log_deltas + slack, 0.0)
+    return points_pair(list(map(ProfilePoint, selected_epsilons.tolist(), selected_log_deltas.tolist())))
 
 
 def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -> float:
@@ -221,13 +217,17 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)
     upper = selected_pair(inner.curve.upper, runs)
-    # A Poisson number of runs (infinite shape) may be 0; a negative binomial number is at least 1.
-    run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF) if math.isinf(runs.shape) else 1.0
+    run_probability = 1.0  # a negative binomial number of runs is at least 1
+    is_poisson = math.isinf(runs.shape)
+    if is_poisson:
+        run_probability = -math.expm1(-runs.mean) * (1.0 - 4 * UNIT_ROUNDOFF)
     witnesses: tuple[Pair, ...] = ()
     if run_probability > 0.0:
         witnesses = tuple(thin(witness, run_probability) for witness in inner.curve.witnesses)
     step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
-    if inner.curve.upper.plateau is not None and inner.curve.upper.plateau.delta == 0:
+    plateau = inner.curve.upper.plateau
+    is_pure = plateau is not None and plateau.delta == 0
+    if is_pure:
         step = PURE_SELECTION.because(step)
     return Guarantee(
         setting=case.setting,

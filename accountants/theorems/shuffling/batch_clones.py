@@ -132,10 +132,12 @@ class BatchClonesBound(ScaledBound):
 
         Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
         """
-        victim, crowd = cell_representative(self.victim.pair), cell_representative(self.crowd_curve.pair)
-        are_gaussian = bool(victim.gaussian_dp_mu and crowd.gaussian_dp_mu)
-        make_table = _stored_table if are_gaussian else _make_table
-        pairs, table = make_table(self.clients, victim, crowd, self.coarse)
+        victim = cell_representative(self.victim.pair)
+        crowd = cell_representative(self.crowd_curve.pair)
+        if victim.gaussian_dp_mu and crowd.gaussian_dp_mu:
+            pairs, table = _stored_table(self.clients, victim, crowd, self.coarse)
+        else:
+            pairs, table = _make_table(self.clients, victim, crowd, self.coarse)
         return table.rows(self._costs(pairs))
 
     def _costs(self, pairs: _ClonePairs) -> Costs:
@@ -144,10 +146,15 @@ class BatchClonesBound(ScaledBound):
         Args:
             pairs: ε₀ and ε₁ of the clone pairs of the table.
         """
-        log_delta = self.victim.pair.log_delta(pairs.victim).upper
+
+        def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
+            """Return an upper bound on log δ of the victim's single report."""
+            return self.victim.pair.log_delta(epsilon).upper
+
+        log_delta = log_delta_without_shuffling(pairs.victim)
         log_crowd = self.crowd_curve.pair.log_delta(pairs.crowd).upper
         distance = self._log_distance(_PointPairs(pairs.victim, log_delta, pairs.crowd, log_crowd))
-        return Costs(np.asarray(distance), lambda epsilon: self.victim.pair.log_delta(epsilon).upper)
+        return Costs(np.asarray(distance), log_delta_without_shuffling)
 
     def plan(self) -> tuple[_ClonePairs, Table]:
         """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
@@ -164,17 +171,19 @@ class BatchClonesBound(ScaledBound):
         pairs = self._find_pairs(epsilon)
         costs = self._costs(pairs)
         main = estimate_clones(epsilon[:, None], pairs.victim, -pairs.crowd, self.clients)
-        log_deltas = np.asarray(np.logaddexp(main, costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]))
-        clone_bounds: dict[int, ClonesBound] = {}
+        charge = costs.log_distance + np.logaddexp(0.0, epsilon)[:, None]
+        estimates = Estimates(epsilon, np.asarray(np.logaddexp(main, charge)), self.victim.estimate(epsilon))
+
+        @functools.cache
+        def bound_of(choice: int) -> ClonesBound:
+            """Return the bound of the clone pair with index `choice`."""
+            victim, crowd = float(pairs.victim[choice]), float(pairs.crowd[choice])
+            return ClonesBound(self.clients, math.exp(-crowd), victim)
 
         def upper_bounds(choice: int, epsilons: FloatArray) -> FloatArray:
-            """Return upper bounds on log δ of the clone pair with index `choice`, which is built at its first use."""
-            if choice not in clone_bounds:
-                victim, crowd = float(pairs.victim[choice]), float(pairs.crowd[choice])
-                clone_bounds[choice] = ClonesBound(self.clients, math.exp(-crowd), victim)
-            return clone_bounds[choice].upper_bounds(epsilons)
+            """Return upper bounds on log δ of the clone pair with index `choice`."""
+            return bound_of(choice).upper_bounds(epsilons)
 
-        estimates = Estimates(epsilon, log_deltas, self.victim.estimate(epsilon))
         used, table = plan_table(estimates, upper_bounds, costs, coarse=self.coarse).compact()
         return _ClonePairs(pairs.victim[used], pairs.crowd[used]), table
 
@@ -190,16 +199,11 @@ class BatchClonesBound(ScaledBound):
         """
         sparse = epsilon[::_STRIDE]
         best = self._scan(sparse)
-        offsets = (_STRIDE * self.victim.log_step, _STRIDE * self.crowd_curve.log_step)
+        victim_offset, crowd_offset = _STRIDE * self.victim.log_step, _STRIDE * self.crowd_curve.log_step
         for _ in range(_ROUNDS):
-            best = self._refine(sparse, best, offsets)
-            offsets = (0.5 * offsets[0], 0.5 * offsets[1])
-        indices = np.arange(sparse.size)
-        between = np.linspace(0.0, sparse.size - 1.0, _INTERPOLATED)
-        return _ClonePairs(
-            np.exp(np.interp(between, indices, np.log(best.victim))),
-            np.exp(np.interp(between, indices, np.log(best.crowd))),
-        )
+            best = self._refine(sparse, best, (victim_offset, crowd_offset))
+            victim_offset, crowd_offset = 0.5 * victim_offset, 0.5 * crowd_offset
+        return _ClonePairs(_interpolate_ratios(best.victim), _interpolate_ratios(best.crowd))
 
     def _scan(self, epsilon: FloatArray) -> _ClonePairs:
         """Return the clone pair that seems best at each ε, among every fourth point of each guarantee.
@@ -207,13 +211,15 @@ class BatchClonesBound(ScaledBound):
         Args:
             epsilon: increasing ε, in nats.
         """
-        victim, log_delta, crowd, log_crowd = self._points()
-        victim, log_delta = victim[::_STRIDE], log_delta[::_STRIDE]
-        crowd, log_crowd = crowd[:, ::_STRIDE], log_crowd[:, ::_STRIDE]
-        rows, columns = _least_entries(
-            self._estimate(epsilon[:, None, None], _PointPairs(victim, log_delta, crowd, log_crowd))
+        points = self._points()
+        scanned = _PointPairs(
+            victim=points.victim[::_STRIDE],
+            log_delta=points.log_delta[::_STRIDE],
+            crowd=points.crowd[:, ::_STRIDE],
+            log_crowd=points.log_crowd[:, ::_STRIDE],
         )
-        return _ClonePairs(victim[rows, 0], crowd[0, columns])
+        rows, columns = _least_entries(self._estimate(epsilon[:, None, None], scanned))
+        return _ClonePairs(scanned.victim[rows, 0], scanned.crowd[0, columns])
 
     def _refine(self, epsilon: FloatArray, centres: _ClonePairs, offsets: tuple[float, float]) -> _ClonePairs:
         """Return the clone pair that seems best at each ε, among five values of ε₀ and of ε₁ around a given pair.
@@ -225,8 +231,13 @@ class BatchClonesBound(ScaledBound):
         """
         victim = self.victim.spread_points(np.log(centres.victim), offsets[0])
         crowd = self.crowd_curve.spread_points(np.log(centres.crowd), offsets[1])
-        log_delta, log_crowd = self.victim.estimate(victim), self.crowd_curve.estimate(crowd)
-        points = _PointPairs(victim[:, :, None], log_delta[:, :, None], crowd[:, None, :], log_crowd[:, None, :])
+        # Every ε has a matrix of combinations: a row for each ε₀, and a column for each ε₁.
+        points = _PointPairs(
+            victim=victim[:, :, None],
+            log_delta=self.victim.estimate(victim)[:, :, None],
+            crowd=crowd[:, None, :],
+            log_crowd=self.crowd_curve.estimate(crowd)[:, None, :],
+        )
         rows, columns = _least_entries(self._estimate(epsilon[:, None, None], points))
         indices = np.arange(epsilon.size)
         return _ClonePairs(victim[indices, rows], crowd[indices, columns])
@@ -265,10 +276,10 @@ class BatchClonesBound(ScaledBound):
         Args:
             points: points (ε₀, δ₀) and (ε₁, δ₁) of the two guarantees.
         """
-        own = points.log_delta - np.logaddexp(0.0, points.victim)
+        log_victim = points.log_delta - np.logaddexp(0.0, points.victim)  # log sδ₀
         log_other_clients = math.log(max(self.clients - 1, 1))
-        crowd_distance = log_other_clients - points.crowd + np.logaddexp(own, points.log_crowd)
-        total = np.logaddexp(own, crowd_distance)
+        log_crowd = log_other_clients - points.crowd + np.logaddexp(log_victim, points.log_crowd)
+        total = np.logaddexp(log_victim, log_crowd)
         return total + 64 * UNIT_ROUNDOFF * (1.0 + np.abs(total))
 
     def _points(self) -> _PointPairs:
@@ -288,12 +299,13 @@ class BatchClonesBound(ScaledBound):
         rows, columns = EVERY, EVERY
         if previous is not None:
             row_count, column_count = self._grid.log_distance.shape
-            rows, columns = neighbourhood(previous[0], row_count), neighbourhood(previous[1], column_count)
-        grid = _Grid(*(array[rows, columns] for array in self._grid))
-        main = estimate_clones(epsilon, grid.victim, grid.log_share, self.clients)
-        charge = grid.log_distance + np.logaddexp(0.0, epsilon)
-        least = int(np.argmin(np.logaddexp(main, charge)))
-        row, column = divmod(least, grid.log_distance.shape[1])
+            rows = neighbourhood(previous[0], row_count)
+            columns = neighbourhood(previous[1], column_count)
+        candidates = _Grid(*(array[rows, columns] for array in self._grid))
+        main = estimate_clones(epsilon, candidates.victim, candidates.log_share, self.clients)
+        charge = candidates.log_distance + np.logaddexp(0.0, epsilon)
+        estimates = np.logaddexp(main, charge)
+        row, column = divmod(int(np.argmin(estimates)), estimates.shape[1])
         return row + (rows.start or 0), column + (columns.start or 0)
 
     @cached_property
@@ -316,6 +328,12 @@ class BatchClonesBound(ScaledBound):
             distance = float(self._log_distance(_PointPairs(victim, log_delta, crowd, log_crowd)))
             self._clone_bounds[indices] = ClonesBound(self.clients, math.exp(-float(crowd)), float(victim), distance)
         return self._clone_bounds[indices]
+
+
+def _interpolate_ratios(values: FloatArray) -> FloatArray:
+    """Return `_INTERPOLATED` values at evenly spaced places along positive values, interpolated linearly in the log."""
+    places = np.linspace(0.0, values.size - 1.0, _INTERPOLATED)
+    return np.exp(np.interp(places, np.arange(values.size), np.log(values)))
 
 
 def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:

@@ -132,18 +132,20 @@ class CloneCount:
     def ranges(self, most: int) -> CountRanges:
         """Return a partition of the number C of clones into ranges, with the log probability of each.
 
-        A value is likely if it is within `_REACH` standard deviations, plus 50, of the mean. All other values are part
-        of the first or the last range.
+        Values that are not `likely` are part of the first or the last range.
 
         Args:
             most: approximate number of ranges if C has more than `MOST_VALUES` likely values. With fewer ones, each
                 range is a single value.
         """
         low, high = self.likely
-        width = math.ceil((high - low + 1.0) / most) if self.has_many_values else 1.0
+        width = 1.0
+        if self.has_many_values:
+            width = math.ceil((high - low + 1.0) / most)
         first = np.unique(np.concatenate(([0.0], np.arange(low, high, width), [high])))
-        log_mass = self._range_masses(first) if width > 1.0 else self._single_masses(first)
-        return CountRanges(first, log_mass)
+        if width == 1.0:
+            return CountRanges(first, self._single_masses(first))
+        return CountRanges(first, self._range_masses(first))
 
     def _range_masses(self, first: FloatArray) -> FloatArray:
         """Return the log probability that the number C of clones is in each range, as a difference of tails.
@@ -153,12 +155,16 @@ class CloneCount:
         Args:
             first: least value c of each range, increasing from 0. The last range has no end.
         """
+
+        def log_masses(larger_tail: FloatArray, smaller_tail: FloatArray) -> FloatArray:
+            """Return log differences of tails. Rounding may disturb their order; the minimum restores it."""
+            return log_difference(larger_tail, np.minimum(smaller_tail, larger_tail))
+
         middle = int(np.searchsorted(first, self._mean, side="right"))
         log_below = self._mirrored.log_tail(self._other_clients - first[:middle] + 1.0)
         log_above = self.distribution.log_tail(first[middle - 1 :])
-        # Rounding may disturb the order of two tails; the minimum restores it.
-        up_to_mean = log_difference(log_below[1:], np.minimum(log_below[:-1], log_below[1:]))
-        beyond_mean = log_difference(log_above[:-1], np.minimum(log_above[1:], log_above[:-1]))
+        up_to_mean = log_masses(log_below[1:], log_below[:-1])
+        beyond_mean = log_masses(log_above[:-1], log_above[1:])
         return np.concatenate((up_to_mean, beyond_mean, log_above[-1:]))
 
     def _single_masses(self, values: FloatArray) -> FloatArray:
@@ -197,6 +203,11 @@ class _Event(NamedTuple):
     least: FloatArray
     type_one: FloatArray
 
+    @property
+    def rounding_factor(self) -> FloatArray:
+        """Factor 1 + κ/(c + 2 − κ) on the relative error of the mass b(κ − 1; c), as rounding may change κ by one."""
+        return 1.0 + self.least / (self.type_one + 1.0)
+
 
 class _MassesAndTails(NamedTuple):
     """Masses and tails of the number B ~ Bin(c, 1/2) of clones of type 0, both divided by e^scale.
@@ -217,13 +228,13 @@ class _MassesAndTails(NamedTuple):
 def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray, effort: Effort) -> CountBounds:
     """Return bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
-    Each report is of type 0 or 1. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) in the first world
-    (data set) and 1 − p in the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. With
+    Each report is of type 0 or 1. The victim's is of type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data
+    set and 1 − p on the second. The number of clones of type 0 is B ~ Bin(c, 1/2), with mass function b. With
     A = p − α(1 − p) and α = e^ε,
 
         δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ).
 
-    κ is the least number of reports of type 0 that is more than α times as likely in the first world.
+    κ is the least number of reports of type 0 that is more than α times as likely on the first data set.
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
@@ -233,13 +244,15 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_scale, mass, tail = _masses_and_tails(clones, event, effort)
-    gain, loss = event.gap * mass, event.growth * tail
-    # By rounding, κ may be wrong by one, which changes the result by at most this slack.
-    slack = 4 * RATIO_ACCURACY * gain * (1.0 + event.least / (event.type_one + 1.0)) + 4 * effort.ratio_accuracy * loss
-    error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_scale))
+    gain = event.gap * mass
+    loss = event.growth * tail
+    gain_error = 4 * RATIO_ACCURACY * gain * event.rounding_factor
+    loss_error = 4 * effort.ratio_accuracy * loss
+    slack = gain_error + loss_error
+    scale_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_scale))
     with np.errstate(divide="ignore"):
-        low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_scale - error
-        high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_scale + error
+        low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_scale - scale_error
+        high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_scale + scale_error
     return CountBounds(np.asarray(low), np.asarray(np.minimum(high, 0.0)))
 
 
@@ -256,10 +269,12 @@ def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon:
     """
     event = _find_event(local_epsilon, clones, epsilon)
     log_mass = Binomial(clones, 0.5, 0.5).log_mass(event.least - 1.0)
-    slack = np.log1p(4 * RATIO_ACCURACY * (1.0 + event.least / (event.type_one + 1.0)))
-    log_factor = np.log(event.gap) + 16 * UNIT_ROUNDOFF + slack
-    error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))
-    return CountBounds(np.full(log_mass.shape, -np.inf), np.asarray(np.minimum(log_mass + log_factor + error, 0.0)))
+    slack = np.log1p(4 * RATIO_ACCURACY * event.rounding_factor)
+    log_gap = np.log(event.gap) + 16 * UNIT_ROUNDOFF + slack
+    mass_error = 32 * UNIT_ROUNDOFF * (1.0 + np.abs(log_mass))
+    low = np.full(log_mass.shape, -np.inf)
+    high = np.minimum(log_mass + log_gap + mass_error, 0.0)
+    return CountBounds(low, np.asarray(high))
 
 
 def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> _Event:
@@ -274,12 +289,13 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
         clones: values c, increasing.
         epsilon: ε, in nats. The result is not used at ε ≥ ε₀, where any ε below ε₀ may replace it.
     """
-    below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]
-    gap = -np.expm1(below - local_epsilon) / (1.0 + math.exp(-local_epsilon))
-    growth = np.expm1(np.minimum(below, 700.0))
-    x = gap / (math.tanh(0.5 * local_epsilon) * (2.0 + growth))
-    type_one = np.maximum(np.ceil((clones + 1.0) * x) - 1.0, 0.0)
-    return _Event(gap, growth, clones + 1.0 - type_one, type_one)
+    epsilon_below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]
+    gap = -np.expm1(epsilon_below - local_epsilon) / (1.0 + math.exp(-local_epsilon))
+    growth = np.expm1(np.minimum(epsilon_below, 700.0))
+    x = gap / (math.tanh(0.5 * local_epsilon) * (2.0 + growth))  # the x above, without cancellation
+    reports = clones + 1.0
+    type_one = np.maximum(np.ceil(reports * x) - 1.0, 0.0)
+    return _Event(gap, growth, reports - type_one, type_one)
 
 
 def _masses_and_tails(clones: FloatArray, event: _Event, effort: Effort) -> _MassesAndTails:
@@ -342,22 +358,35 @@ def _along_blocks(clones: FloatArray, least: FloatArray, tails: FloatArray) -> t
     Returns:
         The masses and the tails, with the shape of `least`.
     """
-    rows = least.shape[0]
     increase = np.diff(least, append=least[:, -1:])
-    factor = 0.5 * (clones + 1.0) / np.where(increase > 0, least, clones + 2.0 - least)
-    padding = np.ones((rows, -clones.size % _BLOCK))
+    mass_factor = 0.5 * (clones + 1.0) / np.where(increase > 0, least, clones + 2.0 - least)
+    factors = _steps_within_blocks(mass_factor)
+    increases = _steps_within_blocks(increase) > 0
+    first_mass = np.ones((*factors.shape[:2], 1))
+    mass = np.cumprod(np.concatenate((first_mass, factors), axis=2), axis=2, dtype=np.float64)
+    old_mass, new_mass = mass[:, :, :-1], mass[:, :, 1:]
+    tail_change = 0.5 * old_mass - np.where(increases, new_mass, 0.0)
+    tail = np.cumsum(np.concatenate((tails[:, :, None], tail_change), axis=2), axis=2)
+    return _join_blocks(mass, clones.size), np.maximum(_join_blocks(tail, clones.size), 0.0)
 
-    def steps_within_blocks(values: FloatArray) -> FloatArray:
-        """Return the values in blocks of 32 without the last of each block, which is the step to the next block."""
-        return np.concatenate((values, padding), axis=1).reshape(rows, -1, _BLOCK)[:, :, :-1]
 
-    # Arrays with an axis for ε, one for the blocks, and one for the steps or values within a block.
-    factor_in_block = steps_within_blocks(factor)
-    increases_in_block = steps_within_blocks(increase) > 0
-    first_mass = np.ones((*factor_in_block.shape[:2], 1))
-    mass = np.cumprod(np.concatenate((first_mass, factor_in_block), axis=2), axis=2)
-    change = 0.5 * mass[:, :, :-1] - np.where(increases_in_block, mass[:, :, 1:], 0.0)
-    tail = np.cumsum(np.concatenate((tails[:, :, None], change), axis=2), axis=2)
-    flat_mass = np.asarray(mass.reshape(rows, -1)[:, : clones.size], dtype=np.float64)
-    flat_tail = np.asarray(tail.reshape(rows, -1)[:, : clones.size], dtype=np.float64)
-    return flat_mass, np.maximum(flat_tail, 0.0)
+def _steps_within_blocks(values: FloatArray) -> FloatArray:
+    """Divide each row into blocks of `_BLOCK` values, and drop the last of each block, the step to the next block.
+
+    Returns:
+        An array with an axis for the rows, one for the blocks, and one for the steps within a block. A last block that
+        is not full is padded by 1.
+    """
+    rows, columns = values.shape
+    padding = np.ones((rows, -columns % _BLOCK))
+    return np.concatenate((values, padding), axis=1).reshape(rows, -1, _BLOCK)[:, :, :-1]
+
+
+def _join_blocks(values: FloatArray, columns: int) -> FloatArray:
+    """Return rows of values from blocks of `_BLOCK` values, without the padding of the last block.
+
+    Args:
+        values: array with an axis for the rows, one for the blocks, and one for the values of a block.
+        columns: number of values of a row.
+    """
+    return np.asarray(values.reshape(values.shape[0], -1)[:, :columns], dtype=np.float64)

@@ -69,19 +69,21 @@ class _Levels(NamedTuple):
             end: index after the last coarse range.
             most: largest number of ranges.
         """
-        start = int(self.starts[begin])
-        stop = int(self.starts[end]) if end < self.starts.size else self.every.first.size
-        fine = CountRanges(self.every.first[start:stop], self.every.log_mass[start:stop])
+        first_of_each = np.append(self.starts, self.every.first.size)
+        selected = slice(int(first_of_each[begin]), int(first_of_each[end]))
+        fine = CountRanges(self.every.first[selected], self.every.log_mass[selected])
+        count = fine.first.size
         are_single = bool((np.diff(fine.first) == 1.0).all())
-        if are_single or fine.first.size <= most:
+        if are_single or count <= most:
             return fine
-        return fine.merge(np.arange(0, fine.first.size, math.ceil(fine.first.size / most)))
+        merged_together = math.ceil(count / most)
+        return fine.merge(np.arange(0, count, merged_together))
 
 
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
     """Estimate log δ(ε) of clone pairs. `ClonesBound` has certified bounds.
 
-    Let s = 2 tanh(ε₀/2)/√((n − 1) r + 1), the standard deviation of the loss, and N be a standard normal variable. Then
+    With N standard normal and the standard deviation s = 2 tanh(ε₀/2)/√((n − 1) r + 1) of the privacy loss,
 
         δ(ε) ≈ P(|N| ≤ s/2) √(2π) E(N − z)₊,   e^{−z²/2} = (1 − r(1 − e^{−D}))^{n−1},
 
@@ -98,16 +100,18 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
         The estimates, −∞ for ε ≥ ε₀.
     """
     tanh_half = np.tanh(0.5 * victim)
-    loss_std = np.maximum(2.0 * tanh_half / np.sqrt((clients - 1) * np.exp(log_share) + 1.0), 1e-150)
+    share = np.exp(log_share)
+    mean_group = (clients - 1) * share + 1.0
+    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)
     with np.errstate(divide="ignore", invalid="ignore"):
+        log_at_zero = np.log(erf(loss_std * math.sqrt(0.125)))  # log P(|N| ≤ s/2)
         u = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / tanh_half, 1.0)
         divergence = 0.5 * (xlog1py(1.0 + u, u) + xlog1py(1.0 - u, -u))
-        exponent = (clients - 1) * np.log1p(np.exp(log_share) * np.expm1(-divergence))
+        exponent = (clients - 1) * np.log1p(share * np.expm1(-divergence))  # −z²/2
         z = np.sqrt(-2.0 * exponent)
         # √(2π) E(N − z)₊ = e^{−z²/2} (1 − z Q(z)/φ(z)), with Q the upper tail and φ the density of N
-        factor = 1.0 - math.sqrt(0.5 * math.pi) * z * erfcx(z * math.sqrt(0.5))
-        at_zero = np.log(erf(loss_std * math.sqrt(0.125)))
-        log_delta = at_zero + exponent + np.log(np.maximum(factor, 1e-12))
+        mills_factor = 1.0 - math.sqrt(0.5 * math.pi) * z * erfcx(z * math.sqrt(0.5))
+        log_delta = log_at_zero + exponent + np.log(np.maximum(mills_factor, 1e-12))
     return np.asarray(np.where(np.asarray(epsilon) < victim, log_delta, -np.inf))
 
 
@@ -217,17 +221,18 @@ class ClonesBound(ScaledBound):
         Its lower bound is the one at its largest value, or at the least value of the next range.
         """
         is_zero = epsilon >= self.epsilon
+        nothing = np.full(epsilon.size, -np.inf)
         if is_zero.all():  # for example if ε₀ = 0
-            return np.full(epsilon.size, -np.inf), np.full(epsilon.size, -np.inf)
+            return nothing, nothing
         ranges, bounds = self._choose_ranges(self._levels, epsilon, _FULL)
-        last_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
-        is_single = last_values == ranges.first
-        at_next_range = np.concatenate((bounds.low[:, 1:], np.full((epsilon.size, 1), -np.inf)), axis=1)
-        low = np.where(is_single, bounds.low, at_next_range)
+        largest_values = np.append(ranges.first[1:] - 1.0, self.clients - 1.0)
+        is_single = largest_values == ranges.first
+        low_of_next = np.concatenate((bounds.low[:, 1:], nothing[:, None]), axis=1)
+        low = np.where(is_single, bounds.low, low_of_next)
         slack = self._levels.accuracy + 8 * UNIT_ROUNDOFF
         lower = _log_sums(ranges.log_mass + low) - slack
         upper = np.minimum(_log_sums(ranges.log_mass + bounds.high) + slack, 0.0)
-        return np.where(is_zero, -np.inf, lower), np.where(is_zero, -np.inf, upper)
+        return np.where(is_zero, nothing, lower), np.where(is_zero, nothing, upper)
 
     def _quick_upper(self, epsilon: FloatArray) -> FloatArray:
         """Return upper bounds on log δ of the clone pair from fewer ranges, without the charge for the distance."""
@@ -258,9 +263,11 @@ class ClonesBound(ScaledBound):
         coarse = levels.coarse
         outer = rough_bounds_given_clones(self.epsilon, coarse.first, epsilon)
         log_terms = coarse.log_mass + outer.high
-        is_relevant = log_terms > log_terms.max(axis=1, keepdims=True) - effort.negligible
-        relevant = np.flatnonzero(is_relevant.any(axis=0))
-        begin, end = max(int(relevant[0]) - 1, 0), min(int(relevant[-1]) + 2, coarse.first.size)
+        least_relevant = log_terms.max(axis=1, keepdims=True) - effort.negligible
+        relevant = np.flatnonzero((log_terms > least_relevant).any(axis=0))
+        # One more range on each side of the relevant ones is divided.
+        begin = max(int(relevant[0]) - 1, 0)
+        end = min(int(relevant[-1]) + 2, coarse.first.size)
         fine = levels.fine_ranges(begin, end, effort.most_fine)
         inner = bounds_given_clones(self.epsilon, fine.first, epsilon, effort)
 

@@ -21,7 +21,7 @@ from epsilond.accountants.curve.enclosure import Enclosure, Interval, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.binomial_law import RATIO_ACCURACY, Binomial
-from epsilond.accountants.numerics.compound_sum import CompoundSum
+from epsilond.accountants.numerics.compound_sum import CompoundSum, LogInterval
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.numerics.step_law import StepLaw, WeightedPoints
 from epsilond.accountants.theorems.shuffling.tails import ScaledBound
@@ -67,11 +67,13 @@ def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
         probabilities under the first and the second input of the pair. The first outcome is the first input.
     """
     false = math.exp(-epsilon) / (1.0 + (categories - 1) * math.exp(-epsilon))
-    true, remaining = math.exp(epsilon) * false, (categories - 2) * false
-    outcomes = [(false, true, false), (false, false, true)]
-    if categories > 2:
-        outcomes.append((remaining, remaining, remaining))
-    return (tuple(outcomes),)
+    true = math.exp(epsilon) * false
+    first_input = (false, true, false)
+    second_input = (false, false, true)
+    if categories == 2:
+        return ((first_input, second_input),)
+    remaining = (categories - 2) * false
+    return ((first_input, second_input, (remaining, remaining, remaining)),)
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,9 @@ class FiniteBlanketBound(ScaledBound):
     def largest_loss(self) -> float:
         """Largest log p_i/q_i over all outcomes and pairs, rounded up."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            losses = [float(np.where(p > 0.0, np.log(p) - np.log(q), -np.inf).max()) for _, p, q in self._tables]
-        return max(losses) * (1.0 + 16 * UNIT_ROUNDOFF)
+            losses = [np.where(p > 0.0, np.log(p) - np.log(q), -np.inf) for _, p, q in self._tables]
+        largest = max(float(losses_of_pair.max()) for losses_of_pair in losses)
+        return largest * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def log_bound(self, epsilon: float) -> Interval:
         """Return bounds on log δ(ε): the largest lower bound and the largest upper bound over all pairs of inputs."""
@@ -118,29 +121,37 @@ class FiniteBlanketBound(ScaledBound):
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
         """Enclose log δ(ε) for one pair of inputs.
 
-        The lower bound leaves out what the outcomes that are not hidden add to δ.
+        An outcome is hidden if it has weight in the blanket. The lower bound leaves out the other outcomes.
 
         Args:
-            table: weight in the blanket, and probabilities under both inputs, of each outcome.
+            table: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each outcome i.
             epsilon: ε, in nats.
         """
-        weight, p, q = table
         alpha = math.exp(min(epsilon, 700.0))
-        gain, magnitude = p - alpha * q, p + alpha * q
-        is_hidden = weight > _LEAST_WEIGHT
-        hidden_weight = weight[is_hidden]
-        atoms = WeightedPoints(
-            points=gain[is_hidden] / hidden_weight,
-            weights=hidden_weight,
-            point_errors=8 * UNIT_ROUNDOFF * magnitude[is_hidden] / hidden_weight,
-            weight_errors=8 * UNIT_ROUNDOFF * hidden_weight,
-        )
-        mean = CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
-        exposed_delta = float(np.maximum(gain[~is_hidden], 0.0).sum())
+        is_hidden = table[0] > _LEAST_WEIGHT
+        hidden_sum = self._log_positive_sum(table[:, is_hidden], alpha)
+        _, p, q = table[:, ~is_hidden]
+        exposed_delta = float(np.maximum(p - alpha * q, 0.0).sum())
         log_exposed_delta = math.log(exposed_delta) + _LOG_ACCURACY if exposed_delta > 0.0 else -math.inf
         log_clients = math.log(self.clients)
-        upper = min(float(np.logaddexp(mean.upper - log_clients, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
-        return Interval(min(mean.lower - log_clients - _LOG_ACCURACY, upper), upper)
+        upper = min(float(np.logaddexp(hidden_sum.upper - log_clients, log_exposed_delta)) + _LOG_ACCURACY, 0.0)
+        return Interval(min(hidden_sum.lower - log_clients - _LOG_ACCURACY, upper), upper)
+
+    def _log_positive_sum(self, table: FloatArray, alpha: float) -> LogInterval:
+        """Enclose log E[(Y₁ + … + Y_n)₊], where Y is (p_i − α q_i)/w_i with probability w_i and otherwise 0.
+
+        Args:
+            table: w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
+            alpha: α = e^ε.
+        """
+        weight, p, q = table
+        atoms = WeightedPoints(
+            points=(p - alpha * q) / weight,
+            weights=weight,
+            point_errors=8 * UNIT_ROUNDOFF * (p + alpha * q) / weight,
+            weight_errors=8 * UNIT_ROUNDOFF * weight,
+        )
+        return CompoundSum(StepLaw(atoms), self.clients).log_positive_part()
 
 
 class _CountEvent(NamedTuple):
@@ -195,33 +206,46 @@ class CountProfile(Profile):
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
     def _event(self, epsilon: FloatArray) -> _CountEvent:
-        """Find the least count κ that is more than e^ε times as likely in the first world, at each ε.
+        """Return the event that the count is at least κ, which is more than e^ε times as likely in the first world.
 
         The first world is the data set on which the victim sends the report with probability `high`; in the second one
-        the probability is `low`. B ~ Bin(trials, base) of the other clients send it, with mass function b. With α =
-        e^ε, a count k favours the first world if and only if k (1 − base) A > (trials + 1 − k) base · D, where
-        A = high − α low and D = α (1 − low) − (1 − high). This inequality is solved for k.
+        the probability is `low`. B ~ Bin(trials, base) of the other clients send it, with mass function b.
 
         Returns:
             κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
         """
         growth = np.expm1(np.minimum(epsilon, 700.0))  # α − 1
         base, not_base = self.base
-        high, not_high = self.high
-        low, not_low = self.low
-        gap = high - low - growth * low  # A
-        complement_gap = (not_low - not_high) + growth * not_low  # D
-        has_event = gap > 0.0
-        with np.errstate(over="ignore"):  # if the ratio overflows, only the largest count favours the first world
-            ratio = np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)
+        has_event = self._gap(growth) > 0.0
         size = self.trials + 1.0
-        not_sent = np.maximum(np.ceil(size / (1.0 + ratio)) - 1.0, 0.0)
+        not_sent = np.maximum(np.ceil(size / (1.0 + self._count_odds(growth))) - 1.0, 0.0)
         least = np.where(has_event, size - not_sent, size + 1.0)
         inside = np.minimum(least, size)
         log_mass = np.where(has_event, self._other_reports.log_mass(inside - 1.0), -np.inf)
         # P(B ≥ κ)/b(κ − 1) = P(B ≥ κ)/b(κ) · b(κ)/b(κ − 1)
         tail = self._other_reports.tail_ratio(np.minimum(inside, self.trials)) * not_sent * base / (inside * not_base)
         return _CountEvent(least, log_mass, np.where(has_event, tail, 0.0))
+
+    def _gap(self, growth: FloatArray) -> FloatArray:
+        """Return A = high − α low for growth = α − 1, which is positive if some count favours the first world."""
+        high, low = self.high[0], self.low[0]
+        return high - low - growth * low
+
+    def _count_odds(self, growth: FloatArray) -> FloatArray:
+        """Return the least odds k/(trials + 1 − k) above which a count k is more than α times as likely in world one.
+
+        With A of `_gap` and D = α (1 − low) − (1 − high), it is (D/A) base/(1 − base). It is infinite for A ≤ 0.
+
+        Args:
+            growth: α − 1 = e^ε − 1.
+        """
+        gap = self._gap(growth)
+        has_event = gap > 0.0
+        not_high, not_low = self.high[1], self.low[1]
+        complement_gap = (not_low - not_high) + growth * not_low  # D
+        base, not_base = self.base
+        with np.errstate(over="ignore"):  # if the odds overflow, only the largest count favours the first world
+            return np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss: log P(loss > ε) in the first world and in the second.
@@ -245,16 +269,17 @@ class CountProfile(Profile):
         points = np.asarray(epsilon, dtype=np.float64)
         growth = np.expm1(np.minimum(points, 700.0))
         least, log_mass, tail = self._event(points)
-        gain = np.maximum(self.high[0] - self.low[0] - growth * self.low[0], 0.0)
+        gain = np.maximum(self._gap(growth), 0.0)
         loss = growth * tail
         # By rounding, κ may be wrong by one; b then changes by this factor at most.
         mass_ratio = least / np.maximum(self.trials + 2.0 - least, 1.0) * (self.base[1] / self.base[0])
         relative_error = 4 * RATIO_ACCURACY + 4 * self._other_reports.accuracy
         slack = relative_error * (gain * (1.0 + mass_ratio) + loss) + 8 * UNIT_ROUNDOFF
-        error = 2.0 * self._other_reports.accuracy * (1.0 + np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass)))
+        log_magnitude = np.abs(np.where(np.isneginf(log_mass), 0.0, log_mass))
+        log_mass_error = 2.0 * self._other_reports.accuracy * (1.0 + log_magnitude)
         with np.errstate(divide="ignore"):
-            low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_mass - error
-            high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_mass + error
+            low = np.log(np.maximum(gain - loss - slack, 0.0)) + log_mass - log_mass_error
+            high = np.log(np.maximum(gain - loss, 0.0) + slack) + log_mass + log_mass_error
         return Enclosure(low, np.minimum(high, 0.0))
 
 
@@ -271,7 +296,11 @@ def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
     """
     true = 1.0 / (1.0 + (categories - 1) * math.exp(-epsilon))
     false = true * math.exp(-epsilon)
-    report_true, report_false = (true, (categories - 1) * false), (false, 1.0 - false)
-    forward = CountProfile(clients - 1, report_false, report_true, report_false)
-    mirrored = CountProfile(clients - 1, report_false[::-1], report_false[::-1], report_true[::-1])
-    return Pair(forward, mirrored)
+    # Probabilities that a holder of the first category, and another client, sends it, each with its complement.
+    holder = (true, (categories - 1) * false)
+    non_holder = (false, 1.0 - false)
+    # In the other direction, the clients that do not send the first category are counted.
+    mirrored_holder, mirrored_non_holder = holder[::-1], non_holder[::-1]
+    forward = CountProfile(clients - 1, base=non_holder, high=holder, low=non_holder)
+    backward = CountProfile(clients - 1, base=mirrored_non_holder, high=mirrored_non_holder, low=mirrored_holder)
+    return Pair(forward, backward)

@@ -33,6 +33,7 @@ from epsilond.accountants.theorems.shuffling.tails import ScaledBound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from epsilond.accountants.numerics.special import FloatArray
 
 _NEAREST, _STEP = 2.0, 0.25
 """Smallest w − c of a cut, and step of the search for cuts."""
@@ -63,13 +64,24 @@ def log_blanket_mass(noise_multiplier: float) -> float:
     return math.log(2.0) + float(log_ndtr(-1.0 / noise_multiplier))
 
 
+def _growth(epsilon: float) -> float:
+    """Return α − 1 = e^ε − 1."""
+    return math.expm1(min(epsilon, _LARGEST_EPSILON))
+
+
+def _negative_value(excess: FloatArray, growth: float) -> FloatArray:
+    """Return 1 − αρ, the value of Y for w < 0, without cancellation, for the excess ρ − 1 and growth = α − 1."""
+    return -(excess + growth + growth * excess)
+
+
 class NearBound(NamedTuple):
-    """An upper bound on log δ at one ε.
+    """An upper bound on log δ at one ε, with estimates for its computation at the next ε.
 
     Attributes:
         upper: the bound.
-        tilt: best exponential tilt λ of the sum Y₁ + … + Y_n, to start the search at the next ε; None without a sum.
-        single: whether a single report dominates δ, so that this ε gives no estimate for the next one.
+        tilt: exponential tilt λ that suits the sum Y₁ + … + Y_n of `GaussianBlanketBound`; the search at the next ε
+            starts there. None if no sum was evaluated.
+        single: whether a single report dominates δ. Then log δ cannot be extrapolated to the next ε.
     """
 
     upper: float
@@ -118,9 +130,8 @@ class GaussianBlanketBound(ScaledBound):
     def _distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
         """Return a distribution of Y, cut at an edge B, for a one-sided bound on E[(Y₁ + … + Y_n)₊].
 
-        Y and ρ are those of `GaussianBlanketBound`, with α = e^ε. A mass at excess x = ρ − 1 gives an atom of Y at
-        ρ − α = x − (α − 1), for w > 0, and an equal atom at 1 − αρ = −(x + (α − 1) + (α − 1)x), for w < 0. Only the
-        atom for w < 0 is kept of the mass beyond B.
+        With ρ of `GaussianBlanketBound` and α = e^ε, a mass at excess x = ρ − 1 gives two atoms of Y: ρ − α for w > 0,
+        and 1 − αρ for w < 0. Of the mass beyond B only the atom for w < 0 is kept.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -129,17 +140,16 @@ class GaussianBlanketBound(ScaledBound):
                 its mean, for a lower bound.
         """
         masses = self._split_masses(last) if upper else self._mean_masses(last)
-        excess = masses.excess
-        positive = excess - growth
-        negative = -(excess + growth + growth * excess)
-        negative_beyond = -(masses.excess_beyond + growth + growth * masses.excess_beyond)
+        positive = masses.excess - growth  # ρ − α
+        negative = _negative_value(np.append(masses.excess, masses.excess_beyond), growth)
+        magnitudes = np.concatenate((masses.excess + growth, -negative))
+        magnitudes[-1] *= 2.0  # for the mass beyond B
         roundoff = UNIT_ROUNDOFF * (4.0 + 8.0 * self._scaled_norm * float(self._cells.edges[last]))
-        point_errors = roundoff * np.concatenate((excess + growth, -negative, [-2.0 * negative_beyond]))
         mass_beyond = self._mass_beyond(last)
         atoms = WeightedPoints(
-            points=np.concatenate((positive, negative, [negative_beyond])),
+            points=np.concatenate((positive, negative)),
             weights=np.concatenate((masses.weights, masses.weights, [mass_beyond])),
-            point_errors=point_errors,
+            point_errors=roundoff * magnitudes,
             weight_errors=np.concatenate((masses.errors, masses.errors, [1e-14 * mass_beyond])),
         )
         return StepLaw(atoms, self._pieces(growth))
@@ -174,10 +184,10 @@ class GaussianBlanketBound(ScaledBound):
         return float(ndtr(-(self._cells.edges[last] + self._scaled_norm)))
 
     def _pieces(self, growth: float) -> Pieces:
-        """Return the uniform pieces of the distribution of Y, which is a function of the excess x and the sign of w.
+        """Return the uniform pieces of the distribution of Y.
 
-        A part of the density of x is a sum of uniform ones on [0, x_j]. Such a piece becomes [−(α − 1), x_j − (α − 1)]
-        for w > 0, and [−(x_j + (α − 1) + (α − 1)x_j), −(α − 1)] for w < 0, with the same mass.
+        A part of the density of the excess x = ρ − 1 is a sum of uniform densities on [0, x_j]. Each gives a piece of Y
+        for w > 0, which begins at 1 − α, and one of the same mass for w < 0, which ends there.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -185,7 +195,7 @@ class GaussianBlanketBound(ScaledBound):
         mass, right_end = self._cells.level_mass, self._cells.levels
         at_zero = np.full(right_end.size, -growth)
         return Pieces(
-            low=np.concatenate((at_zero, -(right_end + growth + growth * right_end))),
+            low=np.concatenate((at_zero, _negative_value(right_end, growth))),
             high=np.concatenate((right_end - growth, at_zero)),
             mass=np.concatenate((mass, mass)),
         )
@@ -210,16 +220,18 @@ class GaussianBlanketBound(ScaledBound):
             The bound. If the sum cannot be positive, so that only the charge remains, it has the given tilt.
         """
         last = self._cut_for(expected)
-        distribution = self._distribution(math.expm1(min(epsilon, _LARGEST_EPSILON)), last, upper=True)
+        charge = min(self._charge(last), local)
+        distribution = self._distribution(_growth(epsilon), last, upper=True)
         total = CompoundSum(distribution, self.clients, tilt)
         if total.law.largest_value == 0.0:
-            return NearBound(min(self._charge(last), local), tilt, single=False)
-        shift = math.log(self.clients)
+            return NearBound(charge, tilt, single=False)
+        log_clients = math.log(self.clients)
         # If a single report dominates δ, the estimate is far above the expected value.
-        excess = max(total.log_estimate - shift - expected, 0.0)
-        main = total.log_positive_part(min(_ENOUGH + excess, NEGLIGIBLE)).upper - shift + 8 * UNIT_ROUNDOFF
-        bound = min(local, float(np.logaddexp(main, min(self._charge(last), local))))
-        return NearBound(bound, total.tilt, single=excess > _FAR_ABOVE)
+        excess = max(total.log_estimate - log_clients - expected, 0.0)
+        accuracy = min(_ENOUGH + excess, NEGLIGIBLE)
+        main = total.log_positive_part(accuracy).upper - log_clients + 8 * UNIT_ROUNDOFF
+        upper = min(local, float(np.logaddexp(main, charge)))
+        return NearBound(upper, total.tilt, single=excess > _FAR_ABOVE)
 
     def local_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ(ε) of a single report, the local guarantee."""
@@ -252,7 +264,7 @@ class GaussianBlanketBound(ScaledBound):
         local = self.local_bounds(epsilon)
         if local.upper < _DEEPEST:
             return local
-        growth = math.expm1(min(epsilon, _LARGEST_EPSILON))
+        growth = _growth(epsilon)
         first = self._first_distance(growth)
         second = self._second_distance(growth, first)
         cuts = {self._find_edge(first), self._find_edge(second)}
@@ -265,12 +277,12 @@ class GaussianBlanketBound(ScaledBound):
         local = self.local_bounds(epsilon)
         if local.upper < _DEEPEST:
             return local.upper
-        growth = math.expm1(min(epsilon, _LARGEST_EPSILON))
+        growth = _growth(epsilon)
         last = self._find_edge(self._first_distance(growth))
         return min(local.upper, self._upper_at(growth, last, local.upper))
 
     def _upper_at(self, growth: float, last: int, local: float) -> float:
-        """Return an upper bound on log δ, log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge, with Y cut at w = B.
+        """Return an upper bound on log δ: log of (1/n) E[(Y₁ + … + Y_n)₊] plus a charge, with Y cut at w = B.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -314,18 +326,19 @@ class GaussianBlanketBound(ScaledBound):
         return distance
 
     def _estimate(self, growth: float, last: int) -> float:
-        """Estimate log δ without the charge for the cut of Y, by a saddle point.
-
-        All mass of `LUMP` neighbouring cells counts at its mean excess x. It has Y = x − (α − 1) for w > 0, and Y = −(x
-        + (α − 1) + (α − 1)x) for w < 0. The estimate has no error bound. It is −∞ if no atom of Y is positive.
+        """Estimate log δ without the charge for the cut of Y, by a saddle point. There is no error bound.
 
         Args:
             growth: α − 1 = e^ε − 1.
             last: index of the edge at which Y is cut.
+
+        Returns:
+            The estimate; −∞ if no value of Y is positive.
         """
+        # The mass of `LUMP` neighbouring cells counts at its mean excess.
         count = max(last // LUMP, 2)
         excess, mass = self._cells.lump_excess[:count], self._cells.lump_mass[:count]
-        points = np.concatenate((excess - growth, -(excess + growth + growth * excess)))
+        points = np.concatenate((excess - growth, _negative_value(excess, growth)))
         no_errors = np.zeros(points.size)
         atoms = WeightedPoints(
             points=points, weights=np.concatenate((mass, mass)), point_errors=no_errors, weight_errors=no_errors

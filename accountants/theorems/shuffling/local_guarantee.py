@@ -82,17 +82,20 @@ class LocalCurve:
         A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
         (`_DEEPEST`). The points are in that range.
         """
-        if math.isinf(self.pair.log_delta_bounds(LARGEST_LOCAL_EPSILON).upper):
-            pure = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)  # δ₀ = 0
-            return LocalPoints(np.asarray([pure]), np.asarray([-np.inf]))
-        coarse = np.geomspace(1e-6, LARGEST_LOCAL_EPSILON, _COARSE)
-        log_delta = self.pair.log_delta(coarse).upper
+        is_pure = math.isinf(self.pair.log_delta_bounds(LARGEST_LOCAL_EPSILON).upper)
+        if is_pure:
+            pure_epsilon = upper_epsilon(lambda epsilon: self.pair.log_delta_bounds(epsilon).upper, -1e300)  # δ₀ = 0
+            return LocalPoints(np.asarray([pure_epsilon]), np.asarray([-np.inf]))
+        scanned = np.geomspace(1e-6, LARGEST_LOCAL_EPSILON, _COARSE)
+        log_delta = self.pair.log_delta(scanned).upper
         useful = np.flatnonzero((log_delta < _LARGEST_LOG_DELTA) & (log_delta > _DEEPEST))
         if useful.size == 0:
-            return LocalPoints(coarse, log_delta)
-        low, high = max(int(useful[0]) - 1, 0), min(int(useful[-1]) + 1, _COARSE - 1)
-        fine = np.geomspace(coarse[low], coarse[high], _FINE)
-        return LocalPoints(fine, self.pair.log_delta(fine).upper)
+            return LocalPoints(scanned, log_delta)
+        # One more point of the scan on each side, because the range may end between two of them.
+        first = max(int(useful[0]) - 1, 0)
+        last = min(int(useful[-1]) + 1, _COARSE - 1)
+        epsilon = np.geomspace(scanned[first], scanned[last], _FINE)
+        return LocalPoints(epsilon, self.pair.log_delta(epsilon).upper)
 
     def rough_lower_bound(self, epsilon: float) -> float:
         """Return log δ₀ at the next larger point of the guarantee, as a rough lower bound on log δ₀ at ε.
@@ -155,10 +158,11 @@ def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> Fl
         epsilon: ε₀ of one report, in nats.
         log_delta: log δ₀ of one report.
     """
-    share = 1.0 / (1.0 + np.exp(epsilon))
-    factor = np.log(share + (clients - 1) * np.exp(-epsilon) * (1.0 + share))
-    rounded_up = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0; −∞ stays
-    return np.asarray(rounded_up + factor + UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(factor)))
+    s = 1.0 / (1.0 + np.exp(epsilon))
+    log_factor = np.log(s + (clients - 1) * np.exp(-epsilon) * (1.0 + s))
+    upper_log_delta = log_delta * (1.0 - 4.0 * UNIT_ROUNDOFF)  # towards 0; −∞ stays
+    rounding = UNIT_ROUNDOFF * (16.0 + 4.0 * np.abs(log_factor))
+    return np.asarray(upper_log_delta + log_factor + rounding)
 
 
 EVERY = slice(None)
@@ -303,10 +307,13 @@ class LocalClonesBound(ScaledBound):
         Args:
             local: ε₀ of each clone pair.
         """
-        log_delta = self.local.pair.log_delta(local).upper
-        return Costs(
-            log_distance(self.clients, local, log_delta), lambda epsilon: self.local.pair.log_delta(epsilon).upper
-        )
+
+        def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
+            """Return an upper bound on log δ of a single report."""
+            return self.local.pair.log_delta(epsilon).upper
+
+        distance = log_distance(self.clients, local, log_delta_without_shuffling(local))
+        return Costs(distance, log_delta_without_shuffling)
 
     def plan(self) -> tuple[FloatArray, Table]:
         """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
@@ -348,14 +355,16 @@ class LocalClonesBound(ScaledBound):
         if points.epsilon.size == 1:
             return points
         sparse = slice(None, None, 3)
-        rough = self._estimate(epsilon[sparse, None], *points)
-        is_useful = rough.min(axis=1) < unshuffled[sparse] + 1.0
-        best = np.argmin(rough, axis=1)[is_useful]
+        estimates = self._estimate(epsilon[sparse, None], *points)
+        is_needed = estimates.min(axis=1) < unshuffled[sparse] + 1.0
+        best = np.argmin(estimates, axis=1)[is_needed]
         if best.size == 0:
             return points
-        low, high = max(int(best.min()) - 1, 0), min(int(best.max()) + 1, points.epsilon.size - 1)
-        first, last = (round(_CHOICES * math.log2(points.epsilon[index])) for index in (low, high))
-        dense = np.exp2(np.arange(first, last + 1) / _CHOICES)
+        least = points.epsilon[max(int(best.min()) - 1, 0)]
+        largest = points.epsilon[min(int(best.max()) + 1, points.epsilon.size - 1)]
+        # Dense ε₀ are powers of 2^(1/_CHOICES), so that they do not depend on the range.
+        first_power, last_power = round(_CHOICES * math.log2(least)), round(_CHOICES * math.log2(largest))
+        dense = np.exp2(np.arange(first_power, last_power + 1) / _CHOICES)
         return LocalPoints(dense, self.local.pair.log_delta(dense).upper)
 
     def _clones(self, index: int) -> ClonesBound:

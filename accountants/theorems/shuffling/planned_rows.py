@@ -75,29 +75,34 @@ class Estimates(NamedTuple):
 
 
 def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
-    """Return the planned fall of log δ from a row of a table to the next: small near δ(0), large for negligible δ.
+    """Return the planned fall of log δ from one row of a table to the next.
 
-    A row is an ε with an upper bound on log δ. Between two rows the chord is used. It is too high in log δ by at most
-    an eighth of the square of this fall: about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5.
+    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most fall²/8:
+    about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5. Hence larger δ get smaller falls.
 
     Args:
         value: log δ at the row.
         top: log δ at ε = 0.
     """
     log_delta = np.asarray(value)
-    is_likely, is_less_likely = log_delta > top - _LIKELY, log_delta > top - _LESS_LIKELY
-    return np.select([is_likely, log_delta < _DEEP, is_less_likely], [0.1, 5.0, 0.35], 0.7)
+    is_largest = log_delta > top - _LIKELY
+    is_negligible = log_delta < _DEEP
+    is_large = log_delta > top - _LESS_LIKELY
+    return np.select([is_largest, is_negligible, is_large], [0.1, 5.0, 0.35], default=0.7)
 
 
 def epsilon_grid(scale: float, furthest: float) -> FloatArray:
-    """Return `GRID` values of ε from 0 to `furthest`: evenly spaced up to about `scale`, at equal ratios beyond.
+    """Return `GRID` values of ε from 0 to `furthest`, evenly spaced near 0 and at equal ratios far from it.
+
+    The values are a sinh(u) at evenly spaced u, where a is a quarter of `scale`.
 
     Args:
-        scale: scale of the loss, in nats.
+        scale: order of magnitude of the privacy loss, in nats.
         furthest: the largest ε, in nats.
     """
-    start = max(min(0.25 * scale, furthest), 1e-300)
-    epsilon = start * np.sinh(np.linspace(0.0, np.arcsinh(furthest / start), GRID))
+    a = max(min(0.25 * scale, furthest), 1e-300)  # positive, because it is a divisor
+    largest_u = np.arcsinh(furthest / a)
+    epsilon = a * np.sinh(np.linspace(0.0, largest_u, GRID))
     epsilon[-1] = furthest  # exactly, in spite of rounding
     return np.asarray(epsilon)
 
@@ -157,11 +162,11 @@ class Table:
         epsilon = np.concatenate((self.epsilon, additional.epsilon))
         row = np.concatenate((self.row, additional.row + self.epsilon.size))
         order = np.argsort(epsilon, kind="stable")
-        sorted_row = np.empty_like(order)  # the index after sorting, for each row before it
-        sorted_row[order] = np.arange(order.size)
+        index_after_sorting = np.empty_like(order)
+        index_after_sorting[order] = np.arange(order.size)
         return Table(
             epsilon=epsilon[order],
-            row=sorted_row[row],
+            row=index_after_sorting[row],
             choice=np.concatenate((self.choice, additional.choice)),
             value=np.concatenate((self.value, additional.value)),
         )
@@ -178,18 +183,19 @@ class Table:
     def rows(self, costs: Costs) -> Rows:
         """Return the least certified upper bound on log δ at each ε.
 
-        The bound of a clone pair is its δ(ε) plus (1 + e^ε) t, where t is the total variation distance from it.
+        The bound of a clone pair is its δ(ε) plus the charge (1 + e^ε) t, where t is the total variation distance of
+        the real reports from the pair. The bound without shuffling is used where it is smaller.
 
         Args:
-            costs: the distance from each clone pair at the noise, and the bound without shuffling.
+            costs: t of each clone pair at the noise, and the bound without shuffling.
         """
-        # log of (1 + e^ε) t
-        log_charge = costs.log_distance[self.choice] + np.logaddexp(0.0, self.epsilon)[self.row]
+        log_weight = np.logaddexp(0.0, self.epsilon)  # log(1 + e^ε)
+        log_charge = costs.log_distance[self.choice] + log_weight[self.row]
         log_sum = np.logaddexp(self.value, log_charge)
         upper = log_sum * (1.0 - 4.0 * UNIT_ROUNDOFF) + 8.0 * UNIT_ROUNDOFF  # rounded up if below 0; −∞ stays
-        least = np.zeros(self.epsilon.size)
-        np.minimum.at(least, self.row, upper)
-        return Rows(self.epsilon, np.minimum(least, costs.local(self.epsilon)))
+        least_in_row = np.zeros(self.epsilon.size)
+        np.minimum.at(least_in_row, self.row, upper)
+        return Rows(self.epsilon, np.minimum(least_in_row, costs.local(self.epsilon)))
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
@@ -207,12 +213,13 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
         coarse: whether to use a third of the rows, for a search.
     """
     spacing_factor = _COARSE if coarse else 1.0
-    least = np.minimum(estimates.choices.min(axis=1), estimates.local)
-    table = _evaluate(estimates, _plan_rows(estimates.epsilon, least, spacing_factor), pairs, spacing_factor)
+    least_estimate = np.minimum(estimates.choices.min(axis=1), estimates.local)
+    planned_rows = _plan_rows(estimates.epsilon, least_estimate, spacing_factor)
+    table = _evaluate(estimates, planned_rows, pairs, spacing_factor)
     for _ in range(_MOST_INSERTIONS):
         middles = _middles_of_gaps(table.rows(costs), spacing_factor)
         if middles.size == 0:
-            break
+            return table
         table = table.merge(_evaluate(estimates, middles, pairs, spacing_factor))
     return table
 
@@ -224,41 +231,53 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
         rows: rows of a table.
         spacing_factor: factor of the planned fall of log δ between rows.
     """
-    before = rows.log_value[:-1]
-    fall = -np.diff(np.minimum.accumulate(rows.log_value))
-    is_large = fall > _TOO_FAR * spacing_factor * row_spacing(before, float(rows.log_value[0]))
-    is_divisible = np.diff(rows.epsilon) > 1e-9 * rows.epsilon[1:]
-    is_gap = is_large & is_divisible & (before > _DEEP)
-    return np.asarray(0.5 * (rows.epsilon[:-1] + rows.epsilon[1:])[is_gap])
+    epsilon, log_delta = rows
+    fall = -np.diff(np.minimum.accumulate(log_delta))
+    planned_fall = row_spacing(log_delta[:-1], float(log_delta[0]))
+    is_too_far = fall > _TOO_FAR * spacing_factor * planned_fall
+    is_divisible = np.diff(epsilon) > 1e-9 * epsilon[1:]  # both ε are far enough apart for a double between them
+    is_relevant = log_delta[:-1] > _DEEP
+    middles = 0.5 * (epsilon[:-1] + epsilon[1:])
+    return np.asarray(middles[is_too_far & is_divisible & is_relevant])
 
 
 def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
     """Return the ε of the rows of a table of bounds on log δ.
 
-    From each row to the next the estimate of log δ falls by about `row_spacing`. Where δ is negligible (log δ below
-    `_DEEP`), neighbouring ε also differ by at least `_SPARSE_SPACING` times ε. The last row is where the estimate stops
-    falling.
+    The first row is at ε = 0, and the last one where the estimate of log δ stops falling. `_rows_between` says how
+    dense the rows are.
 
     Args:
         epsilon: increasing ε.
         estimate: estimate of log δ at each ε.
         spacing_factor: factor by which all distances of rows are enlarged; 1 for a table of full accuracy.
     """
-    value = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
-    rows_by_fall = -np.diff(value) / row_spacing(value[:-1], float(value[0]))
-    rows_by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
-    row_count = np.where(value[:-1] < _DEEP, np.minimum(rows_by_fall, rows_by_ratio), rows_by_fall)
-    rows_before = np.append(0.0, np.cumsum(row_count)) / spacing_factor
-    last = int(np.argmax(value <= max(_DEEPEST, float(value[-1]) + 0.01)))
-    between = np.interp(np.arange(1.0, rows_before[last]), rows_before, epsilon)
-    return np.unique(np.concatenate(([0.0], between, [epsilon[last]])))
+    log_delta = np.maximum(np.minimum.accumulate(estimate), 2.0 * _DEEPEST)
+    rows_before = np.append(0.0, np.cumsum(_rows_between(epsilon, log_delta))) / spacing_factor
+    final_value = max(_DEEPEST, float(log_delta[-1]) + 0.01)
+    last = int(np.argmax(log_delta <= final_value))
+    inner_rows = np.interp(np.arange(1.0, rows_before[last]), rows_before, epsilon)
+    return np.unique(np.concatenate(([0.0], inner_rows, [epsilon[last]])))
+
+
+def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
+    """Return the planned number of rows, not rounded, between each ε and the next one.
+
+    From row to row log δ falls by about `row_spacing`. Where δ is negligible (log δ below `_DEEP`), neighbouring rows
+    also differ by at least `_SPARSE_SPACING` in log ε.
+
+    Args:
+        epsilon: increasing ε.
+        log_delta: log δ at each ε, not increasing.
+    """
+    by_fall = -np.diff(log_delta) / row_spacing(log_delta[:-1], float(log_delta[0]))
+    by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
+    is_negligible = log_delta[:-1] < _DEEP
+    return np.where(is_negligible, np.minimum(by_fall, by_ratio), by_fall)
 
 
 def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
-    """Evaluate the clone pairs that seem best at some ε.
-
-    A run is a sequence of neighbouring ε that one clone pair serves. Few long runs save time, because every new pair
-    has a fixed cost.
+    """Return a table of the clone pairs that seem best at some ε.
 
     Args:
         estimates: estimates of log δ of each clone pair.
@@ -267,17 +286,18 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
         spacing_factor: factor by which the tolerated excess of a pair's log δ over the best one is enlarged.
     """
     nearest = np.minimum(np.searchsorted(estimates.epsilon, epsilon), estimates.epsilon.size - 1)
-    # Empty arrays come first, because there is no run if the bound without shuffling is the least at every ε.
-    row_parts: list[IntArray] = [np.zeros(0, np.int64)]
-    choice_parts: list[IntArray] = [np.zeros(0, np.int64)]
-    value_parts: list[FloatArray] = [np.zeros(0)]
-    for run in _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor):
-        # At the border of two runs the estimates of both clone pairs are nearly the same, and either may be better.
-        rows = np.arange(max(run.start - _OVERLAP, 0), min(run.end + _OVERLAP, epsilon.size))
-        row_parts.append(rows)
-        choice_parts.append(np.full(rows.size, run.choice, np.int64))
-        value_parts.append(pairs(run.choice, epsilon[rows]))
-    return Table(epsilon, np.concatenate(row_parts), np.concatenate(choice_parts), np.concatenate(value_parts))
+    runs = _choose_runs(estimates.choices[nearest], estimates.local[nearest], spacing_factor)
+    # At the border of two runs the estimates of both clone pairs are nearly the same, and either may be better.
+    wide_runs = [run.widen(_OVERLAP, epsilon.size) for run in runs]
+    rows = [np.arange(run.start, run.end) for run in wide_runs]
+    choices = [np.full(run.end - run.start, run.choice, np.int64) for run in wide_runs]
+    values = [pairs(run.choice, epsilon[run.start : run.end]) for run in wide_runs]
+    # There may be no run, if the bound without shuffling is the least at every ε.
+    no_integers = np.zeros(0, np.int64)
+    row = np.concatenate((no_integers, *rows))
+    choice = np.concatenate((no_integers, *choices))
+    value = np.concatenate((np.zeros(0), *values))
+    return Table(epsilon, row, choice, value)
 
 
 class _Run(NamedTuple):
@@ -287,13 +307,22 @@ class _Run(NamedTuple):
     start: int
     end: int
 
+    def widen(self, margin: int, row_count: int) -> _Run:
+        """Return the run with further rows on both sides, within a table.
+
+        Args:
+            margin: number of rows on each side.
+            row_count: number of rows of the table.
+        """
+        return _Run(self.choice, max(self.start - margin, 0), min(self.end + margin, row_count))
+
 
 def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
-    """Yield runs of consecutive rows that one clone pair serves, to evaluate few different pairs.
+    """Yield runs of consecutive rows that one clone pair serves.
 
-    A clone pair suits a row if its estimated log δ exceeds the least one by no more than the row's tolerance. Each run
-    takes the pair that suits most of the following rows. Rows at which the bound without shuffling is lower by 1 or
-    more in log δ are in no run.
+    Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
+    exceeds the least one by no more than the row's tolerance. Each run takes the pair that suits most of the following
+    rows. Rows at which the bound without shuffling is lower by 1 or more in log δ are in no run.
 
     Args:
         choices: estimated log δ, a row for each ε and a column for each clone pair.
@@ -302,7 +331,8 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
     """
     best = choices.min(axis=1)
     is_needed = best < local + 1.0
-    suits = (choices <= (best + spacing_factor * _tolerances(best))[:, None]) & is_needed[:, None]
+    largest_suitable = best + spacing_factor * _tolerances(best)
+    suits = (choices <= largest_suitable[:, None]) & is_needed[:, None]
     no_pair = np.zeros((1, choices.shape[1]), np.bool_)  # a last row that suits no pair, so that every run ends
     suits = np.vstack((suits, no_pair))
     start = 0
@@ -311,22 +341,19 @@ def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) 
             start += 1
             continue
         lengths = np.argmin(suits[start:], axis=0)  # number of rows until the first one that a pair does not suit
-        choice = int(np.argmax(lengths))
-        end = start + int(lengths[choice])
-        yield _Run(choice, start, end)
+        longest = int(np.argmax(lengths))
+        end = start + int(lengths[longest])
+        yield _Run(longest, start, end)
         start = end
 
 
 def _tolerances(best: FloatArray) -> FloatArray:
-    """Return the largest tolerated excess in log δ over the best estimate at each row.
-
-    It is larger for rows that are deeper below the first row in log δ.
+    """Return the tolerated excess of a clone pair's log δ over the best estimate at each row, by `_TOLERATED_EXCESS`.
 
     Args:
-        best: least estimate of log δ at each row.
+        best: least estimate of log δ at each row. The depth of a row is the fall from the first row to it.
     """
-    # If δ of a choice is 0, that of the first row may be 0 too; the difference of both logarithms would be a NaN.
+    # A δ of 0 has infinite depth. The subtraction would give a NaN there if δ of the first row is 0 too.
     depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))
-    depths = np.asarray([depth for depth, _ in _TOLERATED_EXCESS])
-    tolerances = np.asarray([tolerance for _, tolerance in _TOLERATED_EXCESS])
-    return np.asarray(tolerances[np.searchsorted(depths, depth)])
+    largest_depths, tolerances = np.asarray(_TOLERATED_EXCESS).T
+    return np.asarray(tolerances[np.searchsorted(largest_depths, depth)])

@@ -105,11 +105,13 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     noise_multiplier = gaussian_multiplier(mechanism)
     if noise_multiplier is not None:
         # The sum of the reports, for two opposite contributions of norm C.
-        return (gaussian_pair(2.0 / (noise_multiplier * math.sqrt(spec.clients))),)
+        noise_of_sum = noise_multiplier * math.sqrt(spec.clients)
+        return (gaussian_pair(2.0 / noise_of_sum),)
     report = mechanism.primitive
     if isinstance(report, CategoryReport) and report.epsilon <= LARGEST_RESPONSE_EPSILON:
-        one_count = response_instance(spec.clients, report.epsilon, report.categories)
-        return (*two_counts(spec.clients, report.epsilon, report.categories), one_count)
+        by_two_counts = two_counts(spec.clients, report.epsilon, report.categories)
+        by_one_count = response_instance(spec.clients, report.epsilon, report.categories)
+        return (*by_two_counts, by_one_count)
     return ()
 
 
@@ -149,15 +151,12 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 
 
 def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
-    """Return the guarantee of a single report, or a refusal if the random order hides nothing.
+    """Return the guarantee of a single report and its points (ε₀, δ₀), or a refusal if shuffling amplifies nothing.
 
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
         case: the requested setting and effort.
-
-    Returns:
-        The guarantee, and its points (ε₀, δ₀).
     """
     if refusal := not_hidden(theorem, spec, case):
         return refusal
@@ -232,8 +231,10 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         )
     inner = case.account(spec.mechanism, case.setting)
     bound = response_bound(spec.clients, report.epsilon, report.categories)
-    premises = () if report.categories == 2 else (BLANKET.because(clients=spec.clients),)
-    step = RESPONSE.because(*premises, inner.derivation, clients=spec.clients, categories=report.categories)
+    premises = [inner.derivation]
+    if report.categories > 2:
+        premises.insert(0, BLANKET.because(clients=spec.clients))
+    step = RESPONSE.because(*premises, clients=spec.clients, categories=report.categories)
     return _guarantee_of(bound, inner, step)
 
 
@@ -256,7 +257,8 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         return Refusal(
             GAUSSIAN_BLANKET, "computed for dimension 1; what reports share falls like e^(−√dimension/noise_multiplier)"
         )
-    if log_blanket_mass(noise_multiplier) + math.log(spec.clients) < math.log(LEAST_BLANKET):
+    log_blanket_clients = log_blanket_mass(noise_multiplier) + math.log(spec.clients)
+    if log_blanket_clients < math.log(LEAST_BLANKET):
         return Refusal(GAUSSIAN_BLANKET, f"fewer than {LEAST_BLANKET:g} clients are in the blanket on average")
     inner = case.account(of_records(spec.mechanism), case.setting)
     premise = BLANKET.because(clients=spec.clients)

@@ -39,10 +39,10 @@ _FURTHEST, _NOTHING = 700.0, -1e300
 
 
 class ScaledBound(Bound):
-    """An upper bound on log δ in both directions of every pair of neighbours, evaluated at one ε at a time.
+    """An upper bound on log δ(ε) that holds in both directions of every pair of neighbours.
 
-    Its privacy losses may have any size, such as 1e-4 for a million clients. A table of the bound has rows at some ε.
-    They are therefore chosen by the fall of log δ from one to the next, which does not depend on that size.
+    Subclasses implement `log_bound`. They may add cheaper evaluations, for one ε (`upper`), for increasing ε
+    (`sequential_upper`) or for a whole table (`rows`).
     """
 
     is_convex: ClassVar[bool] = False
@@ -125,43 +125,47 @@ class ScaledProfile(BoundProfile):
         """Upper bounds on δ at increasing ε, as a table that is convex in e^ε."""
         rows = self.bound.rows()
         if rows is None:
-            epsilon, value = np.asarray(list(self._rows())).T
-            return tabulate(epsilon, value)
+            epsilon, log_delta = np.asarray(list(self._rows())).T
+            return tabulate(epsilon, log_delta)
         largest_loss = self.bound.largest_loss
         is_inside = rows.epsilon < largest_loss
-        epsilon, value = rows.epsilon[is_inside], rows.log_value[is_inside]
-        if math.isfinite(largest_loss):
-            epsilon, value = np.append(epsilon, largest_loss), np.append(value, -math.inf)
-        return tabulate(epsilon, value)
+        epsilon, log_delta = rows.epsilon[is_inside], rows.log_value[is_inside]
+        if math.isinf(largest_loss):
+            return tabulate(epsilon, log_delta)
+        return tabulate(np.append(epsilon, largest_loss), np.append(log_delta, -math.inf))
 
     def _rows(self) -> Iterator[tuple[float, float]]:
         """Yield increasing ε with upper bounds on log δ.
 
-        The step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
+        Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
         δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
         """
         upper = self.bound.sequential_upper()
-        first_value = value = upper(0.0)
-        yield 0.0, value
-        if value == -math.inf:
+        largest_loss = self.bound.largest_loss
+        at_zero = upper(0.0)
+        yield 0.0, at_zero
+        if at_zero == -math.inf:
             return
-        epsilon, step, stalled_rows = 0.0, 0.1 * math.exp(value), 0
+        epsilon, log_delta = 0.0, at_zero
+        step = 0.1 * math.exp(at_zero)
+        stalled_rows = 0
         for _ in range(_MOST_ROWS):
-            least_step = 0.05 * epsilon if value < _DEEP else 0.0  # few rows suffice where δ is negligible
-            next_epsilon = epsilon + max(step, least_step)
-            if next_epsilon >= self.bound.largest_loss:
+            if log_delta < _DEEP:  # few rows suffice where δ is negligible
+                step = max(step, 0.05 * epsilon)
+            next_epsilon = epsilon + step
+            if next_epsilon >= largest_loss:
                 break
-            next_value = upper(next_epsilon)
-            yield next_epsilon, next_value
-            fall, planned_fall = value - next_value, _planned_fall(value, first_value)
+            next_log_delta = upper(next_epsilon)
+            yield next_epsilon, next_log_delta
+            fall = log_delta - next_log_delta
+            planned_fall = _planned_fall(log_delta, at_zero)
             stalled_rows = stalled_rows + 1 if fall < 0.1 * planned_fall else 0
-            is_negligible = next_value <= _DEEPEST
-            if is_negligible or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
+            if next_log_delta <= _DEEPEST or stalled_rows > _MOST_STALLED or next_epsilon > _FURTHEST_ROW:
                 break
             step = (next_epsilon - epsilon) * _step_factor(fall, planned_fall)
-            epsilon, value = next_epsilon, min(value, next_value)
-        if math.isfinite(self.bound.largest_loss):
-            yield self.bound.largest_loss, -math.inf
+            epsilon, log_delta = next_epsilon, min(log_delta, next_log_delta)
+        if math.isfinite(largest_loss):
+            yield largest_loss, -math.inf
 
 
 def _step_factor(fall: float, planned_fall: float) -> float:
@@ -177,22 +181,24 @@ def _step_factor(fall: float, planned_fall: float) -> float:
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:
-    """Return the planned fall of log δ from a row of a table to the next one, where the chord between them is used.
+    """Return the planned fall of log δ from one row of a table to the next.
 
-    The chord is too high by about an eighth of its square. So the fall is small (0.1) for δ within a factor e⁹ of the
-    largest one, larger (0.7) for smaller δ, and largest (5) for negligible δ.
+    Linear interpolation between rows raises log δ by about fall²/8. So larger δ get smaller falls.
 
     Args:
         log_delta: log δ at the row.
         largest: log δ at ε = 0.
     """
-    if log_delta > largest - 9.0:
+    is_within_e9_of_largest = log_delta > largest - 9.0
+    if is_within_e9_of_largest:
         return 0.1
-    return 5.0 if log_delta < _DEEP else 0.7
+    if log_delta < _DEEP:  # negligible
+        return 5.0
+    return 0.7
 
 
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
-    """Estimate the ε at δ by a Gaussian pair N(μ, 1) against N(0, 1) with the same δ at ε = 0.
+    """Estimate the ε at δ by a Gaussian pair N(μ, 1) against N(0, 1) with the same δ at ε = 0, 2Φ(μ/2) − 1.
 
     Args:
         at_zero: log δ at ε = 0.
@@ -204,10 +210,13 @@ def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
     if not log_delta < at_zero < -1e-3:
         return None
     mu = 2.0 * float(ndtri(0.5 + 0.5 * math.exp(at_zero)))
-    epsilon = gaussian_pair(mu).epsilon(log_delta).upper if mu > 0.0 else 0.0
+    if mu <= 0.0:
+        return None
+    epsilon = gaussian_pair(mu).epsilon(log_delta).upper
     if not 0.0 < epsilon < LARGEST_EPSILON:
         return None
-    return Guess(epsilon, max(epsilon / mu - 0.5 * mu, 1.0) / mu)
+    standard_score = max(epsilon / mu - 0.5 * mu, 1.0)
+    return Guess(epsilon, standard_score / mu)
 
 
 def scaled_pair(bound: ScaledBound) -> Pair:

@@ -68,26 +68,26 @@ def facts(inputs: DivergenceInputs) -> Outputs:
         is E_ε of the outputs. With another pair, `divergence_of_mixture` is E_ε of the mixtures, and `mean_divergence`
         is λE_ε(P‖Q) + (1 − λ)E_ε(P'‖Q').
     """
-    first, second, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
-    divergence = hockey_stick(first, second, epsilon)
+    p, q, epsilon = normalise(inputs.first), normalise(inputs.second), inputs.epsilon
+    divergence = hockey_stick(p, q, epsilon)
     outputs = {
         "divergence": divergence,
-        "reversed_divergence": hockey_stick(second, first, epsilon),
-        "total_variation": hockey_stick(first, second, 0.0),
-        "largest_loss": largest_loss(first, second),
-        "singular_mass": math.fsum(first[second == 0.0]),
+        "reversed_divergence": hockey_stick(q, p, epsilon),
+        "total_variation": hockey_stick(p, q, 0.0),
+        "largest_loss": largest_loss(p, q),
+        "singular_mass": math.fsum(p[q == 0.0]),
     }
     if inputs.kernel is not None:
-        first_output, second_output = apply_channel(first, inputs.kernel), apply_channel(second, inputs.kernel)
-        outputs["divergence_after_kernel"] = hockey_stick(first_output, second_output, epsilon)
+        p_output, q_output = apply_channel(p, inputs.kernel), apply_channel(q, inputs.kernel)
+        outputs["divergence_after_kernel"] = hockey_stick(p_output, q_output, epsilon)
     if inputs.other_first is not None and inputs.other_second is not None:
-        other_first, other_second = normalise(inputs.other_first), normalise(inputs.other_second)
-        share, other_share = inputs.share, 1.0 - inputs.share
-        mixed_first = share * first + other_share * other_first
-        mixed_second = share * second + other_share * other_second
-        other_divergence = hockey_stick(other_first, other_second, epsilon)
-        outputs["divergence_of_mixture"] = hockey_stick(mixed_first, mixed_second, epsilon)
-        outputs["mean_divergence"] = share * divergence + other_share * other_divergence
+        p_prime, q_prime = normalise(inputs.other_first), normalise(inputs.other_second)
+        share = inputs.share
+        p_mixture = share * p + (1.0 - share) * p_prime
+        q_mixture = share * q + (1.0 - share) * q_prime
+        divergence_of_primes = hockey_stick(p_prime, q_prime, epsilon)
+        outputs["divergence_of_mixture"] = hockey_stick(p_mixture, q_mixture, epsilon)
+        outputs["mean_divergence"] = share * divergence + (1.0 - share) * divergence_of_primes
     return outputs
 
 

@@ -106,9 +106,10 @@ class MisprintedSteps:
         """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)
-        root = np.sqrt(inputs.strong_convexity * inputs.participants * steps)
-        printed = 2.0 * inputs.radius * root / inputs.noise_std
-        return np.full(steps.shape, self.largest_sensitivity), printed
+        sensitivity_shifts = np.full(steps.shape, self.largest_sensitivity)
+        roots = np.sqrt(inputs.strong_convexity * inputs.participants * steps)  # √(λmj)
+        contraction_shifts = 2.0 * inputs.radius * roots / inputs.noise_std
+        return sensitivity_shifts, contraction_shifts
 
 
 def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outputs:
@@ -133,13 +134,14 @@ def corollary_1(inputs: InverseTimeSteps, reading: Reading = "printed") -> Outpu
         log_delta = misprinted_log_delta(inputs)
     else:
         log_delta = log_contraction_bound(inputs.epsilon, run).upper
-    ball = replace(run, whole_ball=True)
-    return (
-        delta_outputs(log_delta)
-        | delta_outputs(log_contraction_bound(inputs.epsilon, ball).upper, "delta_two_rho")
-        | delta_outputs(log_contraction_bound(inputs.epsilon, run_of_bound_11(inputs)).upper, "delta_eleven")
-        | {"excess_risk": math.fsum(risk_terms(inputs, reading).values())}
-    )
+    log_delta_two_rho = log_contraction_bound(inputs.epsilon, replace(run, whole_ball=True)).upper
+    log_delta_eleven = log_contraction_bound(inputs.epsilon, run_of_bound_11(inputs)).upper
+    return {
+        **delta_outputs(log_delta),
+        **delta_outputs(log_delta_two_rho, "delta_two_rho"),
+        **delta_outputs(log_delta_eleven, "delta_eleven"),
+        "excess_risk": math.fsum(risk_terms(inputs, reading).values()),
+    }
 
 
 def misprinted_log_delta(inputs: InverseTimeSteps) -> float:
@@ -170,14 +172,14 @@ def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
     Returns:
         `gradient`, the term with D²; `sampling`, the term with G²; and `noise`, the term with σ².
     """
-    mean = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
-    deviation = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
-    scale = 2.0 * inputs.smoothness / (inputs.strong_convexity**2 * inputs.clients)
-    dimension = 1 if reading == "printed" else inputs.dimension
+    gradient_bound = inputs.lipschitz if inputs.gradient_bound is None else inputs.gradient_bound
+    gradient_std = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
+    noisy_coordinates = 1 if reading == "printed" else inputs.dimension
+    scale = 2.0 * inputs.smoothness / (inputs.strong_convexity**2 * inputs.clients)  # 2β/(λ²n)
     return {
-        "gradient": scale * inputs.participants * mean**2,
-        "sampling": scale * deviation**2,
-        "noise": scale * dimension * inputs.noise_std**2,
+        "gradient": scale * inputs.participants * gradient_bound**2,
+        "sampling": scale * gradient_std**2,
+        "noise": scale * noisy_coordinates * inputs.noise_std**2,
     }
 
 

@@ -101,13 +101,13 @@ def privacy_of_outputs(inputs: NeighbouringOutputs) -> Outputs:
     rows = [normalise(row) for row in inputs.output_distributions]
     worst = worst_pair(rows, inputs.epsilon)
     first, second = rows[worst.first], rows[worst.second]
-    event = first > math.exp(min(inputs.epsilon, 700.0)) * second
+    is_in_event = first > math.exp(min(inputs.epsilon, 700.0)) * second  # the outputs of A
     return {
         "delta": hockey_stick(first, second, inputs.epsilon),
         "first_data_set": worst.first,
         "second_data_set": worst.second,
-        "first_probability": math.fsum(first[event]),
-        "second_probability": math.fsum(second[event]),
+        "first_probability": math.fsum(first[is_in_event]),
+        "second_probability": math.fsum(second[is_in_event]),
     }
 
 
@@ -166,9 +166,11 @@ def divergence_after_channels(inputs: ChannelChain) -> Outputs:
         `last_divergence` is E_ε after the last channel, the left side.
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
-    divergence, contraction = hockey_stick(first, second, inputs.epsilon), 1.0
+    divergence = hockey_stick(first, second, inputs.epsilon)
+    contraction = 1.0
     for channel in inputs.channels:
-        contraction *= worst_pair([normalise(row) for row in channel], inputs.epsilon).divergence
+        rows = [normalise(row) for row in channel]
+        contraction *= worst_pair(rows, inputs.epsilon).divergence
         first, second = apply_channel(first, channel), apply_channel(second, channel)
     return {
         "divergence": divergence,

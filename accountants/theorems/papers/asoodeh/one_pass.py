@@ -179,16 +179,19 @@ def corollary_3(inputs: RandomStop) -> Outputs:
         the least noise in every step. `first_stop` is the first step after which the model may be released.
     """
     run = inputs.run
-    smallest_schedules = replace(
+    run_at_least_values = replace(
         run,
         step_schedule=Constant(value=run.step_schedule.least(run.steps)),
         noise_schedule=Constant(value=run.noise_schedule.least(run.steps)),
     )
-    return (
-        delta_outputs(log_contraction_bound(inputs.epsilon, run).upper)
-        | delta_outputs(log_contraction_bound(inputs.epsilon, smallest_schedules).upper, "delta_twelve")
-        | {"first_stop": run.first_stop, "steps": run.steps}
-    )
+    log_delta = log_contraction_bound(inputs.epsilon, run).upper
+    log_delta_twelve = log_contraction_bound(inputs.epsilon, run_at_least_values).upper
+    return {
+        **delta_outputs(log_delta),
+        **delta_outputs(log_delta_twelve, "delta_twelve"),
+        "first_stop": run.first_stop,
+        "steps": run.steps,
+    }
 
 
 COROLLARY_3 = Theorem(

@@ -69,14 +69,17 @@ def one_step(
         `contraction` is θ_ε(2ρ√m/(ησ)) of (19), and `divergence` is θ_ε(2L/(√m σ)) of (24). `contraction_shift` and
         `sensitivity_shift` are the arguments of θ_ε.
     """
-    root = math.sqrt(participants)
-    contraction_shift = 2.0 * radius * root / (step_size * noise_std)
-    sensitivity_shift = 2.0 * lipschitz / (root * noise_std)
-    return (
-        {"contraction_shift": contraction_shift, "sensitivity_shift": sensitivity_shift}
-        | delta_outputs(float(log_theta(epsilon, contraction_shift)), "contraction")
-        | delta_outputs(float(log_theta(epsilon, sensitivity_shift)), "divergence")
-    )
+    root_participants = math.sqrt(participants)
+    contraction_shift = 2.0 * radius * root_participants / (step_size * noise_std)
+    sensitivity_shift = 2.0 * lipschitz / (root_participants * noise_std)
+    log_contraction = float(log_theta(epsilon, contraction_shift))
+    log_divergence = float(log_theta(epsilon, sensitivity_shift))
+    return {
+        "contraction_shift": contraction_shift,
+        "sensitivity_shift": sensitivity_shift,
+        **delta_outputs(log_contraction, "contraction"),
+        **delta_outputs(log_divergence, "divergence"),
+    }
 
 
 SMALL_STEP = Condition(
@@ -207,10 +210,12 @@ def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outp
         step_schedule=Constant(value=1.0 / (inputs.strong_convexity * steps)),
         noise_schedule=Constant(value=inputs.noise_std),
     )
-    factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
-    return delta_outputs(log_contraction_bound(inputs.epsilon, run).upper) | {
+    log_delta = log_contraction_bound(inputs.epsilon, run).upper
+    noise_factor = 1.0 if reading == "printed" else 0.5 * inputs.dimension
+    return {
+        **delta_outputs(log_delta),
         "steps": steps,
-        "noise_term": factor * harmonic(steps) / (inputs.strong_convexity * math.sqrt(inputs.clients)),
+        "noise_term": noise_factor * harmonic(steps) / (inputs.strong_convexity * math.sqrt(inputs.clients)),
         "optimisation_order": inputs.participants * math.log(steps) / (inputs.strong_convexity * inputs.clients),
     }
 

@@ -86,8 +86,8 @@ def sufficient_noise_std(
         log_delta: natural logarithm of δ.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
     """
-    roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
-    return sensitivity_factor * clipping_norm * math.sqrt(rounds) * roots / (2.0 * clients * epsilon)
+    sum_of_roots = math.sqrt(2.0 * (epsilon - log_delta)) + math.sqrt(-2.0 * log_delta)
+    return sensitivity_factor * clipping_norm * math.sqrt(rounds) * sum_of_roots / (2.0 * clients * epsilon)
 
 
 def noise_with_constant(
@@ -121,7 +121,7 @@ def implied_constant(
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
     """
-    return noise_std / noise_with_constant(
+    noise_at_1 = noise_with_constant(
         constant=1.0,
         clipping_norm=clipping_norm,
         contributions=contributions,
@@ -129,6 +129,7 @@ def implied_constant(
         epsilon=epsilon,
         log_delta=log_delta,
     )
+    return noise_std / noise_at_1
 
 
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
@@ -165,13 +166,13 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
         log_delta: ln δ at which ε is computed, or None.
         prefix: prefix of the names of the outputs.
     """
-    pair = None if math.isinf(mu) else gaussian_pair(mu)
+    is_private = math.isfinite(mu)
     outputs: dict[str, float] = {}
     if epsilon is not None:
-        upper_log_delta = 0.0 if pair is None else pair.log_delta_bounds(epsilon).upper
+        upper_log_delta = gaussian_pair(mu).log_delta_bounds(epsilon).upper if is_private else 0.0
         outputs |= delta_outputs(upper_log_delta, f"{prefix}delta")
     if log_delta is not None:
-        outputs[f"{prefix}epsilon"] = math.inf if pair is None else pair.epsilon(log_delta).upper
+        outputs[f"{prefix}epsilon"] = gaussian_pair(mu).epsilon(log_delta).upper if is_private else math.inf
     return outputs
 
 

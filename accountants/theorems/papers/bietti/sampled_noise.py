@@ -133,8 +133,10 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
         return clients
     if sampling == "poisson":
         return None
-    count = round(rate * clients)
-    if count < 1 or abs(rate * clients - count) > 1e-9 * count:
+    expected_count = rate * clients
+    count = round(expected_count)
+    is_whole = abs(expected_count - count) <= 1e-9 * count
+    if count < 1 or not is_whole:
         message = "times clients must be a whole number of participants"
         raise InvalidInput.at("/participation_rate", message, allowed=f"a multiple of 1/{clients}")
     return count

@@ -70,11 +70,12 @@ def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
         delta: slack δ of the composition.
         rounds: number K of rounds.
     """
+    basic = rounds * epsilon
+    printed = printed_composition(epsilon=epsilon, delta=delta, rounds=rounds)
     drift = rounds * epsilon * math.tanh(0.5 * epsilon)
     logarithm = math.log(math.e + math.sqrt(rounds) * epsilon / delta)
-    bound_for_small_delta = drift + epsilon * math.sqrt(2.0 * rounds * logarithm)
-    printed = printed_composition(epsilon=epsilon, delta=delta, rounds=rounds)
-    return min(rounds * epsilon, printed, bound_for_small_delta)
+    third_bound = drift + epsilon * math.sqrt(2.0 * rounds * logarithm)
+    return min(basic, printed, third_bound)
 
 
 @request

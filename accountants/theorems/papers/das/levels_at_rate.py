@@ -96,8 +96,10 @@ def levels(
 
     # With fewer levels, an output escapes with a probability above δ.
     fewest = max(least_levels(decay_rate, shift.parts, log_delta), 1)
-    least: int | None = fewest
-    if not escapes_decide:
+    least: int | None
+    if escapes_decide:
+        least = fewest
+    else:
         # With more levels, an escape is too unlikely to matter, and δ does not decrease further.
         most = least_levels(decay_rate, shift.parts, log_delta - _ESCAPE_MARGIN)
         least = _bisect_levels(log_delta_at, log_delta, fewest, most)

@@ -102,15 +102,16 @@ def noise_error(
         quantization_levels: grid steps s in a unit of the update; V is in squared units.
         dimension: number d of coordinates.
     """
-    m, square = noise_levels, quantization_levels**2
-    in_steps = variance(decay_rate, m)
+    m, squared_levels = noise_levels, quantization_levels**2
+    variance_in_steps = variance(decay_rate, m)  # s²V
+    error = update_error(
+        dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=variance_in_steps
+    )
     return {
-        "variance": in_steps / square,
-        "uniform_bound": m * (m + 1) / (3 * square),
-        "popoviciu_bound": m * m / square,
-        "mean_squared_error": update_error(
-            dimension=dimension, quantization_levels=quantization_levels, variance_in_steps=in_steps
-        ),
+        "variance": variance_in_steps / squared_levels,
+        "uniform_bound": m * (m + 1) / (3 * squared_levels),
+        "popoviciu_bound": m * m / squared_levels,
+        "mean_squared_error": error,
     }
 
 

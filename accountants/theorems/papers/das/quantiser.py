@@ -38,18 +38,19 @@ def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: 
     The values are b/s and (b + 1)/s. If f = su − b is the probability of the upper value, the variance is f(1 − f)/s²,
     at most 1/(4s²).
     """
-    below, probability = rounding(coordinate, quantization_levels)
-    square = quantization_levels * quantization_levels
+    s = quantization_levels
+    b, probability_below = rounding(coordinate, s)
+    f = 1 - probability_below
     return {
-        "level_below": below,
-        "level_above": below + 1,
-        "value_below": float(Fraction(below, quantization_levels)),
-        "value_above": float(Fraction(below + 1, quantization_levels)),
-        "probability_below": float(probability),
-        "probability_above": float(1 - probability),
-        "mean": float((below + 1 - probability) / quantization_levels),
-        "variance": float(probability * (1 - probability) / square),
-        "variance_bound": 0.25 / square,
+        "level_below": b,
+        "level_above": b + 1,
+        "value_below": float(Fraction(b, s)),
+        "value_above": float(Fraction(b + 1, s)),
+        "probability_below": float(probability_below),
+        "probability_above": float(f),
+        "mean": float((b + f) / s),
+        "variance": float(f * (1 - f) / s**2),
+        "variance_bound": 0.25 / s**2,
     }
 
 

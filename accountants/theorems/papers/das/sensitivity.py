@@ -57,8 +57,13 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
         levels: grid steps s in a unit.
         movement: μ, the ℓ2 distance of the unit updates. Rounding moves each of the two by at most one step.
     """
-    root, scaled_movement = math.sqrt(dimension), movement * levels
-    return Movement(2.0 * dimension + scaled_movement * root, 2.0 + scaled_movement, 2.0 * root + scaled_movement)
+    root_dimension = math.sqrt(dimension)
+    scaled_movement = movement * levels
+    return Movement(
+        l1=2.0 * dimension + scaled_movement * root_dimension,
+        linf=2.0 + scaled_movement,
+        l2=2.0 * root_dimension + scaled_movement,
+    )
 
 
 def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
@@ -73,7 +78,11 @@ def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         l2: ‖u−u'‖₂ of the unit updates.
         linf: ‖u−u'‖∞ of the unit updates.
     """
-    return Movement(levels * l1 + 2.0 * dimension, levels * linf + 2.0, levels * l2 + 2.0 * math.sqrt(dimension))
+    return Movement(
+        l1=levels * l1 + 2.0 * dimension,
+        linf=levels * linf + 2.0,
+        l2=levels * l2 + 2.0 * math.sqrt(dimension),
+    )
 
 
 def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
@@ -89,9 +98,9 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
         linf: ‖u−u'‖∞ of the unit updates. Its decimal form is used, so that 0.1 · 10 is 1.
     """
     return Movement(
-        levels * l1 + dimension,
-        math.ceil(levels * Fraction(repr(linf))),
-        (levels * l2 + math.sqrt(dimension)) * _UP,
+        l1=levels * l1 + dimension,
+        linf=math.ceil(levels * Fraction(repr(linf))),
+        l2=(levels * l2 + math.sqrt(dimension)) * _UP,
     )
 
 
@@ -114,11 +123,12 @@ def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf:
         linf: ‖u−u'‖∞ of the unit updates.
         log_failure: logarithm of the failure probability 2e^−L.
     """
-    exponent = math.log(2.0) - log_failure
-    scaled_l1, squared_l2 = levels * l1, (levels * l2) ** 2
-    hoeffding_l1 = (scaled_l1 + math.sqrt(0.5 * dimension * exponent)) * _UP
-    deviation = math.sqrt(0.5 * exponent * (4.0 * squared_l2 + 4.0 * scaled_l1 + dimension))
-    hoeffding_l2 = math.sqrt(squared_l2 + min(0.25 * dimension, scaled_l1) + deviation) * _UP
+    exponent = math.log(2.0) - log_failure  # L
+    s1, squared_s2 = levels * l1, (levels * l2) ** 2
+    hoeffding_l1 = (s1 + math.sqrt(0.5 * dimension * exponent)) * _UP
+    mean_excess = min(0.25 * dimension, s1)
+    deviation = math.sqrt(0.5 * exponent * (4.0 * squared_s2 + 4.0 * s1 + dimension))
+    hoeffding_l2 = math.sqrt(squared_s2 + mean_excess + deviation) * _UP
     certain = coupled_bounds(dimension, levels, l1=l1, l2=l2, linf=linf)
     assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
     return Movement(
@@ -142,8 +152,8 @@ def unit_vector_bounds(dimension: int, levels: int) -> Movement:
     certain = coupled_bounds(dimension, levels, **unit_distances(dimension))
     cube = trivial_bounds(dimension, levels)
     assert certain.l2 is not None  # `coupled_bounds` always has an ℓ2 bound
-    # No coordinate moves by more than 2s, which bounds the ℓ2 norm too.
-    return Movement(min(certain.l1, cube.l1), cube.linf, min(certain.l2, cube.linf * math.sqrt(dimension)))
+    l2_of_cube = cube.linf * math.sqrt(dimension)  # no coordinate moves by more than 2s
+    return Movement(l1=min(certain.l1, cube.l1), linf=cube.linf, l2=min(certain.l2, l2_of_cube))
 
 
 def movement_outputs(movement: Movement) -> Outputs:

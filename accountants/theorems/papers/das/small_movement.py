@@ -45,12 +45,13 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
         inputs: the client and the grid.
         reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (erratum D-11).
     """
-    ratio = inputs.growth_ratio
-    excess = ratio - 1.0 if reading == "printed" else ratio * ratio - 1.0
     relative_movement = movement(inputs, reading)
+    sensitivities = relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)
+    rho = inputs.growth_ratio
+    excess = rho - 1.0 if reading == "printed" else rho * rho - 1.0
     return {
         "relative_movement": relative_movement,
-        **movement_outputs(relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)),
+        **movement_outputs(sensitivities),
         "failure_probability": 4.0 * excess / inputs.samples_per_client,
     }
 
@@ -126,8 +127,8 @@ def corollary_3_1(
     """
     claimed_epsilon = epsilon / 8.0 + epsilon**2 / (256.0 * -math.log(delta))
     failure = 4.0 * (growth_ratio - 1.0) / samples_per_client
-    claimed = math.log(rounds * math.exp2(-dimension) + delta + failure)
-    return {"claimed_epsilon": claimed_epsilon, **delta_outputs(claimed, "claimed_delta")}
+    claimed_delta = rounds * math.exp2(-dimension) + delta + failure
+    return {"claimed_epsilon": claimed_epsilon, **delta_outputs(math.log(claimed_delta), "claimed_delta")}
 
 
 COROLLARY_3_1 = Theorem(

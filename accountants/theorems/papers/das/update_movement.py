@@ -92,12 +92,13 @@ def movement(
         step_size: step size η of a client.
         smoothness: Lipschitz constant L of the gradient.
     """
-    mean = 2.0 * client_gradient_norm if mean_gradient_norm is None else mean_gradient_norm
-    scale = growth_ratio / samples_per_client * step_size
-    first_sum, second_sum = step_sums(step_size * smoothness, local_steps)
+    if mean_gradient_norm is None:
+        mean_gradient_norm = 2.0 * client_gradient_norm
+    scale = growth_ratio / samples_per_client * step_size  # ηρ/n
+    a, b = step_sums(step_size * smoothness, local_steps)
     return {
         "movement": 5.0 * math.exp(0.25) * scale * local_steps * client_gradient_norm,
-        "sharper_movement": 2.0 * scale * (mean * first_sum + client_gradient_norm * second_sum),
+        "sharper_movement": 2.0 * scale * (mean_gradient_norm * a + client_gradient_norm * b),
     }
 
 

@@ -52,7 +52,8 @@ class ReportPair(TwoLaws):
         change = np.abs(difference(self.first, self.second))
         differs = change > 0.0
         with np.errstate(divide="ignore"):
-            return math.log1p(float(np.max(change[differs] / smaller[differs], initial=0.0)))
+            relative_changes = change[differs] / smaller[differs]
+        return math.log1p(float(np.max(relative_changes, initial=0.0)))
 
     @property
     def used_epsilon(self) -> float:
@@ -72,9 +73,9 @@ def decompose(inputs: ReportPair) -> Outputs:
         an entry of U₀ or U₁ is negative, and no such distributions exist.
     """
     epsilon = inputs.used_epsilon
-    change = difference(inputs.first, inputs.second)
+    change = difference(inputs.first, inputs.second)  # P − Q
     growth = math.expm1(min(epsilon, 700.0))  # e^ε − 1, limited to stay finite
-    shift = change / growth if growth > 0.0 else np.zeros_like(change)
+    shift = change / growth if growth > 0.0 else np.zeros_like(change)  # U₀ − P = Q − U₁
     return {
         "epsilon": epsilon,
         "least_epsilon": inputs.least_epsilon,

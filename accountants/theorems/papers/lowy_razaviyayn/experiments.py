@@ -95,7 +95,8 @@ def experiment(inputs: ExperimentInputs) -> Outputs:
         epsilon=inputs.epsilon,
         log_delta=inputs.log_delta,
     )
-    batch = min(inputs.samples_per_client, max(1, math.ceil(inputs.real_batch)))
+    rounded_batch = max(1, math.ceil(inputs.real_batch))
+    batch = min(inputs.samples_per_client, rounded_batch)
     return {
         "noise_std": std,
         "batch_size": batch,
@@ -207,7 +208,9 @@ def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ..
         records: number of all records.
     """
     size = -(-records // clients)  # ⌈records/clients⌉
-    return (*(size,) * (clients - 1), records - size * (clients - 1))
+    full_groups = clients - 1
+    remainder = records - size * full_groups
+    return (*[size] * full_groups, remainder)
 
 
 def _check_values(record: FormulaRequest) -> None:

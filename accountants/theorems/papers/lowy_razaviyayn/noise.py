@@ -122,12 +122,12 @@ def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float
     """
     if not 1 <= count <= sum(multiplicity for _, multiplicity in values):
         raise InvalidInput.at("/participants", "must be between 1 and the number of clients")
-    remaining, parts = count, []
+    remaining, summands = count, []
     for value, multiplicity in sorted(values, reverse=True):
         included = min(remaining, multiplicity)
-        parts.append(value * included)
+        summands.append(value * included)
         remaining -= included
-    return math.fsum(parts) / count
+    return math.fsum(summands) / count
 
 
 def rms_average_of_largest(values: Sequence[tuple[float, int]], counts: Sequence[tuple[int, float]]) -> float:
@@ -219,20 +219,21 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
             sets M~ to M' or M.
     """
     values = [(xi(rounds=rounds, **group.records_and_target), group.clients) for group in federation.groups]
-    largest = max(value for value, _ in values)
-    average = rms_average_of_largest(values, federation.counts)
+    largest_xi = max(value for value, _ in values)
+    average_xi = rms_average_of_largest(values, federation.counts)
     moments = federation.participation
-    average_ratio, largest_ratio = average / moments.rms, largest / moments.mean
+    average_ratio = average_xi / moments.rms  # Ξ/M'
+    largest_ratio = largest_xi / moments.mean  # ξ_max/M
     # The ratios of equal clients are the same number; the margin keeps rounding errors from deciding.
     uses_average = average_ratio <= largest_ratio * (1.0 + 2.0**-40)
     participants = moments.rms if uses_average else moments.mean
     return Aggregates(
-        average_xi=average,
-        largest_xi=largest,
+        average_xi=average_xi,
+        largest_xi=largest_xi,
         branch="average" if uses_average else "largest",
         participants=math.sqrt(participants) if reading == "printed" else participants,
         plain_participants=participants,
-        xi=average if uses_average else largest,
+        xi=average_xi if uses_average else largest_xi,
         noise_ratio=average_ratio if uses_average else largest_ratio,
     )
 
@@ -277,17 +278,18 @@ def proof_chain(
         epsilon: ε of the whole run.
         log_delta: natural logarithm of δ.
     """
-    root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))
+    root = math.sqrt(2.0 * rounds * (math.log(2.0) - log_delta))  # √(2R ln(2/δ))
     round_epsilon = epsilon / (2.0 * root)
     inner_epsilon = samples_per_client * round_epsilon / (2.0 * batch_size)
     amplified = subsampled_epsilon(epsilon=inner_epsilon, rate=batch_size / samples_per_client)
+    printed_total = root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon)
     advanced_total = root * amplified + rounds * amplified * math.tanh(0.5 * amplified)
     return ProofChain(
         round_epsilon=round_epsilon,
         log_round_delta=log_delta - math.log(2.0 * rounds),
         inner_epsilon=inner_epsilon,
         amplified_epsilon=amplified,
-        printed_total=root * round_epsilon + rounds * round_epsilon * expm1_or_infinity(round_epsilon),
+        printed_total=printed_total,
         total=min(advanced_total, rounds * amplified),
     )
 
@@ -362,7 +364,6 @@ BATCH = Condition(
     "a batch of a run of R rounds has K ≥ ε n/(4 √(2R ln(2/δ))) of the client's own n records",
     batch_large_enough,
 )
-
 
 PRIVACY_ERRATA = errata.PRIVACY_ERRATA
 SIGN_IN_XI = errata.SIGN_IN_XI

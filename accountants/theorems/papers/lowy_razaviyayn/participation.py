@@ -92,15 +92,19 @@ def participation_and_averages(
         one client.
     """
     clients = sum(group.clients for group in client_groups)
-    counts = participation_counts(participation) if participation else ((participants or clients, 1.0),)
     values = [(group.figure, group.clients) for group in client_groups]
+    counts: tuple[tuple[int, float], ...] = ((participants or clients, 1.0),)
+    if participation:
+        counts = participation_counts(participation)
     moments = ParticipationMoments.of(counts)
-    rms = moments.mean if reading == "printed" else moments.rms
+    rms = moments.mean if reading == "printed" else moments.rms  # M'
     average = rms_average_of_largest(values, counts)
     largest = max(figure for figure, _ in values)
     mean = math.fsum(count / clients * figure for figure, count in values)
     averages_of_largest = [{"participants": count, "average": average_of_largest(values, count)} for count, _ in counts]
-    client_sampling_share = 1.0 - (moments.mean - 1.0) / (clients - 1.0) if clients > 1 else 0.0
+    client_sampling_share = 0.0
+    if clients > 1:
+        client_sampling_share = 1.0 - (moments.mean - 1.0) / (clients - 1.0)
     return {
         "mean_participants": moments.mean,
         "rms_participants": rms,

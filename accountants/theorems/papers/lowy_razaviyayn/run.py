@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
@@ -249,13 +250,13 @@ class UnlikeClientsInputs(BatchRunInputs):
         If a client's noise is scaled with its own L_i, its ε is divided by L_i/L, where L is the largest constant. All
         clients then have the constant 1, and clients that have become equal are merged.
         """
-        own_noise = self.adds_own_noise(reading)
-        counts: dict[ClientGroup, int] = {}
+        scales_own_noise = self.adds_own_noise(reading)
+        counts: Counter[ClientGroup] = Counter()  # number of clients that are equal to a group of one client
         for kind in self.kinds:
-            lipschitz = kind.lipschitz / self.largest_lipschitz if own_noise else 1.0
-            client = replace(with_own_lipschitz(kind, lipschitz), clients=1)
-            counts[client] = counts.get(client, 0) + kind.clients
-        groups = tuple(replace(client, clients=count) for client, count in counts.items())
+            lipschitz_ratio = kind.lipschitz / self.largest_lipschitz if scales_own_noise else 1.0
+            one_client = replace(with_own_lipschitz(kind, lipschitz_ratio), clients=1)
+            counts[one_client] += kind.clients
+        groups = tuple(replace(one_client, clients=count) for one_client, count in counts.items())
         return Federation(groups=groups, counts=self.counts)
 
     def run_in(self, reading: Reading, cls: type[T], **further: object) -> T:
@@ -329,7 +330,7 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
         The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.
         `epsilon_limit` is the smallest one. With `client_groups`, `groups` has the values of each group.
     """
-    groups: list[Fields] = []
+    group_outputs: list[Fields] = []
     for group, std in zip(inputs.kinds, inputs.noise_stds(rounds, reading), strict=True):
         sizes = {
             "clients": group.clients,
@@ -337,13 +338,13 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
             "batch_size": group.batch_size,
             "lipschitz": group.lipschitz,
         }
-        groups.append({**sizes, **client_outputs(group, std, rounds=rounds, reading=inputs.variant)})
+        group_outputs.append({**sizes, **client_outputs(group, std, rounds=rounds, reading=inputs.variant)})
     outputs: Fields = {}
     for name in ("noise_std", "noise_multiplier", "sensitivity", "minimal_batch_size"):
-        outputs[name] = max(figures[name] for figures in groups)
-    outputs["epsilon_limit"] = min(figures["epsilon_limit"] for figures in groups)
+        outputs[name] = max(group[name] for group in group_outputs)
+    outputs["epsilon_limit"] = min(group["epsilon_limit"] for group in group_outputs)
     if inputs.client_groups is not None:
-        outputs["groups"] = groups
+        outputs["groups"] = group_outputs
     return outputs
 
 

@@ -66,13 +66,15 @@ class ShuffledInputs(EqualClientsInputs):
         second number is 8β/μ · ln(a), with a of `logarithm_argument`, or 0 if a < 1.
         """
         n, d = self.samples_per_client, self.dimension
-        effective_records = self.epsilon * self.records
+        effective_records = self.epsilon * self.records  # εnN
         sampling_rounds = min(float(n), effective_records * effective_records / (d * self.participants))
         if self.strong_convexity > 0.0:
             logarithm = max(math.log(self.logarithm_argument), 0.0)
-            return max(sampling_rounds, 8.0 * self.smoothness / self.strong_convexity * logarithm)
-        root = min(math.sqrt(float(n) * self.participants), effective_records / math.sqrt(d))
-        return max(sampling_rounds, self.smoothness * self.diameter / self.lipschitz * root)
+            descent_rounds = 8.0 * self.smoothness / self.strong_convexity * logarithm
+        else:
+            inverse_rate = min(math.sqrt(float(n) * self.participants), effective_records / math.sqrt(d))
+            descent_rounds = self.smoothness * self.diameter / self.lipschitz * inverse_rate
+        return max(sampling_rounds, descent_rounds)
 
     @property
     def rounds_run(self) -> int:
@@ -128,13 +130,13 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
     Returns:
         The statistical and the privacy term, in units of the loss.
     """
-    n, m, d = inputs.samples_per_client, float(inputs.participants), inputs.dimension
-    privacy = d * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
+    records_of_participants = inputs.samples_per_client * float(inputs.participants)  # nM
+    p = inputs.dimension * inputs.logarithms / (inputs.epsilon * inputs.records) ** 2
     if inputs.strong_convexity > 0.0:
-        scale = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
-        return scale / (n * m), scale * privacy
-    scale = inputs.lipschitz * inputs.diameter
-    return scale / math.sqrt(n * m), scale * math.sqrt(privacy)
+        unit = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity
+        return unit / records_of_participants, unit * p
+    unit = inputs.lipschitz * inputs.diameter
+    return unit / math.sqrt(records_of_participants), unit * math.sqrt(p)
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
@@ -152,10 +154,11 @@ def step_size(inputs: ShuffledInputs) -> float | None:
     """
     if inputs.strong_convexity > 0.0:
         return None
-    m = float(inputs.participants)
-    private_root = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * m * inputs.logarithms)
-    scale = inputs.diameter * math.sqrt(m) / (inputs.lipschitz * inputs.rounds_run)
-    return min(0.25 / inputs.smoothness, scale * min(math.sqrt(inputs.samples_per_client), private_root))
+    participants = float(inputs.participants)
+    without_privacy = math.sqrt(inputs.samples_per_client)
+    with_privacy = inputs.epsilon * inputs.records / math.sqrt(inputs.dimension * participants * inputs.logarithms)
+    scale = inputs.diameter * math.sqrt(participants) / (inputs.lipschitz * inputs.rounds_run)
+    return min(0.25 / inputs.smoothness, scale * min(without_privacy, with_privacy))
 
 
 def shuffled_run(inputs: ShuffledInputs) -> Outputs:

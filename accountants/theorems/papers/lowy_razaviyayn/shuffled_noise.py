@@ -113,18 +113,19 @@ class ExplicitNoiseInputs(BudgetFields):
         participants, log_delta = self.participants, self.log_delta
         rate = participants / (float(self.samples_per_client) * self.clients)
         step_epsilon = self.epsilon / (2.0 * math.sqrt(2.0 * self.rounds * (LN2 - log_delta)))
-        growth = math.expm1(min(step_epsilon, 700.0)) / rate  # g, limited to stay finite
-        log_uses = math.log(self.rounds) + math.log(rate)
+        g = math.expm1(min(step_epsilon, 700.0)) / rate  # the minimum keeps it finite
+        log_uses = math.log(self.rounds) + math.log(rate)  # log Rq
         log_shuffling_delta = min(-LN2, log_delta - math.log(4.0) - log_uses)
         e_over_m = math.e / participants
         a = 8.0 * math.sqrt(e_over_m * (math.log(4.0) - log_shuffling_delta)) + 8.0 * e_over_m
-        local_epsilon = min(1.0, 2.0 * growth / a)
-        round_growth = min(growth, 0.5 * a * local_epsilon)
+        local_epsilon = min(1.0, 2.0 * g / a)
+        round_growth = min(g, 0.5 * a * local_epsilon)  # e^{ε^r} − 1
         log_local_delta = log_delta - math.log(8.0 * participants) - log_uses - math.log(2.0 + round_growth)
         # A smaller δ₀ is valid and costs noise. Theorem A.1 is used with δ₀ ≤ 1/2.
         log_local_delta = min(log_local_delta, -LN2)
+        noise_std = self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local_delta)) / local_epsilon
         return ExplicitNoise(
-            noise_std=self.lipschitz * math.sqrt(8.0 * (math.log(1.25) - log_local_delta)) / local_epsilon,
+            noise_std=noise_std,
             rate=rate,
             step_epsilon=step_epsilon,
             log_shuffling_delta=log_shuffling_delta,

@@ -68,8 +68,9 @@ class ShuffledRound:
         log_ratio = self.samples_per_client * self.local_epsilon - math.log(self.clients)  # ln(e^{nε₀}/N)
         if log_ratio > 600.0:
             return math.inf
-        ratio, log_term = math.exp(log_ratio), max(math.log(4.0) - log_delta, 0.0)
-        factor = 8.0 * math.sqrt(ratio * log_term) + 8.0 * ratio
+        ratio = math.exp(log_ratio)
+        log_4_over_delta = max(math.log(4.0) - log_delta, 0.0)
+        factor = 8.0 * math.sqrt(ratio * log_4_over_delta) + 8.0 * ratio
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:

@@ -154,8 +154,9 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
     """
     if reading == "printed":
         return math.log(7.0) + inputs.log_delta
-    factor = math.log(2.0) + 1.0 + float(np.logaddexp(0.0, inputs.round.epsilon(inputs.log_delta)))
-    return float(np.logaddexp(0.0, factor)) + inputs.log_delta
+    round_epsilon = inputs.round.epsilon(inputs.log_delta)
+    log_second_term = math.log(2.0) + 1.0 + float(np.logaddexp(0.0, round_epsilon))  # log 2e(e^{ε^r} + 1)
+    return float(np.logaddexp(0.0, log_second_term)) + inputs.log_delta
 
 
 def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
@@ -203,7 +204,9 @@ def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outpu
         drift="corollary-f.1",
         times=inputs.rounds,
     )
-    log_delta = math.log(14.0) + log_slack if reading == "printed" else total.log_delta
+    log_delta = total.log_delta
+    if reading == "printed":
+        log_delta = math.log(14.0) + log_slack
     return {"epsilon": total.epsilon, "round_epsilon": round_outputs["epsilon"], **delta_outputs(log_delta)}
 
 

@@ -83,19 +83,18 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
         The lower and the upper bounds. Bounds that cannot be certified are 0, or ε of Lemma 2.6.
     """
     mu = np.asarray(mus, dtype=np.float64)
+    # μ is known to four units of roundoff, as in the Gaussian pair.
+    upper_mu, lower_mu = mu * (1 + 4 * UNIT_ROUNDOFF), mu * (1 - 4 * UNIT_ROUNDOFF)
     by_lemma = mu * (0.5 * mu + math.sqrt(-2.0 * log_delta)) * (1.0 + PAD)
     epsilon = _newton_epsilons(mu, log_delta, by_lemma)
     lower, upper = np.zeros_like(mu), by_lemma
     for width in _CERTIFIED_WIDTHS:
-        # μ is known to four units of roundoff, as in the Gaussian pair.
         above, below = epsilon * (1.0 + width), epsilon * (1.0 - width)
-        upper_log_delta = Enclosure.around(log_theta(above, mu * (1 + 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).upper
-        lower_log_delta = Enclosure.around(log_theta(below, mu * (1 - 4 * UNIT_ROUNDOFF)), LOG_ACCURACY).lower
+        is_upper = Enclosure.around(log_theta(above, upper_mu), LOG_ACCURACY).upper <= log_delta
+        is_lower = Enclosure.around(log_theta(below, lower_mu), LOG_ACCURACY).lower > log_delta
         # The first width that certifies a bound is the narrowest, so a bound is set once.
-        is_new_upper = (upper_log_delta <= log_delta) & (upper == by_lemma)
-        upper = np.where(is_new_upper, np.minimum(above, by_lemma), upper)
-        is_new_lower = (lower_log_delta > log_delta) & (lower == 0.0)
-        lower = np.where(is_new_lower, below, lower)
+        upper = np.where(is_upper & (upper == by_lemma), np.minimum(above, by_lemma), upper)
+        lower = np.where(is_lower & (lower == 0.0), below, lower)
         if np.all((upper < by_lemma) & (lower > 0.0)):
             break
     return lower, upper
@@ -115,9 +114,10 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
     epsilon = start.copy()
     for _ in range(MOST_NEWTON_STEPS):
         value = log_theta(epsilon, mu)
+        log_slope = epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value  # of −d ln δ/dε
         # The limits 700 and 1e-300 keep the exponential and the quotient finite.
-        slope = np.exp(np.minimum(epsilon + log_normal_tail(epsilon / mu + 0.5 * mu) - value, 700.0))
-        step = np.maximum(log_delta - value, 0.0) / np.maximum(slope, 1e-300)
+        slope = np.maximum(np.exp(np.minimum(log_slope, 700.0)), 1e-300)
+        step = np.maximum(log_delta - value, 0.0) / slope
         new_epsilon = np.maximum(epsilon - step, 0.0)
         if np.all(np.abs(new_epsilon - epsilon) <= 4 * UNIT_ROUNDOFF * epsilon):
             break

@@ -124,12 +124,14 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
 
     ρ = Σρ_k and ξ = Σξ_k over the mechanisms k. ε is ξ + ρ + 2√(ρ ln(1/δ)), and `concentrated_mu` is √(2ρ).
     """
-    rho, offset = sum_up(inputs.zcdp_rhos), sum_up(inputs.zcdp_offsets or ())
+    rho = sum_up(inputs.zcdp_rhos)
+    xi = sum_up(inputs.zcdp_offsets or ())
+    epsilon = xi + rho + 2.0 * math.sqrt(rho * -inputs.log_delta)
     return {
         "zcdp_rho": rho,
-        "zcdp_offset": offset,
+        "zcdp_offset": xi,
         "concentrated_mu": raise_by_units(math.sqrt(2.0 * rho), 2.0),
-        "epsilon": raise_by_units(offset + rho + 2.0 * math.sqrt(rho * -inputs.log_delta), 8.0),
+        "epsilon": raise_by_units(epsilon, 8.0),
     }
 
 

@@ -174,11 +174,11 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
     Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the standard deviation of its noise. The
     n-th running sum is within n + 1 units of roundoff, and its root within half of that.
     """
-    mus, precision = [], 0.0  # `precision` is the sum of 1/σ_k² from the last report back to report j
+    mus_from_last, precision = [], 0.0  # `precision` is Σ_{k ≥ j} 1/σ_k²
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
         precision += 1.0 / std / std
-        mus.append(raise_by_units(distance * math.sqrt(precision), 0.5 * count + 4.0))
-    return tuple(reversed(mus))
+        mus_from_last.append(raise_by_units(distance * math.sqrt(precision), 0.5 * count + 4.0))
+    return tuple(reversed(mus_from_last))
 
 
 def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
@@ -294,11 +294,8 @@ def trusted_server(
     sensitivity = sensitivity_factor(relation) * clipping_norm / participants
     precisions = [1.0 / std / std for std in noise_stds]
     mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions)), 8.0)
-    return {
-        "gaussian_dp_mu": mu,
-        "zcdp_rho": product_up(0.5, mu, mu),
-        "released_gaussian_dp_mu": raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0),
-    }
+    released_mu = raise_by_units(sensitivity * math.sqrt(math.fsum(precisions[:-1])), 8.0)
+    return {"gaussian_dp_mu": mu, "zcdp_rho": product_up(0.5, mu, mu), "released_gaussian_dp_mu": released_mu}
 
 
 # Conditions -----------------------------------------------------------------------------------------------------------

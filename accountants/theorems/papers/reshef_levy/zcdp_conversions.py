@@ -57,9 +57,9 @@ def zcdp_epsilon(mu: FloatArray, log_delta: FloatArray) -> FloatArray:
         mu: μ in (0, 1e4].
         log_delta: ln δ in [−1e10, 0).
     """
-    log_inverse_deltas = -np.asarray(log_delta, dtype=np.float64)
-    mu, log_inverse_delta = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), log_inverse_deltas)
-    rho = 0.5 * mu * mu
+    mus, log_deltas = np.broadcast_arrays(np.asarray(mu, dtype=np.float64), np.asarray(log_delta, dtype=np.float64))
+    rho = 0.5 * mus * mus
+    log_inverse_delta = -log_deltas
     b = np.exp(_log_best_order(rho, log_inverse_delta))
     epsilon = (b + 1.0) * rho + (log_inverse_delta - np.log1p(b)) / b - np.log1p(1.0 / b)
     return np.asarray(np.maximum(epsilon, 0.0))
@@ -69,14 +69,20 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
     """Solve ρb² + ln(1 + b) = ln(1/δ) for ln b, elementwise; 1 + b is the best Rényi order for ρ-zCDP at δ.
 
     Newton's method is applied in ln b. A step that leaves the bracket of the root is replaced by bisection. At the
-    lower end of the first bracket, each term on the left is at most ln(1/δ)/2. At the upper end, one is ln(1/δ).
+    lower end of the first bracket, each term on the left is at most ln(1/δ)/2. At the upper end, one of them is
+    ln(1/δ).
 
     Args:
         rho: parameter ρ > 0 of zCDP.
         log_inverse_delta: ln(1/δ) > 0.
     """
-    low = np.minimum(0.5 * np.log(0.5 * log_inverse_delta / rho), _log_expm1(0.5 * log_inverse_delta))
-    high = np.minimum(0.5 * np.log(log_inverse_delta / rho), _log_expm1(log_inverse_delta))
+
+    def log_b_with_terms_up_to(value: FloatArray) -> FloatArray:
+        """Return the largest ln b at which neither ρb² nor ln(1 + b) exceeds `value`."""
+        return np.minimum(0.5 * np.log(value / rho), _log_expm1(value))
+
+    low = log_b_with_terms_up_to(0.5 * log_inverse_delta)
+    high = log_b_with_terms_up_to(log_inverse_delta)
     log_b = 0.5 * (low + high)
     for _ in range(MOST_NEWTON_STEPS):
         b = np.exp(log_b)
@@ -84,9 +90,9 @@ def _log_best_order(rho: FloatArray, log_inverse_delta: FloatArray) -> FloatArra
         low = np.where(excess <= 0.0, log_b, low)
         high = np.where(excess > 0.0, log_b, high)
         slope = 2.0 * rho * b * b + b / (1.0 + b)
-        newton_step = log_b - excess / slope
-        is_inside = (newton_step > low) & (newton_step < high)
-        new_log_b = np.where(is_inside, newton_step, 0.5 * (low + high))
+        by_newton, by_bisection = log_b - excess / slope, 0.5 * (low + high)
+        is_inside = (by_newton > low) & (by_newton < high)
+        new_log_b = np.where(is_inside, by_newton, by_bisection)
         if np.all(np.abs(new_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
             break
         log_b = new_log_b

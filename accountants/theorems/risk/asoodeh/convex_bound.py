@@ -84,10 +84,12 @@ def convex_stops(
         If η is free, it is the best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
         """
         if step_size is None:
-            best_step_size = float(2 * Fraction(radius) / Fraction(root_up(moment * factor * count)))
+            root = root_up(moment * factor * count)  # s√(fk)
+            best_step_size = float(2 * Fraction(radius) / Fraction(root))
             return root_up(4 * squared_radius * moment * factor / count), best_step_size
         eta = Fraction(step_size)
-        return _upper_double(2 * squared_radius / (eta * count) + eta * moment * factor / 2), step_size
+        bound = 2 * squared_radius / (eta * count) + eta * moment * factor / 2
+        return _upper_double(bound), step_size
 
     random_stop, random_step_size = bound_at_stop(possible_stops, Fraction(1))
     final, final_step_size = bound_at_stop(steps, last_factor)

@@ -85,8 +85,9 @@ class ScheduledRun(ParticipantFields):
         """
         for name in ("step_schedule", "noise_schedule"):
             schedule: object = getattr(self, name)
-            if isinstance(schedule, Mapping):  # built from the members of a JSON body
-                read_member(self, name, KINDS.get(str(schedule.get("kind")), Constant))
+            if isinstance(schedule, Mapping):  # an object of a JSON body, which is read as a schedule of its `kind`
+                schedule_class = KINDS.get(str(schedule.get("kind")), Constant)
+                read_member(self, name, schedule_class)
         demand_length(self.step_schedule, self.steps, at="/step_schedule")
         if self.noise_schedule is not None:
             demand_length(self.noise_schedule, self.steps, at="/noise_schedule")
@@ -157,11 +158,12 @@ def stop_bound(run: ScheduledRun) -> float:
     if stops > MOST_STEPS:
         return _long_stop_bound(run, first)
     window = Window.of(run, first)
-    inverses = 1.0 / window.sizes
-    growth = np.maximum(np.diff(inverses) - run.strong_convexity, 0.0)
-    slopes = max(float(inverses[0]) - run.strong_convexity, 0.0) + float(np.sum(growth))
+    inverse_sizes = 1.0 / window.sizes
+    first_term = max(float(inverse_sizes[0]) - run.strong_convexity, 0.0)
+    further_terms = np.maximum(np.diff(inverse_sizes) - run.strong_convexity, 0.0)
+    distance_factor = first_term + float(np.sum(further_terms))
     noise = float(np.sum(window.sizes * window.moments))
-    return 2.0 * run.radius**2 * slopes / stops + 0.5 * noise / stops
+    return 2.0 * run.radius**2 * distance_factor / stops + 0.5 * noise / stops
 
 
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
@@ -172,18 +174,19 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
         first: index of the first step after which the run may stop.
     """
     stops, steps = run.possible_stops, run.steps
-    moment = float(run.moments(first + 1, first + 1)[0])
+    largest_moment = float(run.moments(first + 1, first + 1)[0])
     schedule = run.step_schedule
     if isinstance(schedule, InverseTime):
-        rise = max(1.0 / schedule.scale - run.strong_convexity, 0.0)
-        slopes = max((first + 1.0) / schedule.scale - run.strong_convexity, 0.0) + (stops - 1.0) * rise
+        first_term = max((first + 1.0) / schedule.scale - run.strong_convexity, 0.0)
+        further_term = max(1.0 / schedule.scale - run.strong_convexity, 0.0)
+        distance_factor = first_term + (stops - 1.0) * further_term
         # The sum of 1/(t + 1) over first ≤ t < T is at most ln(T/first).
         sum_of_sizes = schedule.scale * (math.log1p((steps - first) / first) + 1.0 / steps)
     else:
         step_size = schedule.least(1)
-        slopes = max(1.0 / step_size - run.strong_convexity, 0.0)
+        distance_factor = max(1.0 / step_size - run.strong_convexity, 0.0)
         sum_of_sizes = stops * step_size
-    return 2.0 * run.radius**2 * slopes / stops + 0.5 * moment * sum_of_sizes / stops
+    return 2.0 * run.radius**2 * distance_factor / stops + 0.5 * largest_moment * sum_of_sizes / stops
 
 
 def last_bound(run: ScheduledRun) -> float:
@@ -212,13 +215,15 @@ def _long_last_bound(run: ScheduledRun) -> float:
     the other t, with the harmonic number H_T.
     """
     steps, schedule = run.steps, run.step_schedule
-    moment = float(run.moments(2, 2)[0])
+    largest_moment = float(run.moments(2, 2)[0])
     if isinstance(schedule, InverseTime):
-        early = 2.0 * (math.pi**2 / 6.0 - 1.0)
-        noise = schedule.scale * moment * (early + 4.0 * (1.0 + harmonic(steps)) / steps)
+        early_terms = 2.0 * (math.pi**2 / 6.0 - 1.0)
+        late_terms = 4.0 * (1.0 + harmonic(steps)) / steps
+        noise = schedule.scale * largest_moment * (early_terms + late_terms)
         return 2.0 * run.radius**2 / schedule.scale + 0.5 * noise
     step_size = schedule.least(1)
-    return 2.0 * run.radius**2 / (step_size * steps) + 0.5 * step_size * moment * (1.0 + harmonic(steps - 1))
+    distance_term = 2.0 * run.radius**2 / (step_size * steps)
+    return distance_term + 0.5 * step_size * largest_moment * (1.0 + harmonic(steps - 1))
 
 
 def squared_distance(run: ScheduledRun) -> float:
@@ -231,14 +236,16 @@ def squared_distance(run: ScheduledRun) -> float:
     step_size = run.step_schedule.constant
     if step_size is not None and has_one_noise:
         return _squared_distance_of_equal_steps(run, step_size)
-    largest = 4.0 * run.radius**2
     first = max(run.steps - MOST_STEPS, 0) + 1
     sizes, moments = run.step_schedule.at(first, run.steps), run.moments(first, run.steps)
-    factors = np.maximum(1.0 - 2.0 * run.strong_convexity * sizes * (1.0 - 2.0**-50), 0.0)
-    distance = largest
-    for factor, added in zip(factors.tolist(), (sizes * sizes * moments).tolist(), strict=True):
-        distance = min((factor * distance + added) * GROWTH, largest)
-    return distance
+    lowered_convexity = 2.0 * run.strong_convexity * sizes * (1.0 - 2.0**-50)  # rounded down
+    contractions = np.maximum(1.0 - lowered_convexity, 0.0)
+    additions = sizes * sizes * moments
+    largest = 4.0 * run.radius**2
+    bound = largest
+    for contraction, addition in zip(contractions.tolist(), additions.tolist(), strict=True):
+        bound = min((contraction * bound + addition) * GROWTH, largest)
+    return bound
 
 
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
@@ -251,13 +258,13 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
         step_size: step size η.
     """
     largest = 4.0 * run.radius**2
-    moment = float(run.moments(1, 1)[0])
-    contraction = 2.0 * run.strong_convexity * step_size
-    if contraction >= 1.0:
-        return min(largest, step_size * step_size * moment)
-    log_power = run.steps * math.log1p(-contraction)
-    sum_of_powers = -math.expm1(log_power) / contraction if contraction > 0.0 else float(run.steps)
-    return min(largest, math.exp(log_power) * largest + step_size * step_size * moment * sum_of_powers)
+    addition = step_size * step_size * float(run.moments(1, 1)[0])
+    c = 2.0 * run.strong_convexity * step_size
+    if c >= 1.0:
+        return min(largest, addition)
+    log_power = run.steps * math.log1p(-c)  # log (1 − c)^T
+    sum_of_powers = -math.expm1(log_power) / c if c > 0.0 else float(run.steps)
+    return min(largest, math.exp(log_power) * largest + addition * sum_of_powers)
 
 
 @in_doubles
@@ -271,14 +278,16 @@ def scheduled_risk(run: ScheduledRun) -> Outputs:
         w* inside the domain; it is at most β/2 times the bound on E‖W_T − w*‖². All bounds are rounded up.
     """
     last = last_bound(run)
-    outputs: dict[str, float] = {}
+    bounds: dict[str, float] = {}
     if run.strong_convexity > 0.0:
-        square = squared_distance(run)
-        last = min(last, run.lipschitz * math.sqrt(square))
+        squared = squared_distance(run)
+        last = min(last, run.lipschitz * math.sqrt(squared))
         if run.smoothness is not None:
-            outputs["excess_risk_of_last_if_interior"] = min(last, 0.5 * run.smoothness * square)
-    outputs |= {"excess_risk_at_random_stop": stop_bound(run), "excess_risk_of_last": last}
-    return {"steps": run.steps, **{name: raise_by_units(value, ROUNDING_UNITS) for name, value in outputs.items()}}
+            bounds["excess_risk_of_last_if_interior"] = min(last, 0.5 * run.smoothness * squared)
+    bounds["excess_risk_at_random_stop"] = stop_bound(run)
+    bounds["excess_risk_of_last"] = last
+    rounded_up = {name: raise_by_units(value, ROUNDING_UNITS) for name, value in bounds.items()}
+    return {"steps": run.steps, **rounded_up}
 
 
 INTERIOR = Condition(

@@ -12,7 +12,6 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.formula import in_doubles
-from epsilond.accountants.json_types import Fields
 from epsilond.accountants.quantities import (
     ANY_SCALE,
     LIPSCHITZ,
@@ -72,7 +71,9 @@ def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int
         rounds: number n of rounds.
     """
     largest = 0.25 / smoothness
-    return largest if variance == 0.0 else min(largest, norm / math.sqrt(rounds * variance))
+    if variance == 0.0:
+        return largest
+    return min(largest, norm / math.sqrt(rounds * variance))
 
 
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
@@ -116,9 +117,8 @@ def parts_at_step(
     margin = 1.0 - 2.0 * step * smoothness
     if margin <= 0.0:
         return FullParticipationBound(optimisation=math.inf, variance=math.inf)
-    return FullParticipationBound(
-        optimisation=0.5 * squared_norm / (step * rounds) / margin, variance=step * variance / margin
-    )
+    optimisation = 0.5 * squared_norm / (step * rounds) / margin
+    return FullParticipationBound(optimisation=optimisation, variance=step * variance / margin)
 
 
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
@@ -149,14 +149,18 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         two terms, and `excess_risk_at_step`, the sharper bound (23) of the paper at this step. The outputs with
         `refined` have the same for the shorter step size.
     """
-    squared = norm * norm
-    scaled: Fields = {"smooth": smoothness * squared, "variance": variance * squared, "rounds": rounds}
-    bound = theorem_bound(**scaled)
-    refined = theorem_bound(**scaled, factor=2.0 * math.sqrt(2.0))
+    squared_norm = norm * norm
+    smooth, scaled_variance = smoothness * squared_norm, variance * squared_norm
+    bound = theorem_bound(smooth=smooth, variance=scaled_variance, rounds=rounds)
+    refined = theorem_bound(smooth=smooth, variance=scaled_variance, rounds=rounds, factor=2.0 * math.sqrt(2.0))
     step = theorem_step(smoothness=smoothness, norm=norm, variance=variance, rounds=rounds)
     # Twice the variance gives the step size with √(2n) in place of √n.
     shorter_step = theorem_step(smoothness=smoothness, norm=norm, variance=2.0 * variance, rounds=rounds)
-    run: Fields = {"squared_norm": squared, "variance": variance, "rounds": rounds}
+
+    def bound_23(step: float) -> float:
+        """Return the bound (23) at a step size."""
+        return simple_bound_at_step(step=step, squared_norm=squared_norm, variance=variance, rounds=rounds)
+
     return {
         "weighted_smoothness": smoothness,
         "variance": variance,
@@ -164,10 +168,10 @@ def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: in
         "optimisation_term": bound.optimisation,
         "variance_term": bound.variance,
         "excess_risk": bound.total,
-        "excess_risk_at_step": simple_bound_at_step(step=step, **run),
+        "excess_risk_at_step": bound_23(step),
         "refined_step_size": shorter_step,
         "refined_excess_risk": refined.total,
-        "excess_risk_at_refined_step": simple_bound_at_step(step=shorter_step, **run),
+        "excess_risk_at_refined_step": bound_23(shorter_step),
     }
 
 

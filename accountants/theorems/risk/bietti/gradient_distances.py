@@ -86,9 +86,10 @@ def distance_of_drawn(
         `weighted_smoothness` is L max{α + αm_max/(qM), m_max/(qM)}, and `squared_distance` twice that times the excess
         risk. The outputs with `sharper` replace the second α by α(1 − q), which follows from the variance of the draw.
     """
-    local = largest_batch / (participation_rate * records)
-    printed = smoothness * max(personalization * (1.0 + local), local)
-    sharper = smoothness * max(personalization * (1.0 + (1.0 - participation_rate) * local), local)
+    largest_share = largest_batch / (participation_rate * records)  # m_max/(qM)
+    printed = smoothness * max(personalization * (1.0 + largest_share), largest_share)
+    sharper_shared_part = personalization * (1.0 + (1.0 - participation_rate) * largest_share)
+    sharper = smoothness * max(sharper_shared_part, largest_share)
     return {
         "weighted_smoothness": printed,
         "squared_distance": 2.0 * printed * excess_risk,

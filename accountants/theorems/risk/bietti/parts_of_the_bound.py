@@ -171,19 +171,20 @@ def bias(
     rate = 1.0 / clients if participation_rate is None else participation_rate
     group = GroupOfUsers(clients=clients, batch_size=batch_size, shared_gradient_std=0.0, local_gradient_std=0.0)
     federation = DrawnGradients(groups=(group,), weighting="clients", rate=rate)
-    shared, local = federation.smoothness_factors(reading)
-    rounds, squared = samples_per_client / (rate * batch_size), optimum_norm * optimum_norm
-    scale = 4.0 * smoothness * squared / rounds
+    a, b = federation.smoothness_factors(reading)
+    balanced = b / a
+    rounds = samples_per_client / (rate * batch_size)
+    squared_norm = optimum_norm * optimum_norm
+    scale = 4.0 * smoothness * squared_norm / rounds
 
     def term_at(alpha: float) -> float:
         """Return the bias term at an α in [0, ∞]."""
         if math.isinf(alpha):
-            return scale * shared
-        norm = minimal_norm(alpha=alpha, clients=clients, mean_squared=1.0, spread_squared=0.0)
-        return scale * max(alpha * shared, local) * norm
+            return scale * a
+        relative_norm = minimal_norm(alpha=alpha, clients=clients, mean_squared=1.0, spread_squared=0.0)
+        return scale * max(alpha * a, b) * relative_norm
 
-    alpha, balanced = personalization_value(personalization), local / shared
-    term = term_at(alpha)
+    term = term_at(personalization_value(personalization))
     claimed = scale / (clients * rate)
     return {
         "rounds": rounds,

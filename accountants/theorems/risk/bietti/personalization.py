@@ -133,20 +133,21 @@ class Landscape:
             return self._infinite_bound()
         factors = self._limit_factors() if is_infinite else self._factors(alpha)
         step = factors.step(self.rounds)
+        # In the limit α = ∞ only the shared part moves.
+        step_size, shared_step_size = (0.0, step) if is_infinite else (step, alpha * step)
         bound = factors.bound(self.rounds)
-        simple = simple_bound_at_step(
-            step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
-        )
         return PersonalizationBounds(
             alpha=alpha,
             optimisation=bound.optimisation,
             variance=bound.variance,
             statistical=3.0 * math.sqrt(factors.sampled / self.rounds),
             privacy=3.0 * math.sqrt(factors.private / self.rounds),
-            bound_23=simple,
+            bound_23=simple_bound_at_step(
+                step=step, squared_norm=factors.squared_norm, variance=factors.variance, rounds=self.rounds
+            ),
             proved=factors.proved_bound(self.rounds),
-            step_size=0.0 if is_infinite else step,
-            shared_step_size=step if is_infinite else alpha * step,
+            step_size=step_size,
+            shared_step_size=shared_step_size,
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
@@ -248,12 +249,12 @@ class Landscape:
 
         A multiple that differs from a member of `alphas` only by rounding is left out.
         """
-        points = {0.0, math.inf, *alphas}
+        shown_alphas = {0.0, math.inf, *alphas}
         for multiple in SHOWN:
             alpha = multiple * self.balanced
             if not any(math.isclose(alpha, requested) for requested in alphas):
-                points.add(alpha)
-        return tuple(map(self.at, sorted(points)))
+                shown_alphas.add(alpha)
+        return tuple(self.at(alpha) for alpha in sorted(shown_alphas))
 
 
 # The minimiser of least norm, and the best α ------------------------------------------------------------------------

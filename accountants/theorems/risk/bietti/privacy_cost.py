@@ -107,8 +107,8 @@ def privacy_cost(
         epsilon=epsilon,
         log_delta=log_delta,
     )
-    sampling_variance = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
     optimisation = 4.0 * smoothness * max(alpha, 1.0 / clients) * norm * norm / rounds
+    sampling_variance = (alpha * shared_gradient_std**2 + local_gradient_std**2) / clients
     statistical = 3.0 * norm * math.sqrt(sampling_variance / rounds)
     privacy = 3.0 * norm * std * math.sqrt(alpha * shared_dimension / rounds)
     return {
@@ -233,10 +233,11 @@ class VarianceTermInputs(DeltaFields):
 
     def threshold(self, reading: Reading) -> float:
         """Return the rounds N(N − 1)σ²ε²/(c²d_wG² ln(1/δ)) from which on α = 0 has the least variance term."""
-        pairs = float(self.clients) * (self.clients - 1)
-        noise = self.constant(reading) * self.lipschitz
-        numerator = pairs * self.gradient_variance * self.epsilon**2
-        return numerator / (noise * noise * self.shared_dimension * -self.log_delta)
+        ordered_pairs = float(self.clients) * (self.clients - 1)  # N(N − 1)
+        noise_scale = self.constant(reading) * self.lipschitz  # cG
+        sampling = ordered_pairs * self.gradient_variance * self.epsilon**2
+        privacy = noise_scale * noise_scale * self.shared_dimension * -self.log_delta
+        return sampling / privacy
 
 
 def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> Outputs:
@@ -251,16 +252,17 @@ def variance_term(inputs: VarianceTermInputs, reading: Reading = "printed") -> O
         reading: default of an absent c: 1 for "printed", the least constant for the target for "corrected".
     """
     alpha, clients, rounds = personalization_value(inputs.personalization), inputs.clients, inputs.rounds
-    noise = inputs.constant(reading) * inputs.lipschitz
-    noise_term = noise * noise * inputs.shared_dimension * -inputs.log_delta / (float(clients) * inputs.epsilon) ** 2
-    sampling_term = inputs.gradient_variance / (float(clients) * rounds)
+    noise_scale = inputs.constant(reading) * inputs.lipschitz  # cG
+    privacy = noise_scale * noise_scale * inputs.shared_dimension * -inputs.log_delta
+    r = privacy / (float(clients) * inputs.epsilon) ** 2
+    s = inputs.gradient_variance / (float(clients) * rounds)
 
     def term_at(alpha: float) -> float:
         """Return the variance term at an α in [0, ∞]."""
         if math.isinf(alpha):
-            return inputs.optimum_norm * math.sqrt(sampling_term + noise_term)
+            return inputs.optimum_norm * math.sqrt(s + r)
         weight = clients / (alpha * clients + 1.0)
-        return inputs.optimum_norm * math.sqrt(weight * ((alpha + 1.0) * sampling_term + alpha * noise_term))
+        return inputs.optimum_norm * math.sqrt(weight * ((alpha + 1.0) * s + alpha * r))
 
     threshold = inputs.threshold(reading)
     return {

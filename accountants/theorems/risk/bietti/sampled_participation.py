@@ -143,7 +143,8 @@ class DrawnGradients(DrawnClients):
         """
         variances, expected_weight = self.variances(reading), self.rate * self.weight
         sampling_variance = (variances.shared + variances.selection) / expected_weight
-        return sampling_variance + dimension * noise_std * noise_std, variances.local / expected_weight
+        noise_variance = dimension * noise_std * noise_std
+        return sampling_variance + noise_variance, variances.local / expected_weight
 
     def coarser_variance(
         self, *, alpha: float, noise_std: float, dimension: int, reading: Reading = "corrected"
@@ -219,14 +220,15 @@ def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> di
     shared_variance, local_variance = federation.variance_factors(
         noise_std=inputs.noise_std, dimension=inputs.shared_dimension, reading=reading
     )
+    bound = bound_outputs(
+        smoothness=inputs.smoothness * max(alpha * shared_smoothness, local_smoothness),
+        norm=inputs.norm,
+        variance=alpha * shared_variance + local_variance,
+        rounds=inputs.rounds,
+    )
     variances = federation.variances(reading)
     return {
-        **bound_outputs(
-            smoothness=inputs.smoothness * max(alpha * shared_smoothness, local_smoothness),
-            norm=inputs.norm,
-            variance=alpha * shared_variance + local_variance,
-            rounds=inputs.rounds,
-        ),
+        **bound,
         "shared_variance": variances.shared,
         "selection_variance": variances.selection,
         "local_variance": variances.local,

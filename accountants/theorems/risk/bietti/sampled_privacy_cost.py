@@ -169,13 +169,14 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
         federation: the clients with equal weights.
         reading: smoothness and variance as "printed" or as "corrected".
     """
-    alpha, dimension, squared = inputs.personalization, inputs.shared_dimension, inputs.norm * inputs.norm
+    alpha, dimension = inputs.personalization, inputs.shared_dimension
     std = _noise_std(inputs, federation)
     noise_variance = alpha * dimension * std * std
     sampling_variance = federation.coarser_variance(alpha=alpha, noise_std=0.0, dimension=dimension, reading=reading)
     variance = noise_variance + sampling_variance
-    smooth = _smoothness(inputs, federation, reading) * squared
-    bound = theorem_bound(smooth=smooth, variance=variance * squared, rounds=inputs.rounds)
+    squared_norm = inputs.norm * inputs.norm
+    smoothness = _smoothness(inputs, federation, reading)
+    bound = theorem_bound(smooth=smoothness * squared_norm, variance=variance * squared_norm, rounds=inputs.rounds)
     return {"coarser_variance": variance, "coarser_excess_risk": bound.total}
 
 

@@ -32,6 +32,7 @@ from epsilond.accountants.quantities.algorithms import (
     QuasarConvexity,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.das.client_selection import selection_constant
 from epsilond.accountants.verdict import Verdict
 
 _TESTS = "tests/theorems/risk/das/test_convergence.py"
@@ -148,21 +149,19 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
         the minimiser, `steps_term` to the step sizes, and `client_optima_term` to the distance of the clients' optima
         from the minimiser.
     """
-    ratio = inputs.ratio
-    factor = error_factor(inputs.compression, inputs.participants)
-    scaled_distance = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity
-    initial_term = 12.0 * scaled_distance**2 * inputs.local_steps / (ratio * inputs.rounds)
-    terms = {
-        "start": initial_term * factor,
-        "steps": 0.75 * ratio / inputs.local_steps * factor,
-        "client_optima": 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance,
-    }
-    steps = inputs.steps
+    x, g = inputs.ratio, error_factor(inputs.compression, inputs.participants)
+    scaled_distance = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity  # La/ζ
+    start = 12.0 * scaled_distance**2 * inputs.local_steps / (x * inputs.rounds) * g
+    steps = 0.75 * x / inputs.local_steps * g
+    client_optima = 6.0 * inputs.smoothness / inputs.quasar_convexity * inputs.client_optimum_distance
+    step_sizes = inputs.steps
     return {
-        "local_step_size": steps.local,
-        "server_step_size": steps.server,
-        "gradient_norm": math.fsum(terms.values()),
-        **{f"{name}_term": value for name, value in terms.items()},
+        "local_step_size": step_sizes.local,
+        "server_step_size": step_sizes.server,
+        "gradient_norm": math.fsum((start, steps, client_optima)),
+        "start_term": start,
+        "steps_term": steps,
+        "client_optima_term": client_optima,
     }
 
 
@@ -284,10 +283,7 @@ def variance_constant(*, clients: int, participants: int) -> float:
         clients: number n of clients.
         participants: number r of clients in a round.
     """
-    if participants == clients:
-        return 64.0
-    scale = participants * (clients - 1)
-    return max(4.0, 2.0 + 23.0 * (clients - participants) / scale, 64.0 * clients * (participants - 1) / scale)
+    return max(4.0, selection_constant(clients=clients, participants=participants))
 
 
 def theorem_4(inputs: FedAvgInputs) -> Outputs:
@@ -296,15 +292,15 @@ def theorem_4(inputs: FedAvgInputs) -> Outputs:
     It is 32c(L/ζ)² (a²/K + b²) for K rounds, smoothness L, quasar convexity ζ, `initial_distance` a and
     `client_optimum_distance` b. c is `variance_constant`, which accounts for the draw of a round's participants.
     """
-    constant = variance_constant(clients=inputs.clients, participants=inputs.participants)
-    ratio = inputs.smoothness / inputs.quasar_convexity
-    squares = inputs.initial_distance**2 / inputs.rounds + inputs.client_optimum_distance**2
-    bound = 32.0 * constant * ratio * ratio * squares
+    c = variance_constant(clients=inputs.clients, participants=inputs.participants)
+    curvature = inputs.smoothness / inputs.quasar_convexity  # L/ζ
+    squared_distances = inputs.initial_distance**2 / inputs.rounds + inputs.client_optimum_distance**2
+    squared_norm = 32.0 * c * curvature * curvature * squared_distances
     return {
-        "variance_constant": constant,
-        "local_step_size": inputs.quasar_convexity / (constant * inputs.smoothness * inputs.local_steps),
-        "squared_gradient_norm": bound,
-        "gradient_norm": math.sqrt(bound),
+        "variance_constant": c,
+        "local_step_size": inputs.quasar_convexity / (c * inputs.smoothness * inputs.local_steps),
+        "squared_gradient_norm": squared_norm,
+        "gradient_norm": math.sqrt(squared_norm),
     }
 
 

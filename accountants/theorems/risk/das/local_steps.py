@@ -71,10 +71,12 @@ def alignment(
         `sharper_inner_product` is ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. Where both hold, it is not below equation
         (34).
     """
-    squared, largest_step = update_norm * update_norm, quasar_convexity / smoothness
+    squared_norm = update_norm * update_norm
+    largest_step = quasar_convexity / smoothness  # ζ/L
+    sharper_factor = 0.5 * ((largest_step - step_size) / local_steps + step_size)
     return {
-        "inner_product": 0.25 * largest_step / local_steps * squared,
-        "sharper_inner_product": 0.5 * ((largest_step - step_size) / local_steps + step_size) * squared,
+        "inner_product": 0.25 * largest_step / local_steps * squared_norm,
+        "sharper_inner_product": sharper_factor * squared_norm,
     }
 
 
@@ -157,10 +159,13 @@ def approach(
         `squared_distance` is ‖w − w*‖² − (ηζ/(2L))Σ‖∇f‖², for η ≤ ζ/(2L). `sharper_squared_distance` is ‖w − w*‖² −
         η(ζ/L − η)Σ‖∇f‖², for η ≤ ζ/L. A negative bound is raised to 0; it means that no client has these gradients.
     """
-    squared, largest_step = client_distance * client_distance, quasar_convexity / smoothness
+    squared_distance = client_distance * client_distance
+    largest_step = quasar_convexity / smoothness  # ζ/L
+    decrease = 0.5 * largest_step * step_size * squared_gradients
+    sharper_decrease = step_size * (largest_step - step_size) * squared_gradients
     return {
-        "squared_distance": max(squared - 0.5 * largest_step * step_size * squared_gradients, 0.0),
-        "sharper_squared_distance": max(squared - step_size * (largest_step - step_size) * squared_gradients, 0.0),
+        "squared_distance": max(squared_distance - decrease, 0.0),
+        "sharper_squared_distance": max(squared_distance - sharper_decrease, 0.0),
     }
 
 

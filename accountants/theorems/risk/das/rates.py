@@ -21,6 +21,7 @@ from epsilond.accountants.quantities.algorithms import (
     QuasarConvexity,
 )
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Sides, Source, Status, Theorem
+from epsilond.accountants.theorems.risk.das.client_selection import selection_constant
 from epsilond.accountants.theorems.risk.das.convergence import (
     FULL_GRADIENTS,
     FULL_STEPS,
@@ -52,13 +53,9 @@ def largest_step(inputs: FedAvgInputs) -> float:
     Args:
         inputs: the run, with smoothness L, quasar-convexity ζ and E local steps.
     """
-    clients, drawn = inputs.clients, inputs.participants
-    by_selection = 64.0
-    if drawn < clients:
-        scale = drawn * (clients - 1)
-        by_selection = max(2.0 + 23.0 * (clients - drawn) / scale, 64.0 * clients * (drawn - 1) / scale)
-    in_steps = min(0.25, inputs.quasar_convexity / by_selection) / inputs.local_steps
-    return min(0.5 * inputs.quasar_convexity, in_steps) / inputs.smoothness
+    c = selection_constant(clients=inputs.clients, participants=inputs.participants)
+    for_local_steps = min(0.25, inputs.quasar_convexity / c) / inputs.local_steps
+    return min(0.5 * inputs.quasar_convexity, for_local_steps) / inputs.smoothness
 
 
 @in_doubles
@@ -153,17 +150,17 @@ def compare_rates(inputs: TwoRates) -> Outputs:
         `ratio` is the first divided by the second. Over all a and b it is between `least_ratio` = 6/√(32c̄) and
         `largest_ratio` = 6√(2 + γ/r)/√(32c̄).
     """
-    factor = error_factor(inputs.compression, inputs.participants)
-    start, optima = inputs.initial_distance / math.sqrt(inputs.rounds), inputs.client_optimum_distance
-    scale = inputs.smoothness / inputs.quasar_convexity
-    root = math.sqrt(32.0 * variance_constant(clients=inputs.clients, participants=inputs.participants))
-    norm, fedavg_norm = 6.0 * scale * (factor * start + optima), scale * root * math.hypot(start, optima)
+    g = error_factor(inputs.compression, inputs.participants)
+    a = inputs.initial_distance / math.sqrt(inputs.rounds)
+    b = inputs.client_optimum_distance
+    curvature = inputs.smoothness / inputs.quasar_convexity  # L/ζ
+    root = math.sqrt(32.0 * variance_constant(clients=inputs.clients, participants=inputs.participants))  # √(32c̄)
     return {
-        "gradient_norm": norm,
-        "fedavg_gradient_norm": fedavg_norm,
-        "ratio": 6.0 * (factor * start + optima) / (root * math.hypot(start, optima)),
+        "gradient_norm": 6.0 * curvature * (g * a + b),
+        "fedavg_gradient_norm": curvature * root * math.hypot(a, b),
+        "ratio": 6.0 * (g * a + b) / (root * math.hypot(a, b)),
         "least_ratio": 6.0 / root,
-        "largest_ratio": 6.0 * math.hypot(factor, 1.0) / root,
+        "largest_ratio": 6.0 * math.hypot(g, 1.0) / root,
     }
 
 

@@ -145,12 +145,12 @@ class AcceleratedProblem(EqualClientsRound):
         Args:
             noise_std: standard deviation σ of a message's noise per coordinate.
         """
-        if self.objective == "empirical":
-            std = self.lipschitz if self.gradient_std is None else self.gradient_std
-            client_std = std if self.heterogeneity is None else self.heterogeneity
-            return self.reused_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
-        std, client_std = self._worst_statistics()
-        return self.fresh_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
+        if self.objective == "population":
+            gradient_std, heterogeneity = self._worst_statistics()
+            return self.fresh_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
+        gradient_std = self.lipschitz if self.gradient_std is None else self.gradient_std
+        heterogeneity = gradient_std if self.heterogeneity is None else self.heterogeneity
+        return self.reused_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
 
     def _worst_statistics(self) -> tuple[float, float]:
         """Return the standard deviations φ and v that maximise the variance of a round's mean gradient.
@@ -160,14 +160,15 @@ class AcceleratedProblem(EqualClientsRound):
         The variance is linear in φ² and v². Hence the one with the larger factor is set to its bound, and the other one
         to the remainder.
         """
-        std = self.lipschitz if self.gradient_std is None else self.gradient_std
-        client_std = self.lipschitz if self.heterogeneity is None else self.heterogeneity
-        sampling_factor = 1.0 / (self.participants * self.batch_size)
-        if client_factor(clients=self.clients, participants=self.participants) > sampling_factor:
-            client_std = min(client_std, self.lipschitz)
-            return min(std, self._remaining_std(client_std)), client_std
-        std = min(std, self.lipschitz)
-        return std, min(client_std, self._remaining_std(std))
+        largest_phi = self.lipschitz if self.gradient_std is None else self.gradient_std
+        largest_v = self.lipschitz if self.heterogeneity is None else self.heterogeneity
+        factor_of_phi = 1.0 / (self.participants * self.batch_size)
+        factor_of_v = client_factor(clients=self.clients, participants=self.participants)
+        if factor_of_v > factor_of_phi:
+            v = min(largest_v, self.lipschitz)
+            return min(largest_phi, self._remaining_std(v)), v
+        phi = min(largest_phi, self.lipschitz)
+        return phi, min(largest_v, self._remaining_std(phi))
 
     def _remaining_std(self, std: float) -> float:
         """Return √(L² − s²), rounded up: the largest value of one of φ and v if the other one is s.
@@ -216,7 +217,8 @@ def accelerated_risk(
     Guarantees:
         E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.
     """
-    variance, descent = problem.variance(noise_std), problem.descent
+    variance = problem.variance(noise_std)
+    descent = problem.descent
     run_stages = tuple(stages) if stages else best_stages(rounds, descent=descent, variance=variance.total)
     bound = stages_bound(run_stages, descent, variance=variance.total)
     cost = variance.scale(bound.variance_factor)
@@ -246,11 +248,13 @@ def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, r
     if problem.strong_convexity == 0.0:
         return start
 
-    def total(b: float) -> float:
-        """Return the bound on the envelope of smoothness b."""
-        return accelerated_risk(replace(problem, envelope_smoothness=b), noise_std=noise_std, rounds=rounds).total
+    def bound(b: float) -> float:
+        """Return the bound on the excess risk of a run on the envelope of smoothness b."""
+        enveloped = replace(problem, envelope_smoothness=b)
+        return accelerated_risk(enveloped, noise_std=noise_std, rounds=rounds).total
 
-    return min((start * 2.0**power for power in range(-4, 13)), key=total)
+    candidates = [start * 2.0**power for power in range(-4, 13)]
+    return min(candidates, key=bound)
 
 
 OBJECTIVE = Quantity(

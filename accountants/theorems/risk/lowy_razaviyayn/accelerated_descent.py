@@ -177,12 +177,15 @@ def _bound_after_stage(
         largest_distance: bound on |w_0 − w*|.
         variance: bound V² on the variance of a gradient.
     """
-    known_squared = descent.squared_distance(before.at(variance), largest_distance=largest_distance)
-    if known_squared < largest_distance * largest_distance:  # then μ > 0
-        contraction = 2.0 * factors.optimisation / descent.strong_convexity
-        variance_factor = contraction * before.variance_factor + factors.variance_factor
-        return DescentBound(contraction * before.optimisation, variance_factor)
-    return DescentBound(factors.optimisation * largest_distance * largest_distance, factors.variance_factor)
+    squared_distance = descent.squared_distance(before.at(variance), largest_distance=largest_distance)
+    uses_excess_risk = squared_distance < largest_distance * largest_distance  # then μ > 0
+    if not uses_excess_risk:
+        return DescentBound(factors.optimisation * largest_distance * largest_distance, factors.variance_factor)
+    contraction = 2.0 * factors.optimisation / descent.strong_convexity
+    return DescentBound(
+        optimisation=contraction * before.optimisation,
+        variance_factor=contraction * before.variance_factor + factors.variance_factor,
+    )
 
 
 WEIGHT_FRACTIONS = (1.0, 2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-10, 0.0)
@@ -234,16 +237,22 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
         variance: bound V² on the variance of a gradient.
     """
     initial = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
+
+    def excess_risk(stages: tuple[Stage, ...]) -> float:
+        """Return the bound on the excess risk after the stages."""
+        return stages_bound(stages, descent, variance=variance).at(variance)
+
     best: tuple[Stage, ...] = (best_stage(rounds, descent=descent, squared_distance=initial, variance=variance),)
     if descent.strong_convexity == 0.0:
         return best
-    smallest_bound = stages_bound(best, descent, variance=variance).at(variance)
+    least_risk = excess_risk(best)
+    condition_root = math.sqrt(descent.smoothness / descent.strong_convexity)
     for relative_length in STAGE_LENGTHS:
-        length = math.ceil(relative_length * math.sqrt(descent.smoothness / descent.strong_convexity))
+        length = math.ceil(relative_length * condition_root)
         for stages in _multistage_plans(rounds, length, descent=descent, squared_distance=initial, variance=variance):
-            bound = stages_bound(stages, descent, variance=variance).at(variance)
-            if bound < smallest_bound:
-                best, smallest_bound = stages, bound
+            risk = excess_risk(stages)
+            if risk < least_risk:
+                best, least_risk = stages, risk
             elif len(stages) > 2:  # A second early stage may help even if the first does not.
                 break
     return best

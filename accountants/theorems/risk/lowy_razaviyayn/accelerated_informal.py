@@ -27,8 +27,10 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
         rounds: number R of rounds; None for the prescribed one.
     """
     required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
+    if rounds is None:
+        rounds = smallest_round_count(lambda _: required_rounds)
     return AcceleratedPrescription(
-        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required_rounds),
+        rounds=rounds,
         prescribed_rounds=required_rounds,
         excess_risk=_informal_scale(run),
         logarithm_argument=_informal_logarithm_argument(run) if run.strong_convexity > 0.0 else math.inf,
@@ -42,8 +44,8 @@ def _informal_logarithm_argument(run: ReusedRun) -> float:
     constant L and strong convexity μ, on a domain of diameter D.
     """
     (group,) = run.federation.groups
-    participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
-    scale = run.diameter * run.strong_convexity * participants
+    effective_records = group.epsilon * group.samples_per_client  # εn
+    scale = run.diameter * run.strong_convexity * run.federation.participation.mean
     return scale * effective_records * effective_records / (run.lipschitz * run.dimension)
 
 
@@ -60,7 +62,8 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
         not smooth, μ > 0:  √M εn/√(d ln(1/δ)) · l.
     """
     (group,) = run.federation.groups
-    participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
+    participants = run.federation.participation.mean
+    effective_records = group.epsilon * group.samples_per_client  # εn
     log_factor = 1.0 if run.strong_convexity == 0.0 else log_or_minus_infinity(_informal_logarithm_argument(run))
     if not run.is_smooth:
         return math.sqrt(participants / (run.dimension * -group.log_delta)) * effective_records * log_factor
@@ -91,13 +94,14 @@ def _informal_scale(run: ReusedRun) -> float:
     c is d ln(2/δ) for smooth losses and d ln(1/δ) for others. M clients with n records each take part in a round.
     """
     (group,) = run.federation.groups
-    participants, effective_records = run.federation.participation.mean, group.epsilon * group.samples_per_client
-    log_two = math.log(2.0) if run.is_smooth else 0.0
-    cost = run.dimension * (log_two - group.log_delta)
+    participants = run.federation.participation.mean
+    effective_records = group.epsilon * group.samples_per_client  # εn
+    log_numerator = math.log(2.0) if run.is_smooth else 0.0  # of the logarithm in c
+    c = run.dimension * (log_numerator - group.log_delta)
     if run.strong_convexity == 0.0:
-        return run.lipschitz * run.diameter * math.sqrt(cost / participants) / effective_records
-    curvature = run.strong_convexity * effective_records * effective_records * participants
-    return run.lipschitz * run.lipschitz * cost / curvature
+        return run.lipschitz * run.diameter * math.sqrt(c / participants) / effective_records
+    divisor = run.strong_convexity * effective_records * effective_records * participants
+    return run.lipschitz * run.lipschitz * c / divisor
 
 
 def speedup(run: ReusedRun) -> float:

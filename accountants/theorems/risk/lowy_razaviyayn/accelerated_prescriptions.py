@@ -52,11 +52,16 @@ class ReusedRun(DescentRun):
                 clients have different numbers of them. If all clients participate, "corrected" compares each client's
                 batch with its own records.
         """
-        groups, participation = self.federation.groups, self.federation.participation
+        groups = self.federation.groups
         if reading == "corrected" and self.federation.all_participate:
             return any(group.batch_size < group.samples_per_client for group in groups)
-        records = sum(group.clients * group.samples_per_client for group in groups)
-        return participation.mean * self.federation.smallest_batch < records
+        all_records = sum(group.clients * group.samples_per_client for group in groups)
+        return self.records_of_smallest_batches < all_records
+
+    @property
+    def records_of_smallest_batches(self) -> float:
+        """MK, the mean number M of participants of a round times the smallest batch size K."""
+        return self.federation.participation.mean * self.federation.smallest_batch
 
     def sampled_records(self, reading: Reading) -> float:
         """Return the number of records by which sampling divides the variance of a record's gradient in a round.
@@ -65,24 +70,24 @@ class ReusedRun(DescentRun):
             reading: rule of `leaves_records_out`.
 
         Returns:
-            MK for M participants and the smallest batch K. It is infinite if a round uses all records, as sampling then
-            adds no variance.
+            `records_of_smallest_batches`; infinite if a round uses all records, as sampling then adds no variance.
         """
         if not self.leaves_records_out(reading):
             return math.inf
-        return self.federation.participation.mean * self.federation.smallest_batch
+        return self.records_of_smallest_batches
 
     @property
     def client_variance(self) -> float:
         """Variance of a round's gradient by sampling M of N clients, (v̂²/M)(N − M)/(N − 1), in squared gradient units.
 
-        The printed theorems leave it out (erratum E-12).
+        v̂ is the standard deviation of the clients' mean gradients. The printed theorems leave this variance out
+        (erratum E-12).
         """
-        moments = self.federation.participation
         if self.federation.all_participate:
             return 0.0
         squared = self.empirical_heterogeneity * self.empirical_heterogeneity
-        return client_factor(clients=self.federation.clients, participants=moments.mean) * squared
+        mean_participants = self.federation.participation.mean
+        return client_factor(clients=self.federation.clients, participants=mean_participants) * squared
 
     def aggregates(self, rounds: int, reading: Reading) -> Aggregates:
         """Return the averages of ξ over the clients at a number of rounds.
@@ -148,10 +153,11 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
     It is b = L²√M~/(D√(dΨ~)) for convex losses, and b = μM~L²/(dΨ~) if μ > 0. M~ is `totals.participants`, an average
     number of participants, and dΨ~ is `run.privacy(totals)`, the cost of privacy.
     """
-    squared, privacy = run.lipschitz * run.lipschitz, run.privacy(totals)
+    squared_lipschitz = run.lipschitz * run.lipschitz
+    privacy_cost = run.privacy(totals)
     if run.strong_convexity > 0.0:
-        return run.strong_convexity * totals.participants * squared / privacy
-    return squared * math.sqrt(totals.participants / privacy) / run.diameter
+        return run.strong_convexity * totals.participants * squared_lipschitz / privacy_cost
+    return squared_lipschitz * math.sqrt(totals.participants / privacy_cost) / run.diameter
 
 
 def complete_prescription(
@@ -214,9 +220,10 @@ def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading:
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
     """
     participants = run.federation.participation.mean
-    message_noise = 256.0 * run.lipschitz * run.lipschitz * rounds * totals.noise_ratio * participants
+    squared_gradient_std = run.empirical_gradient_std * run.empirical_gradient_std
+    message_noise = 256.0 * run.lipschitz * run.lipschitz * rounds * totals.noise_ratio * participants  # σ²
     return Variance(
-        sampling=run.empirical_gradient_std * run.empirical_gradient_std / run.sampled_records(reading),
+        sampling=squared_gradient_std / run.sampled_records(reading),
         clients=run.client_variance if reading == "corrected" else 0.0,
         noise=run.dimension * (message_noise / participants),
     )
@@ -336,24 +343,35 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, before rounding up.
 
-    It is the larger of two numbers. The first is `_descent_rounds`. The second is the number of rounds after which the
-    sampling of records costs no more than privacy: Φ̂²/(K dΨ~) if a round leaves records out, otherwise 0. Φ̂ is the
-    standard deviation of the records' gradients, K the smallest batch size, and dΨ~ = `run.privacy(totals)` the cost of
-    privacy.
+    After `_descent_rounds` the optimisation error is at most the cost of privacy. After V/(dΨ~) rounds this is true of
+    the cost of sampling, too, where V is `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
 
     Args:
         run: the federation and the loss.
         totals: averages over the clients of their noise variances, up to a factor.
-        reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/((N − 1) dΨ~) for the
-            sampling of M of N clients, with v̂ the standard deviation of their mean gradients (E-12).
+        reading: "printed" for the paper's formulas, "corrected" for those without its errors.
     """
-    # Theorem 2.4 has L² in place of Φ̂² here, in both readings.
+    sampling_rounds = _sampling_variance(run, reading) / run.privacy(totals)
+    return max(_descent_rounds(run, totals), sampling_rounds)
+
+
+def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
+    """Return the variance by sampling in the prescribed number of rounds, times the number of participants.
+
+    It is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and
+    K the smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.
+
+    Args:
+        run: the federation and the loss.
+        reading: "printed" has 1 in place of K (erratum E-10). "corrected" adds v̂²(N − M)/(N − 1) for the sampling of M
+            of N clients, with v̂ the standard deviation of their mean gradients (E-12).
+    """
     gradient_std = run.empirical_gradient_std if run.is_smooth else run.lipschitz
-    divisor = 1 if reading == "printed" else run.federation.smallest_batch
-    sampling_variance = gradient_std * gradient_std / divisor if run.leaves_records_out(reading) else 0.0
-    if reading == "corrected":
-        sampling_variance += run.client_variance * run.federation.participation.mean
-    return max(_descent_rounds(run, totals), sampling_variance / run.privacy(totals))
+    record_variance = gradient_std * gradient_std if run.leaves_records_out(reading) else 0.0
+    if reading == "printed":
+        return record_variance
+    client_variance = run.client_variance * run.federation.participation.mean
+    return record_variance / run.federation.smallest_batch + client_variance
 
 
 def envelope_figures(run: ReusedRun, smoothness: float, reading: Reading = "corrected") -> dict[str, float]:

@@ -153,8 +153,10 @@ def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> O
         "excess_risk_scale": prescription.excess_risk,
     }
     figures = prescription.figures
-    if figures is None:
-        return outputs if run.is_smooth else outputs | {"speedup": speedup(run)}
+    if figures is None:  # the statement of the main text
+        if not run.is_smooth:
+            outputs["speedup"] = speedup(run)
+        return outputs
     if figures.envelope_smoothness is not None:
         outputs |= envelope_figures(run, figures.envelope_smoothness, reading)
     return outputs | {

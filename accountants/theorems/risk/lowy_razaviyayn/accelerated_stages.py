@@ -86,8 +86,9 @@ class StagesInputs:
         """
         mu, variance = self.strong_convexity, self.gradient_variance
         inverse_target = 2.0 ** (number + 1) / self.initial_gap  # 1/(Δ2^{−(k+1)})
+        rounds_for_descent = 4.0 * math.sqrt(2.0 * self.smoothness / mu)
         rounds_for_noise = 128.0 * variance * inverse_target / (3.0 * mu)
-        rounds = math.ceil(max(4.0 * math.sqrt(2.0 * self.smoothness / mu), rounds_for_noise))
+        rounds = math.ceil(max(rounds_for_descent, rounds_for_noise))
         product = float(rounds) * (rounds + 1.0) * (rounds + 2.0)
         scale = mu * variance * (inverse_target / 4.0) / 3.0  # μV²/(3Δ2^{−(k−1)})
         squared_weight = scale / product if reading == "printed" else scale * product
@@ -102,13 +103,13 @@ class StagesInputs:
             reading: "printed" or "corrected" prox weights, as `stage` explains.
         """
         stages: list[Stage] = []
-        remaining = self.rounds
-        while len(stages) < MOST_STAGES:
-            stage = self.stage(len(stages) + 1, reading)
-            if stage.rounds > remaining:
+        remaining_rounds = self.rounds
+        for number in range(1, MOST_STAGES + 1):
+            stage = self.stage(number, reading)
+            if stage.rounds > remaining_rounds:
                 break
             stages.append(stage)
-            remaining -= stage.rounds
+            remaining_rounds -= stage.rounds
         return tuple(stages)
 
 
@@ -320,20 +321,21 @@ def round_weights(
     Returns:
         The weights above, and `eta`, the weight η = 4v/(r(r + 1)) of the squared distance from w in the round.
     """
+    mu = strong_convexity
     alpha = 2.0 / (round_number + 1.0)
-    complement = (round_number - 1.0) / (round_number + 1.0)
+    one_minus_alpha = (round_number - 1.0) / (round_number + 1.0)
     eta = 4.0 * prox_weight / (round_number * (round_number + 1.0))
-    proximal = strong_convexity + eta
-    previous = complement * strong_convexity + eta
-    denominator = eta + complement * (1.0 + alpha) * strong_convexity
+    curvature = mu + eta  # of the function that a round minimises
+    iterate_curvature = one_minus_alpha * mu + eta  # the part of it around the iterate w
+    denominator = eta + one_minus_alpha * (1.0 + alpha) * mu
     return {
         "alpha": alpha,
         "eta": eta,
-        "aggregate_weight": complement * proximal / denominator,
-        "iterate_weight": alpha * previous / denominator,
-        "middle_weight": alpha * strong_convexity / proximal,
-        "kept_weight": previous / proximal,
-        "step_size": alpha / proximal,
+        "aggregate_weight": one_minus_alpha * curvature / denominator,
+        "iterate_weight": alpha * iterate_curvature / denominator,
+        "middle_weight": alpha * mu / curvature,
+        "kept_weight": iterate_curvature / curvature,
+        "step_size": alpha / curvature,
     }
 
 

@@ -106,18 +106,21 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         Args:
             noise_std: root mean square over clients of the noise per coordinate.
         """
+        gradient_variance = _square_or_infinity(self.gradient_std)
         used_once = self.objective == "population"
-        largest = _square_or_infinity(self.gradient_std)
-        largest_between = _square_or_infinity(self.heterogeneity)
+        # The statistic is about the client's mean gradient if records are used once, otherwise about that of all.
+        largest_within, largest_total = gradient_variance, math.inf
+        if not used_once:
+            largest_within, largest_total = math.inf, gradient_variance
         return unequal_variance(
             self.groups,
             participants=self.participants,
             dimension=self.dimension,
             noise_std=noise_std,
             used_once=used_once,
-            largest_within=largest if used_once else math.inf,
-            largest_between=largest_between,
-            largest_total=math.inf if used_once else largest,
+            largest_within=largest_within,
+            largest_between=_square_or_infinity(self.heterogeneity),
+            largest_total=largest_total,
         )
 
 

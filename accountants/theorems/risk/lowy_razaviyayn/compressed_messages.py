@@ -33,9 +33,9 @@ def compression_variance(*, dimension: int, quantization_levels: int) -> float:
         dimension: number d of coordinates.
         quantization_levels: levels s between 0 and the norm of a message.
     """
-    return min(
-        dimension / (4.0 * quantization_levels * quantization_levels), math.sqrt(dimension) / quantization_levels
-    )
+    for_many_levels = dimension / (4.0 * quantization_levels * quantization_levels)
+    for_few_levels = math.sqrt(dimension) / quantization_levels
+    return min(for_many_levels, for_few_levels)
 
 
 def bits_per_message(*, dimension: int, quantization_levels: int) -> int:

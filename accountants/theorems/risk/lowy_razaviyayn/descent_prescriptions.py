@@ -83,11 +83,14 @@ class DescentRun:
         each take part in a round, and d is the dimension.
         """
         (group,) = self.federation.groups
-        participants, n = self.federation.participation.mean, group.samples_per_client
-        privacy = self.dimension * -group.log_delta / (group.epsilon * n) ** 2
+        participants = self.federation.participation.mean
+        sampling = 1.0 / group.samples_per_client
+        privacy = self.dimension * -group.log_delta / (group.epsilon * group.samples_per_client) ** 2
         if self.strong_convexity > 0.0:
-            return self.lipschitz * self.lipschitz / (self.strong_convexity * participants) * (1.0 / n + privacy)
-        return self.lipschitz * self.diameter / math.sqrt(participants) * (math.sqrt(1.0 / n) + math.sqrt(privacy))
+            unit = self.lipschitz * self.lipschitz / (self.strong_convexity * participants)
+            return unit * (sampling + privacy)
+        unit = self.lipschitz * self.diameter / math.sqrt(participants)
+        return unit * (math.sqrt(sampling) + math.sqrt(privacy))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,9 +177,13 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
         `logarithm_argument`, if present among the terms, exceeds 1.
     """
     required_rounds = _informal_rounds(run)
-    terms = {"logarithm_argument": _informal_logarithm_argument(run)} if run.strong_convexity > 0.0 else {}
+    if rounds is None:
+        rounds = smallest_round_count(lambda _: required_rounds)
+    terms = {}
+    if run.strong_convexity > 0.0:
+        terms["logarithm_argument"] = _informal_logarithm_argument(run)
     return Prescription(
-        rounds=rounds if rounds is not None else smallest_round_count(lambda _: required_rounds),
+        rounds=rounds,
         prescribed_rounds=required_rounds,
         excess_risk=run.informal_scale,
         constants="hidden",
@@ -201,8 +208,9 @@ def _informal_rounds(run: DescentRun) -> float:
         samples_per_client=group.samples_per_client, epsilon=group.epsilon, dimension=run.dimension
     )
     if not run.is_smooth:
-        log_factor = log_or_minus_infinity(_informal_logarithm_argument(run)) if run.strong_convexity > 0.0 else 1.0
-        return participants * effective * log_factor
+        if run.strong_convexity == 0.0:
+            return participants * effective
+        return participants * effective * log_or_minus_infinity(_informal_logarithm_argument(run))
     if run.strong_convexity > 0.0:
         descent = contraction_rounds(run.smoothness, run.strong_convexity, _informal_logarithm_argument(run))
     else:
@@ -218,10 +226,11 @@ def _informal_logarithm_argument(run: DescentRun) -> float:
     convexity μ, and D is the diameter of the domain.
     """
     (group,) = run.federation.groups
-    participants, n, mu = run.federation.participation.mean, group.samples_per_client, run.strong_convexity
+    participants, mu = run.federation.participation.mean, run.strong_convexity
+    n = group.samples_per_client
     if run.is_smooth:
-        privacy = participants * (group.epsilon * n) ** 2 / run.dimension
-        return run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz) * privacy
+        loss_factor = run.smoothness * run.diameter * run.diameter * mu / (run.lipschitz * run.lipschitz)
+        return loss_factor * (participants * (group.epsilon * n) ** 2 / run.dimension)
     scale = run.diameter * mu / run.lipschitz * participants * group.epsilon * n
     return scale * scale * n / run.dimension
 

@@ -122,17 +122,19 @@ def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, 
         rounds: number R of rounds.
         quick: if true, the closed forms are returned without a search.
     """
-    gradient = math.sqrt(problem.squared_lipschitz)
-    std = math.sqrt(problem.variance(noise_std).total)
-    start_product = min(gradient / (gradient + std), 1.0 - 1e-6)
-    start_step = balanced_step_size(problem, variance=(gradient + std) ** 2, rounds=rounds)
+    lipschitz = math.sqrt(problem.squared_lipschitz)
+    gradient_std = math.sqrt(problem.variance(noise_std).total)
+    start_product = min(lipschitz / (lipschitz + gradient_std), 1.0 - 1e-6)
+    start_step = balanced_step_size(problem, variance=(lipschitz + gradient_std) ** 2, rounds=rounds)
     if quick:
         return EnvelopeChoice(envelope_smoothness=start_product / start_step, step_size=start_step)
-    search = _EnvelopeSearch(problem, noise_std=noise_std, rounds=rounds, start_log_step=math.log(start_step))
-    candidates = [(start_product, search.start_log_step), (start_product, search.best_log_step(start_product))]
+    start_log_step = math.log(start_step)
+    search = _EnvelopeSearch(problem, noise_std=noise_std, rounds=rounds, start_log_step=start_log_step)
+    # Candidates are pairs of x and log η.
+    candidates = [(start_product, start_log_step), (start_product, search.best_log_step(start_product))]
     if problem.strong_convexity > 0.0:
-        product = search.best_product(start_product)
-        candidates.append((product, search.best_log_step(product)))
+        best_product = search.best_product(start_product)
+        candidates.append((best_product, search.best_log_step(best_product)))
     product, log_step = min(candidates, key=lambda candidate: search.bound(*candidate))
     step = math.exp(log_step)
     return EnvelopeChoice(envelope_smoothness=product / step, step_size=step)

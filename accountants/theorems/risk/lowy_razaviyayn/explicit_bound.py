@@ -90,7 +90,9 @@ class ExcessRiskProblem(EqualClientsRound):
 
         With larger steps, two runs on the same batches may drift apart.
         """
-        return 1.0 / (self.smoothness if self.steepest is None else max(self.steepest, self.smoothness))
+        if self.steepest is None:
+            return 1.0 / self.smoothness
+        return 1.0 / max(self.steepest, self.smoothness)
 
     @property
     def influence(self) -> float:
@@ -104,9 +106,9 @@ class ExcessRiskProblem(EqualClientsRound):
 
     def variance(self, noise_std: float) -> Variance:
         """Return the variance V² of a round's averaged noisy gradient at σ = `noise_std`, by its parts."""
-        std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
-        client_std = std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
-        return self.reused_variance(gradient_std=std, heterogeneity=client_std, noise_std=noise_std)
+        gradient_std = self.lipschitz if self.empirical_gradient_std is None else self.empirical_gradient_std
+        heterogeneity = gradient_std if self.empirical_heterogeneity is None else self.empirical_heterogeneity
+        return self.reused_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
 
 
 @dataclass(frozen=True)
@@ -143,28 +145,23 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
         step_size: step size η.
 
     Returns:
-        The terms. Those of the variance are infinite if ηβ > 1, or if ηβ = 1 and the variance is positive, as the proof
-        needs ηβ < 1 for the smoothness β.
+        The terms. Positive parts of the variance cost an infinite risk if ηβ ≥ 1 for the smoothness β, as the proof
+        needs ηβ < 1.
 
     Guarantees:
         E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
     """
-    variance = problem.variance(noise_std)
+    optimisation = optimisation_error(
+        initial_distance=problem.initial_distance,
+        step_size=step_size,
+        rounds=rounds,
+        strong_convexity=problem.strong_convexity,
+    )
     margin = 1.0 - step_size * problem.smoothness
-    if margin > 0.0:
-        cost = variance.scale(0.5 * step_size / margin)
-    elif margin == 0.0 and variance.total == 0.0:
-        cost = variance
-    else:
-        cost = variance.scale(math.inf)
+    cost = problem.variance(noise_std).scale(0.5 * step_size / margin if margin > 0.0 else math.inf)
     return ExcessRisk(
         {
-            "optimisation": optimisation_error(
-                initial_distance=problem.initial_distance,
-                step_size=step_size,
-                rounds=rounds,
-                strong_convexity=problem.strong_convexity,
-            ),
+            "optimisation": optimisation,
             "sampling": cost.sampling,
             "client_sampling": cost.clients,
             "noise": cost.noise,
@@ -187,7 +184,8 @@ def optimisation_error(
     Returns:
         The term in loss units: its limit D₀²/(2ηR) if μ = 0, and 0 if ημ ≥ 1.
     """
-    squared, contraction = initial_distance * initial_distance, step_size * strong_convexity
+    squared = initial_distance * initial_distance
+    contraction = step_size * strong_convexity
     if contraction >= 1.0:
         return 0.0
     if contraction == 0.0:
@@ -275,13 +273,15 @@ def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: i
     Returns:
         The step size. It is D₀/√(R(V² + 2B)) if μ = 0, and infinite if V² + 2B = 0.
     """
-    slope = problem.influence * (rounds + 1) if problem.objective == "population" else 0.0
-    cost = variance + 2.0 * slope
+    stability_slope = problem.influence * (rounds + 1) if problem.objective == "population" else 0.0  # B
+    cost = variance + 2.0 * stability_slope
     if cost == 0.0:
         return math.inf
     convex_step = problem.initial_distance / math.sqrt(rounds * cost)
     argument = 0.5 * problem.strong_convexity * rounds * convex_step
-    return convex_step * (math.asinh(argument) / argument) if argument > 0.0 else convex_step
+    if argument == 0.0:
+        return convex_step
+    return convex_step * (math.asinh(argument) / argument)
 
 
 _OBJECTIVE = Quantity(description="the bounded excess: of the expected loss, or of the mean loss on the data")

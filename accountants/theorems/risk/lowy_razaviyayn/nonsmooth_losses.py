@@ -133,7 +133,9 @@ def complete_strongly_convex_envelope(
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
         totals = aggregates(federation, count, reading)
         argument = _envelope_logarithm_argument(run, totals, reading)
-        return max(contraction_rounds(_envelope_for(run, totals), mu, argument), 1.0 / (run.dimension * totals.xi))
+        descent_rounds = contraction_rounds(_envelope_for(run, totals), mu, argument)
+        sampling_rounds = 1.0 / (run.dimension * totals.xi)
+        return max(descent_rounds, sampling_rounds)
 
     chosen = rounds if rounds is not None else smallest_round_count(required_rounds)
     totals = aggregates(federation, chosen, reading)
@@ -201,9 +203,10 @@ class NonsmoothInputs(DescentInputs):
             InvalidInput: the groups do not, or μD > 2L for the smallest L of a client.
         """
         super().check()
-        constants = [group.lipschitz for group in self.client_groups or (self,)]
-        smallest_lipschitz = min(self.lipschitz if constant is None else constant for constant in constants)
-        if self.strong_convexity * self.diameter > 2.0 * smallest_lipschitz:
+        # A group without a Lipschitz constant of its own has that of the request.
+        groups = self.client_groups or (self,)
+        constants = [self.lipschitz if group.lipschitz is None else group.lipschitz for group in groups]
+        if self.strong_convexity * self.diameter > 2.0 * min(constants):
             raise InvalidInput.at(
                 "/strong_convexity", "a strongly convex loss has lipschitz ≥ strong_convexity · diameter / 2"
             )
@@ -214,9 +217,9 @@ class NonsmoothInputs(DescentInputs):
 
     def complete(self, reading: Reading, /) -> Prescription:
         """Return the run that the appendix's statement prescribes, and its risk."""
-        strongly_convex = self.strong_convexity > 0.0
-        statement = complete_strongly_convex_envelope if strongly_convex else complete_convex_envelope
-        return statement(self.run(reading), rounds=self.rounds, reading=reading)
+        if self.strong_convexity > 0.0:
+            return complete_strongly_convex_envelope(self.run(reading), rounds=self.rounds, reading=reading)
+        return complete_convex_envelope(self.run(reading), rounds=self.rounds, reading=reading)
 
 
 # Conditions ---------------------------------------------------------------------------------------------------------

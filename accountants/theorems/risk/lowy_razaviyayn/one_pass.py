@@ -102,8 +102,8 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
     noise_std = one_pass_noise_std(
         lipschitz=inputs.lipschitz, batch_size=batch, epsilon=inputs.epsilon, log_delta=inputs.log_delta
     )
-    clients = of_same_fields(EqualClientsRound, run, batch_size=batch)
-    variance = clients.fresh_variance(
+    clients_round = of_same_fields(EqualClientsRound, run, batch_size=batch)
+    variance = clients_round.fresh_variance(
         gradient_std=run.gradient_std, heterogeneity=run.heterogeneity, noise_std=noise_std
     ).total
     return {

@@ -149,14 +149,16 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
         batch_size: records K of a batch.
         reading: "printed" has β² in the first term, which then has the wrong unit (erratum E-07).
     """
-    size = run.diameter * batch_size / run.samples_per_client
-    power = 2 if reading == "printed" else 1
-    root = math.sqrt(run.records)
+    distance_per_round = run.diameter * batch_size / run.samples_per_client  # DK/n
+    smoothness_power = 2 if reading == "printed" else 1
+    records_root = math.sqrt(run.records)  # √(nM)
+    privacy_root = math.sqrt(run.privacy / batch_size)  # √(d ln(1/δ)/K)
+    client_root = math.sqrt(batch_size * run.left_out)  # √(K (N − M)/(N − 1))
     return {
-        "optimisation": run.smoothness**power * size * size,
-        "sampling": run.gradient_std * run.diameter / root,
-        "privacy": run.lipschitz * run.diameter * math.sqrt(run.privacy / batch_size) / (run.epsilon * root),
-        "heterogeneity": run.heterogeneity * run.diameter * math.sqrt(batch_size * run.left_out) / root,
+        "optimisation": run.smoothness**smoothness_power * distance_per_round * distance_per_round,
+        "sampling": run.gradient_std * run.diameter / records_root,
+        "privacy": run.lipschitz * run.diameter * privacy_root / (run.epsilon * records_root),
+        "heterogeneity": run.heterogeneity * run.diameter * client_root / records_root,
     }
 
 
@@ -170,13 +172,14 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
         run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
         batch_size: records K of a batch.
     """
-    scale = run.strong_convexity * run.records
+    curvature = run.strong_convexity * run.records  # μnM
     exponent = run.samples_per_client / (batch_size * math.sqrt(run.condition_number))
+    privacy_divisor = curvature * batch_size * run.epsilon * run.epsilon
     return {
         "optimisation": run.gap * math.exp(-exponent),
-        "sampling": run.gradient_std * run.gradient_std / scale,
-        "heterogeneity": run.heterogeneity * run.heterogeneity * batch_size / scale * run.left_out,
-        "privacy": run.lipschitz * run.lipschitz * run.privacy / (scale * batch_size * run.epsilon * run.epsilon),
+        "sampling": run.gradient_std * run.gradient_std / curvature,
+        "heterogeneity": run.heterogeneity * run.heterogeneity * batch_size / curvature * run.left_out,
+        "privacy": run.lipschitz * run.lipschitz * run.privacy / privacy_divisor,
     }
 
 
@@ -189,14 +192,14 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines.
     """
-    curvature = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)
-    base = curvature * math.sqrt(run.privacy / run.participants)
-    root = math.sqrt(run.records)
-    batch = convex_batch(run)
+    loss_factor = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)  # β^{1/4} L D^{3/2}
+    privacy_root = math.sqrt(run.privacy / run.participants)  # √(d ln(1/δ)/M)
+    records_root = math.sqrt(run.records)  # √(nM)
+    client_root = math.sqrt(convex_batch(run) * run.left_out)  # √(K (N − M)/(N − 1))
     return {
-        "sampling": run.gradient_std * run.diameter / root,
-        "privacy": math.pow(base / run.reach, 0.8),
-        "heterogeneity": run.heterogeneity * run.diameter * math.sqrt(batch * run.left_out) / root,
+        "sampling": run.gradient_std * run.diameter / records_root,
+        "privacy": math.pow(loss_factor * privacy_root / run.reach, 0.8),
+        "heterogeneity": run.heterogeneity * run.diameter * client_root / records_root,
     }
 
 
@@ -209,13 +212,16 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
         run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
         reading: "printed" has no μ in the first term (erratum E-08).
     """
-    mu, root = run.strong_convexity, math.sqrt(run.condition_number)
-    squared = run.lipschitz * run.lipschitz
+    mu = run.strong_convexity
+    root_kappa = math.sqrt(run.condition_number)
+    squared_lipschitz = run.lipschitz * run.lipschitz
     sampling_curvature = 1.0 if reading == "printed" else mu
+    privacy_divisor = mu * run.reach * run.reach * run.participants  # μ(εn)²M
+    client_divisor = mu * root_kappa * run.participants  # μ√κM
     return {
         "sampling": run.gradient_std * run.gradient_std / (run.records * sampling_curvature),
-        "privacy": squared * root * run.privacy / (mu * run.reach * run.reach * run.participants),
-        "heterogeneity": run.heterogeneity * run.heterogeneity / (mu * root * run.participants) * run.left_out,
+        "privacy": squared_lipschitz * root_kappa * run.privacy / privacy_divisor,
+        "heterogeneity": run.heterogeneity * run.heterogeneity / client_divisor * run.left_out,
     }
 
 
@@ -286,9 +292,9 @@ def _convex_threshold(run: OnePassFacts) -> float:
     n = float(run.samples_per_client)
     loss_factor = math.pow(run.lipschitz, 0.6) * math.pow(run.diameter * run.smoothness, 0.4)
     a = loss_factor * math.pow(run.participants, 0.2) * math.pow(run.privacy, 0.3) / math.pow(run.reach, 0.6)
-    curvature_factor = math.pow(run.smoothness * run.diameter / run.lipschitz, 0.2)
+    smoothness_factor = math.pow(run.smoothness * run.diameter / run.lipschitz, 0.2)
     records_factor = math.pow(run.epsilon**2 * run.participants / (n**3 * run.privacy), 0.1)
-    b = run.gradient_std * curvature_factor * records_factor
+    b = run.gradient_std * smoothness_factor * records_factor
     return (a + b) / math.sqrt(run.left_out)
 
 

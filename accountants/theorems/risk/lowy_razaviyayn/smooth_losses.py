@@ -8,8 +8,7 @@ noise and its proof are in `papers/lowy_razaviyayn/noise.py`, the bound at any o
 Symbols: M_r of N clients take part in a round; M = 1/E[1/M_r] and M' are averages of their number (`Federation`).
 n is the number of records of a client, K its batch size, d the dimension, and D the diameter of the domain. Losses are
 L-Lipschitz, β-smooth and μ-strongly convex. η is the step size. Ξ, Ξ~, ξ_max and M~ are defined at `Aggregates`, ν at
-`DescentRun.rate`; Ψ is L² Ξ. The reading "printed" computes the paper's formulas as they are. The reading "corrected"
-removes the errors that are listed as errata at the end of this file, under their numbers (E-06 and so on).
+`DescentRun.rate`; Ψ is L² Ξ. "printed" are the paper's formulas, "corrected" those without the errata of this file.
 """
 
 from __future__ import annotations
@@ -125,15 +124,15 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
         The terms by name, and their sum `master`, in loss units.
     """
     federation = run.federation
-    moments, noise = federation.participation, aggregates(federation, rounds).noise_ratio
+    participants, noise_ratio = federation.participation.mean, aggregates(federation, rounds).noise_ratio
     scale = step_size * run.lipschitz * run.lipschitz
     terms = {
         "optimisation": initial_distance * initial_distance / (step_size * rounds),
-        "sampling": 8.0 * scale / (moments.mean * federation.smallest_batch),
-        "noise": 256.0 * scale * rounds * run.dimension * noise,
-        "stability": 2.0 * scale * rounds / (moments.mean * federation.fewest_samples),
+        "sampling": 8.0 * scale / (participants * federation.smallest_batch),
+        "noise": 256.0 * scale * rounds * run.dimension * noise_ratio,
+        "stability": 2.0 * scale * rounds / (participants * federation.fewest_samples),
     }
-    return terms | {"master": math.fsum(terms.values())}
+    return {**terms, "master": math.fsum(terms.values())}
 
 
 def complete_strongly_convex(
@@ -156,7 +155,7 @@ def complete_strongly_convex(
         The run and its risk. `terms` has two explicit bounds: `empirical`, D²/η (1 − μη)^R + cη, bounds the empirical
         excess risk (Lemma E.9). `stability`, 4L²/(μ(M n_min − 1)), bounds the effect of one record (Lemma E.2).
     """
-    federation, mu, squared = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
+    federation, mu, squared_lipschitz = run.federation, run.strong_convexity, run.lipschitz * run.lipschitz
 
     def required_rounds(count: int) -> float:
         """Return the prescribed number of rounds at the aggregates of `count` rounds."""
@@ -170,18 +169,19 @@ def complete_strongly_convex(
         "start": run.diameter * run.diameter,
     }
     step = recursion_step_size(curvature=4.0 * run.smoothness, rounds=chosen, **recursion)
-    records = federation.participation.mean * federation.fewest_samples
+    records = federation.participation.mean * federation.fewest_samples  # M n_min
+    stability = 4.0 * squared_lipschitz / (mu * (records - 1.0)) if records > 1.0 else math.inf
     return Prescription(
         rounds=chosen,
         prescribed_rounds=required_rounds(chosen),
-        excess_risk=squared / mu * (1.0 / records + run.dimension * totals.noise_ratio),
+        excess_risk=squared_lipschitz / mu * (1.0 / records + run.dimension * totals.noise_ratio),
         constants="hidden",
         step_size=step,
         averaging_ratio=1.0 / (1.0 - mu * step),
         aggregates=totals,
         terms={
             "empirical": recursion_bound(step_size=step, averaged=chosen, **recursion),
-            "stability": 4.0 * squared / (mu * (records - 1.0)) if records > 1.0 else math.inf,
+            "stability": stability,
             "logarithm_argument": run.logarithm_argument(totals),
         },
     )
@@ -190,12 +190,12 @@ def complete_strongly_convex(
 def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
     """Return the rounds that Theorem 2.1 prescribes for strongly convex losses, before rounding up.
 
-    They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}, with the averages M* and Ξ~ over clients of `totals`.
+    They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}.
 
     Args:
         run: the federation and the loss.
-        totals: averages of ξ over the clients.
-        reading: "corrected" divides the second number by the batch size if all clients participate (errata E-10, E-14).
+        totals: averages M* and Ξ~ over the clients.
+        reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
     contraction = contraction_rounds(run.smoothness, run.strong_convexity, run.logarithm_argument(totals))
@@ -215,9 +215,9 @@ def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, rea
         rounds: number R of rounds.
         reading: "printed" has the noise twice (E-16), "corrected" once.
     """
-    squared = run.lipschitz * run.lipschitz
-    sampling = 8.0 * squared / (run.federation.participation.mean * run.federation.smallest_batch)
-    noise = 256.0 * squared * rounds * run.dimension * totals.noise_ratio
+    squared_lipschitz = run.lipschitz * run.lipschitz
+    sampling = 8.0 * squared_lipschitz / (run.federation.participation.mean * run.federation.smallest_batch)
+    noise = 256.0 * squared_lipschitz * rounds * run.dimension * totals.noise_ratio
     return sampling + (2.0 * noise if reading == "printed" else noise)
 
 

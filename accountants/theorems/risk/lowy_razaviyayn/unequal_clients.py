@@ -117,11 +117,10 @@ class FederatedRun:
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
         faults = group_count_faults(self.client_groups)
-        faults += [
-            Fault(f"/client_groups/{index}/batch_size", "exceeds the client's records", f"≤ {group.samples_per_client}")
-            for index, group in enumerate(self.client_groups)
-            if group.batch_size > group.samples_per_client
-        ]
+        for index, group in enumerate(self.client_groups):
+            if group.batch_size > group.samples_per_client:
+                path = f"/client_groups/{index}/batch_size"
+                faults.append(Fault(path, "exceeds the client's records", f"≤ {group.samples_per_client}"))
         clients = sum(group.clients for group in self.client_groups)
         faults += participation_faults(self.participation, clients=clients)
         if self.smoothness is not None and self.envelope_smoothness is not None:
@@ -197,19 +196,19 @@ class FederatedInputs(FederatedRun):
 
     @property
     def choice(self) -> EnvelopeChoice:
-        """The step size and the smoothness of the function that the run minimises.
+        """The step size and the smoothness of the function that the run minimises: of the loss, or of its envelope.
 
-        Absent values of the request are nearly the best. A smooth loss has its own smoothness.
+        Values that the request leaves out are nearly the best.
         """
-        problem: ExcessRiskProblem = self.problem
+        run: ExcessRiskProblem = self.problem
         if self.smoothness is None and self.envelope_smoothness is None:
-            return best_envelope(problem, noise_std=self.noise_std, rounds=self.rounds)
+            return best_envelope(run, noise_std=self.noise_std, rounds=self.rounds)
         if self.envelope_smoothness is not None:
-            problem = on_envelope(problem, self.envelope_smoothness)
+            run = on_envelope(run, self.envelope_smoothness)
         step = self.step_size
         if step is None:
-            step = best_step_size(problem, noise_std=self.noise_std, rounds=self.rounds)
-        return EnvelopeChoice(envelope_smoothness=problem.smoothness, step_size=step)
+            step = best_step_size(run, noise_std=self.noise_std, rounds=self.rounds)
+        return EnvelopeChoice(envelope_smoothness=run.smoothness, step_size=step)
 
     @property
     def descended(self) -> UnequalProblem | ExcessRiskProblem:
@@ -221,15 +220,15 @@ class FederatedInputs(FederatedRun):
     @property
     def risk(self) -> ExcessRisk:
         """The bound on the excess risk at the step size and the envelope of `choice`."""
-        step = self.choice.step_size
+        choice = self.choice
         if self.smoothness is not None:
-            return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=step)
+            return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=choice.step_size)
         return enveloped_excess_risk(
             self.problem,
-            envelope_smoothness=self.choice.envelope_smoothness,
+            envelope_smoothness=choice.envelope_smoothness,
             noise_std=self.noise_std,
             rounds=self.rounds,
-            step_size=step,
+            step_size=choice.step_size,
         )
 
 
@@ -244,13 +243,11 @@ def bound(inputs: FederatedInputs) -> Outputs:
         envelope. The output averages the iterates with weights that grow by `averaging_ratio` in each round.
     """
     choice = inputs.choice
-    envelope = {"envelope_smoothness": choice.envelope_smoothness} if inputs.smoothness is None else {}
-    return {
-        **inputs.risk.outputs,
-        "step_size": choice.step_size,
-        **envelope,
-        "averaging_ratio": averaging_ratio(choice.step_size * inputs.descended.strong_convexity),
-    }
+    outputs: dict[str, float] = {**inputs.risk.outputs, "step_size": choice.step_size}
+    if inputs.smoothness is None:
+        outputs["envelope_smoothness"] = choice.envelope_smoothness
+    outputs["averaging_ratio"] = averaging_ratio(choice.step_size * inputs.descended.strong_convexity)
+    return outputs
 
 
 EXACT_PROXIMAL_STEP = Condition(

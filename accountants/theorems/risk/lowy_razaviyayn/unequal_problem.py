@@ -41,14 +41,15 @@ def unequal_variance(
         factors = [1.0 / group.batch_size for group in groups]
     else:
         factors = [sampling_factor(population=group.samples_per_client, drawn=group.batch_size) for group in groups]
-    count = sum(group.clients for group in groups)
-    sampling, clients = largest_variance(
+    number_of_clients = sum(group.clients for group in groups)
+    by_records, by_clients = largest_variance(
         groups,
         factors=[factor / participants for factor in factors],
-        between=client_factor(clients=count, participants=participants),
+        between=client_factor(clients=number_of_clients, participants=participants),
         **bounds,
     )
-    return Variance(sampling=sampling, clients=clients, noise=dimension * noise_std * noise_std / participants)
+    noise = dimension * noise_std * noise_std / participants
+    return Variance(sampling=by_records, clients=by_clients, noise=noise)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +101,11 @@ class UnequalProblem(ExcessRiskProblem):
     @property
     def influence(self) -> float:
         """mean_i(L_i²/n_i)/N, the effect of one record on the expected loss in a round, divided by 2η."""
-        parts = (
+        summands = [
             group.clients / self.clients * group.lipschitz * group.lipschitz / group.samples_per_client
             for group in self.groups
-        )
-        return math.fsum(parts) / self.clients
+        ]
+        return math.fsum(summands) / self.clients
 
     @property
     def squared_lipschitz(self) -> float:

@@ -7,6 +7,7 @@ messages is α_t times the estimate of the gradient.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Annotated
@@ -111,8 +112,8 @@ def anytime(
         `weighted_regret`, and `excess_risk`, the regret divided by the sum of the weights.
     """
     alphas = _round_weights(weights, len(inner_products))
-    total = math.fsum(alpha * value for alpha, value in zip(alphas, inner_products, strict=True))
-    return {"weighted_regret": total, "excess_risk": total / math.fsum(alphas)}
+    weighted_regret = math.fsum(alpha * product for alpha, product in zip(alphas, inner_products, strict=True))
+    return {"weighted_regret": weighted_regret, "excess_risk": weighted_regret / math.fsum(alphas)}
 
 
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
@@ -122,11 +123,10 @@ def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ..
         inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
         weights: weights α_τ of the rounds, or None for 1, …, t.
     """
-    total, least = 0.0, math.inf
-    for alpha, value in zip(_round_weights(weights, len(inner_products)), inner_products, strict=True):
-        total += alpha * value
-        least = min(least, total)
-    return Sides.at_least(least, 0.0)
+    alphas = _round_weights(weights, len(inner_products))
+    products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))
+    least_partial_sum = min(itertools.accumulate(products))
+    return Sides.at_least(least_partial_sum, 0.0)
 
 
 @formula(

@@ -116,12 +116,13 @@ def certified_risk(
         The three bounds, and the nonnegative summands of the least one.
     """
     h = 2.0 * step_size * run.smoothness * run.rounds
+    a = run.steps  # A
     optimisation, statistical = base_parts(run, step_size)
-    base, weight_sum = optimisation + statistical, run.steps  # A
+    base = optimisation + statistical
     norm_noise = run.diameter * math.sqrt(noise_variance * run.dimension / run.participants) * root_sum(run.rounds)
-    young_noise = step_size * noise_variance * run.dimension / run.participants * (weight_sum / (run.rate * run.rate))
-    by_norm = _quotient_or_infinity(base + norm_noise, weight_sum * (1.0 - h))  # R0
-    by_young = _quotient_or_infinity(base + young_noise, weight_sum * (1.0 - 2.0 * h))  # RI
+    young_noise = step_size * noise_variance * run.dimension / run.participants * (a / (run.rate * run.rate))
+    by_norm = _quotient_or_infinity(base + norm_noise, a * (1.0 - h))  # R0
+    by_young = _quotient_or_infinity(base + young_noise, a * (1.0 - 2.0 * h))  # RI
     by_stability = math.inf  # RS
     if h < 1.0:
         by_stability = stability_bound(
@@ -136,14 +137,13 @@ def certified_risk(
             statistical=math.inf if statistical > 0.0 else 0.0,
             noise=math.inf,
         )
-    feedback = 2.0 * h if least == by_young else h
-    inflation = 1.0 / (1.0 - feedback)
-    optimisation_term = inflation * optimisation / weight_sum
-    statistical_term = inflation * statistical / weight_sum
+    inflation = 1.0 / (1.0 - (2.0 * h if least == by_young else h))
+    optimisation_term = inflation * optimisation / a
+    statistical_term = inflation * statistical / a
     if least == by_young:
-        noise_term = inflation * young_noise / weight_sum
+        noise_term = inflation * young_noise / a
     elif least == by_norm:
-        noise_term = inflation * norm_noise / weight_sum
+        noise_term = inflation * norm_noise / a
     else:
         noise_term = max(least - optimisation_term - statistical_term, 0.0)
     return RiskParts(**bounds, optimisation=optimisation_term, statistical=statistical_term, noise=noise_term)
@@ -178,11 +178,12 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
         """Return the proved bound at log η."""
         return certified_risk(run, step_size=math.exp(log_step_size), noise_variance=noise_variance).total
 
-    grid = [float(x) for x in np.linspace(math.log(smallest), math.log(largest), _STEP_SIZES)]
-    best_index = min(range(len(grid)), key=lambda index: bound(grid[index]))
-    left, right = grid[max(best_index - 1, 0)], grid[min(best_index + 1, len(grid) - 1)]
+    grid = np.linspace(math.log(smallest), math.log(largest), _STEP_SIZES).tolist()
+    best = min(range(len(grid)), key=lambda index: bound(grid[index]))
+    left = grid[max(best - 1, 0)]
+    right = grid[min(best + 1, len(grid) - 1)]
     refined = golden_section(bound, left, right, width=0.0, most=_SECTIONS)
-    return math.exp(min((refined, grid[best_index]), key=bound))
+    return math.exp(min((refined, grid[best]), key=bound))
 
 
 # The theorem ---------------------------------------------------------------------------------------------------------

@@ -44,17 +44,18 @@ def stability_bound(
     """
     ages = candidate_ages(run, step_size, thorough=thorough)
     h = 2.0 * step_size * run.smoothness * run.rounds
-    rate, steps, rounds = run.rate, run.steps, float(run.rounds)
-    noise_scale = step_size * noise_variance * run.dimension / run.participants
-    recent = base + noise_scale * steps / rate * np.exp(log_kappa(run, step_size, ages))
-    remaining_rounds = (rounds - ages) * (rounds - ages + 1.0)
-    old = noise_scale * 0.25 / (rate * rate) * _absence_powers(rate, ages) * remaining_rounds
-    weight = _best_weights(recent, old, h)
+    p, a, rounds = run.rate, run.steps, float(run.rounds)
+    noise_scale = step_size * noise_variance * run.dimension / run.participants  # ηcd/m
+    kappa = np.exp(log_kappa(run, step_size, ages))
+    recent_noise = noise_scale * a / p * kappa
+    earlier_rounds = (rounds - ages) * (rounds - ages + 1.0)
+    old_noise = noise_scale * 0.25 / (p * p) * _absence_powers(p, ages) * earlier_rounds  # without 1/λ
+    weight = _best_weights(base + recent_noise, old_noise, h)
     with np.errstate(divide="ignore", invalid="ignore"):
-        weighted_old = np.where(old > 0.0, old / weight, 0.0)
-        denominator = np.where(h > 0.0, 1.0 - h / (1.0 - weight), 1.0)
-        bounds = (recent + weighted_old) / (steps * denominator)
-    return float(np.min(np.where(denominator > 0.0, bounds, np.inf)))
+        weighted_old_noise = np.where(old_noise > 0.0, old_noise / weight, 0.0)
+        feedback = np.where(h > 0.0, 1.0 - h / (1.0 - weight), 1.0)
+        bounds = (base + recent_noise + weighted_old_noise) / (a * feedback)
+    return float(np.min(np.where(feedback > 0.0, bounds, np.inf)))
 
 
 def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
@@ -67,9 +68,10 @@ def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
         old: o ≥ 0, the part that is divided by λ.
         h: h in [0, 1).
     """
-    largest_weight = 1.0 - h
-    root = np.sqrt(h * old * (old + largest_weight * recent))
-    return np.asarray(largest_weight * np.where(old > 0.0, old / np.maximum(old + root, 1e-300), 0.0))
+    f = 1.0 - h
+    root = np.sqrt(h * old * (old + f * recent))
+    share = np.where(old > 0.0, old / np.maximum(old + root, 1e-300), 0.0)  # the maximum avoids 0/0
+    return np.asarray(f * share)
 
 
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
@@ -121,8 +123,12 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
     single_ages = 10**6 if thorough else AGES
     ages = np.arange(1.0, min(last, single_ages) + 1.0)
     if last > single_ages:
-        ages = np.append(ages, np.unique(np.floor(np.geomspace(single_ages + 1.0, last, AGES))))
-    return np.append(ages, float(run.rounds)) if curvature == 0.0 else ages
+        geometric_ages = np.floor(np.geomspace(single_ages + 1.0, last, AGES))
+        ages = np.append(ages, np.unique(geometric_ages))
+    is_linear = curvature == 0.0
+    if is_linear:
+        ages = np.append(ages, float(run.rounds))
+    return ages
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:

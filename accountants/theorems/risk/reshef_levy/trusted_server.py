@@ -95,13 +95,16 @@ class TrustedRunInputs(CancellationRun):
     @property
     def std(self) -> float:
         """The noise σ per coordinate; if absent, the printed 2S√T/(ρm)."""
-        printed = 2.0 * self.clipping_norm * math.sqrt(self.rounds)
-        return self.noise_std or printed / (self.gaussian_dp_mu * self.participants)
+        if self.noise_std:
+            return self.noise_std
+        return 2.0 * self.clipping_norm * math.sqrt(self.rounds) / (self.gaussian_dp_mu * self.participants)
 
     @property
     def step(self) -> float:
         """The step size η; if absent, the printed one."""
-        return self.step_size or trusted_step_size(self, noise_std=self.std)
+        if self.step_size:
+            return self.step_size
+        return trusted_step_size(self, noise_std=self.std)
 
 
 @in_doubles
@@ -118,21 +121,21 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
             the Gaussian DP parameter ρ. The losses have smoothness L and gradient norm G* at the minimiser.
             σ̃² + ξ̃² bounds the variance of a message.
     """
-    run, mu = inputs, inputs.gaussian_dp_mu
-    diameter, reports = run.diameter, float(run.participants) * run.rounds
-    terms = {
-        "optimisation": 4.0 * diameter * (run.gradient_at_optimum + 2.0 * run.smoothness * diameter) / run.rounds,
-        "statistical": 4.0 * diameter * math.sqrt(run.printed_variance / reports),
-        "privacy": 8.0 * diameter * run.clipping_norm * math.sqrt(run.dimension) / (mu * reports),
-    }
-    at_step = trusted_terms(run, noise_std=inputs.std, step_size=inputs.step)
+    diameter, rounds, mu = inputs.diameter, inputs.rounds, inputs.gaussian_dp_mu
+    reports = float(inputs.participants) * rounds  # mT
+    optimisation = 4.0 * diameter * (inputs.gradient_at_optimum + 2.0 * inputs.smoothness * diameter) / rounds
+    statistical = 4.0 * diameter * math.sqrt(inputs.printed_variance / reports)
+    privacy = 8.0 * diameter * inputs.clipping_norm * math.sqrt(inputs.dimension) / (mu * reports)
+    terms_at_step = trusted_terms(inputs, noise_std=inputs.std, step_size=inputs.step)
     return {
         "noise_std": inputs.std,
         "step_size": inputs.step,
-        "excess_risk": math.fsum(terms.values()),
-        **{f"{name}_term": value for name, value in terms.items()},
-        "excess_risk_at_step_size": math.fsum(at_step.values()),
-        "true_gaussian_dp_mu": mu * math.sqrt((run.rounds - 1.0) / run.rounds),
+        "excess_risk": math.fsum((optimisation, statistical, privacy)),
+        "optimisation_term": optimisation,
+        "statistical_term": statistical,
+        "privacy_term": privacy,
+        "excess_risk_at_step_size": math.fsum(terms_at_step.values()),
+        "true_gaussian_dp_mu": mu * math.sqrt((rounds - 1.0) / rounds),
     }
 
 
@@ -206,13 +209,14 @@ def independent_noise(inputs: IndependentInputs) -> Outputs:
     `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers the noise term. m of M
     clients report in each of T rounds, S bounds the norm of a message, and ρ is the Gaussian DP parameter.
     """
-    run = inputs
-    std = 2.0 * run.clipping_norm / inputs.gaussian_dp_mu
-    reports = run.rate * run.rounds
+    std = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu
+    # Fresh noise has this variance in every round, and the bound by the norm of the noise is valid for it.
+    risk = certified_risk(inputs, step_size=inputs.step_size, noise_variance=std * std)
+    reports_of_client = inputs.rate * inputs.rounds  # mT/M
     return {
         "noise_std": std,
-        "excess_risk": certified_risk(run, step_size=inputs.step_size, noise_variance=std * std).by_norm,
-        "gain_of_cancellation": math.sqrt(reports / (2.0 * (1.0 + math.log(run.rounds)))),
+        "excess_risk": risk.by_norm,
+        "gain_of_cancellation": math.sqrt(reports_of_client / (2.0 * (1.0 + math.log(inputs.rounds)))),
     }
 
 
@@ -240,12 +244,13 @@ def baseline(inputs: BaselineInputs) -> Outputs:
             and the Gaussian DP parameter ρ.
     """
     noise_std = 2.0 * inputs.lipschitz / inputs.gaussian_dp_mu
-    gradient_norm = math.sqrt(inputs.lipschitz**2 + noise_std * noise_std * inputs.dimension / inputs.participants)
-    root = math.sqrt(inputs.rounds)
+    noise_variance = noise_std * noise_std * inputs.dimension / inputs.participants
+    b = math.sqrt(inputs.lipschitz**2 + noise_variance)
+    root_rounds = math.sqrt(inputs.rounds)
     return {
         "noise_std": noise_std,
-        "step_size": inputs.diameter / (gradient_norm * root),
-        "excess_risk": inputs.diameter * gradient_norm / root,
+        "step_size": inputs.diameter / (b * root_rounds),
+        "excess_risk": inputs.diameter * b / root_rounds,
     }
 
 

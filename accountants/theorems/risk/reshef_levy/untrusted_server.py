@@ -31,8 +31,8 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
             and bound S on the norm of a message.
         mu: Gaussian DP parameter ρ.
     """
-    noise = 2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds))
-    step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * math.sqrt(noise))
+    noise_root = math.sqrt(2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds)))
+    step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * noise_root)
     if run.smoothness == 0.0:
         return step_for_noise
     return min(step_for_noise, 1.0 / (8.0 * run.smoothness * run.rounds))
@@ -70,16 +70,13 @@ def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> flo
         step_size: step size η.
     """
     diameter, rounds = run.diameter, float(run.rounds)
+    reports = run.participants * rounds  # mT
+    by_distance = 2.0 * diameter * diameter / (step_size * rounds * rounds)
+    by_gradient_at_optimum = 4.0 * diameter * run.gradient_at_optimum / rounds
+    statistical = 4.0 * diameter * math.sqrt(run.printed_variance / reports)
     scale = run.clients * run.dimension * (1.0 + math.log(rounds)) / (run.participants * run.participants)
-    noise = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu)
-    return math.fsum(
-        (
-            2.0 * diameter * diameter / (step_size * rounds * rounds),
-            4.0 * diameter * run.gradient_at_optimum / rounds,
-            4.0 * diameter * math.sqrt(run.printed_variance / (run.participants * rounds)),
-            noise * (1.0 + run.clients / (run.participants * rounds)),
-        )
-    )
+    noise = 8.0 * run.clipping_norm**2 * step_size * scale / (mu * mu) * (1.0 + run.clients / reports)
+    return math.fsum((by_distance, by_gradient_at_optimum, statistical, noise))
 
 
 @request
@@ -95,7 +92,9 @@ class StatedInputs(CancellationRun):
     @property
     def step(self) -> float:
         """The step size η; if absent, the printed one."""
-        return self.step_size or printed_step_size(self, mu=self.gaussian_dp_mu)
+        if self.step_size:
+            return self.step_size
+        return printed_step_size(self, mu=self.gaussian_dp_mu)
 
     @property
     def criterion(self) -> float:

@@ -118,16 +118,16 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
     )
     if spec.inclusion_probability >= 1.0:
         return _all_records(spec, relation, records / Fraction(multiplier), step)
-    if spec.sampling == "poisson":
-        lower_rate = upper_rate = spec.inclusion_probability
-        if spec.rate is None:
-            lower_rate, upper_rate = _rates_around(spec)
-        below, above = independent_counts(records, lower_rate), independent_counts(records, upper_rate)
-        if below is None or above is None:
-            return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
-        direction: Direction = "replace" if relation == "replace-one" else "remove"
-        return _mixture_pairs(below, above, multiplier, direction, step)
-    return _fixed_size(spec, relation, multiplier, step)
+    if spec.sampling != "poisson":
+        return _fixed_size(spec, relation, multiplier, step)
+    lower_rate = upper_rate = spec.inclusion_probability
+    if spec.rate is None:
+        lower_rate, upper_rate = _rates_around(spec)
+    below, above = independent_counts(records, lower_rate), independent_counts(records, upper_rate)
+    if below is None or above is None:
+        return Refusal(CLIENT_RECORDS, f"more than {MOST_DRAWS:g} records of one client are drawn on average")
+    direction: Direction = "replace" if relation == "replace-one" else "remove"
+    return _mixture_pairs(below, above, multiplier, direction, step)
 
 
 def _rates_around(spec: Subsampled) -> tuple[float, float]:
@@ -152,9 +152,11 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
     if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
         return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
     exact_mu = Fraction(sensitivity_factor(relation)) * shift
-    mu = round_up(exact_mu)
-    upper = gaussian_pair(mu)
-    attained = upper if Fraction(mu) == exact_mu else gaussian_pair(math.nextafter(mu, 0.0))
+    upper_mu = round_up(exact_mu)
+    upper = gaussian_pair(upper_mu)
+    if Fraction(upper_mu) == exact_mu:
+        return _ClientPairs(upper, (upper,), step)
+    attained = gaussian_pair(math.nextafter(upper_mu, 0.0))
     return _ClientPairs(upper, (attained,), step)
 
 

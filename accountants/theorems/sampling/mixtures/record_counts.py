@@ -39,10 +39,12 @@ def independent_counts(records: int, rate: float) -> Multiplicities | None:
     mean = records * rate
     if mean > MOST_DRAWS:
         return None
+    log_absent = records * math.log1p(-rate)
     log_odds = math.log(rate) - math.log1p(-rate)
-    count = _counted_up_to(records, mean)
+    j = _counted_up_to(records, mean)
     # P(j)/P(j − 1) = (k − j + 1)/j · q/(1 − q)
-    return _of_ratios(records, mean, records * math.log1p(-rate), np.log((records - count + 1) / count) + log_odds)
+    log_ratios = np.log((records - j + 1) / j) + log_odds
+    return _of_ratios(records, mean, log_absent, log_ratios)
 
 
 def fixed_size_counts(records: int, batch_size: int, population: int) -> Multiplicities | None:
@@ -57,17 +59,18 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
         The groups, or None if more than `MOST_DRAWS` records are drawn on average, or the probability of none has more
         than `MOST_FACTORS` factors.
     """
-    fewer, more = sorted((records, batch_size))
+    smaller, larger = sorted((records, batch_size))
     mean = records * batch_size / population
-    if mean > MOST_DRAWS or fewer > MOST_FACTORS:
+    if mean > MOST_DRAWS or smaller > MOST_FACTORS:
         return None
     # Of the records of the smaller group, none is among the larger one.
-    log_absent = float(np.log1p(-more / (population - np.arange(fewer, dtype=np.float64))).sum())
-    count = _counted_up_to(fewer, mean)
-    rest = float(population - records - batch_size)
+    remaining_population = population - np.arange(smaller, dtype=np.float64)
+    log_absent = float(np.log1p(-larger / remaining_population).sum())
+    j = _counted_up_to(smaller, mean)
+    in_neither = float(population - records - batch_size)  # n − k − K
     # P(j)/P(j − 1) = (k − j + 1)(K − j + 1)/(j (n − k − K + j))
-    log_ratios = np.log((records - count + 1) / count) + np.log((batch_size - count + 1) / (rest + count))
-    return _of_ratios(fewer, mean, log_absent, log_ratios)
+    log_ratios = np.log((records - j + 1) / j) + np.log((batch_size - j + 1) / (in_neither + j))
+    return _of_ratios(smaller, mean, log_absent, log_ratios)
 
 
 def _counted_up_to(records: int, mean: float) -> FloatArray:

@@ -67,16 +67,18 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """
     if spec.largest_batch is None or spec.rate is None or spec.population is None:
         return Refusal(TRUNCATED, "the batch has no largest size")
-    level, unit = drawn_level(spec, case.setting.unit), case.setting.unit
-    if level != f"{unit}s":
-        return Refusal(TRUNCATED, f"{level} are drawn where a {unit} is protected")
+    unit = case.setting.unit
+    drawn_units = drawn_level(spec, unit)
+    if drawn_units != f"{unit}s":
+        return Refusal(TRUNCATED, f"{drawn_units} are drawn where a {unit} is protected")
     if observes_draw(spec, case.setting):
         return Refusal(TRUNCATED, f"the observer {case.setting.observer} sees which clients are drawn")
     multiplier = gaussian_multiplier(spec.mechanism)
     if multiplier is None:
         return Refusal(TRUNCATED, "proved for one Gaussian release of each batch")
     if spec.largest_batch >= spec.population:
-        return case.account(replace(spec, largest_batch=None, population=None), case.setting)
+        untruncated = replace(spec, largest_batch=None, population=None)
+        return case.account(untruncated, case.setting)
     shift = round_up(1 / Fraction(multiplier))
     masses = _masses_of(spec.population, spec.rate, spec.largest_batch)
     if masses.margin > MOST_MARGIN:
@@ -146,19 +148,21 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
         relation: the neighbouring relation.
     """
     next_or_kept = _log_sum(masses.next_to_full, masses.retained)
-    not_kept = masses.full + math.log1p(-math.exp(masses.retained - masses.full))
-    share = math.exp(_log_sum(masses.next_to_full + math.log(rate), masses.retained) - next_or_kept)
-    share = min(share * (1.0 + 8.0 * masses.margin), 1.0)
+    log_kept_share = masses.retained - masses.full
+    not_kept = masses.full + math.log1p(-math.exp(log_kept_share))
+    drawn_or_kept = _log_sum(masses.next_to_full + math.log(rate), masses.retained)
+    share = min(math.exp(drawn_or_kept - next_or_kept) * (1.0 + 8.0 * masses.margin), 1.0)
     # Where the record may be absent, the others are B − 1 with its place free, or B.
     is_shared = relation != "add-or-remove-one"
-    place_free = next_or_kept if is_shared else masses.next_to_full
+    next_without_record = next_or_kept if is_shared else masses.next_to_full
+    full_without_record = not_kept if is_shared else masses.full
     symbols = (
         Symbol(masses.below, masses.below, _included_pair(rate, shift, relation), is_shared=True),
-        Symbol(next_or_kept, place_free, _included_pair(share, shift, relation), is_shared),
-        Symbol(not_kept, not_kept if is_shared else masses.full, None, is_shared),
+        Symbol(next_or_kept, next_without_record, _included_pair(share, shift, relation), is_shared),
+        Symbol(not_kept, full_without_record, None, is_shared),
     )
     # log(1 − kept/full) has the error of kept/full times kept/(full − kept).
-    margin = 8.0 * masses.margin / -math.expm1(masses.retained - masses.full)
+    margin = 8.0 * masses.margin / -math.expm1(log_kept_share)
     shown = tuple(
         ShownSymbol(symbol.log_p, symbol.log_q, chance, shift)
         for symbol, chance in zip(symbols, (rate, share, 0.0), strict=True)
@@ -180,23 +184,20 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     """
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
     margin = 8.0 * masses.margin
+    included = _included_pair(rate, shift, relation)
+    untruncated = Symbol(masses.untruncated, masses.untruncated, included, is_shared=True)
     if relation != "add-or-remove-one":
         profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
         truncated = Symbol(masses.full, masses.full, Pair(profile, profile), is_shared=True)
-        untruncated = Symbol(
-            masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation), is_shared=True
-        )
         return symbol_pair((untruncated, truncated), margin)
-    symbols = (
-        Symbol(masses.untruncated, masses.untruncated, _included_pair(rate, shift, relation), is_shared=True),
-        Symbol(masses.full, masses.full, _included_pair(share, 2.0 * shift, relation), is_shared=True),
-    )
+    exchanged = _included_pair(share, 2.0 * shift, relation)
+    truncated = Symbol(masses.full, masses.full, exchanged, is_shared=True)
     shown = (
         ShownSymbol(masses.untruncated, masses.untruncated, rate, shift),
         ShownSymbol(masses.full, masses.full, share, 2.0 * shift),
     )
     formula = SymbolRenyi(shown, is_replaced=False, distance=2.0 * shift, margin=margin)
-    return replace(symbol_pair(symbols, margin), formula=formula)
+    return replace(symbol_pair((untruncated, truncated), margin), formula=formula)
 
 
 def _distance(shift: float, relation: Relation) -> float:
@@ -220,13 +221,16 @@ def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
         shift: norm of the contribution, in standard deviations of the noise.
         relation: the neighbouring relation.
     """
-    weights: tuple[float, ...] = (0.0,)
+    log_weights: tuple[float, ...] = (0.0,)
     means: tuple[float, ...] = (shift,)
     if rate < 1.0:
-        weights, means = (math.log1p(-rate), math.log(rate)), (0.0, shift)
+        log_weights = (math.log1p(-rate), math.log(rate))
+        means = (0.0, shift)
+    with_record = LineMixture(log_weights, means)
     if relation == "replace-one":
-        return mixture_pair(LineMixture(weights, means), LineMixture(weights, tuple(-mean for mean in means)))
-    return mixture_pair(LineMixture(weights, means), LineMixture((0.0,), (0.0,)))
+        return mixture_pair(with_record, LineMixture(log_weights, tuple(-mean for mean in means)))
+    without_record = LineMixture((0.0,), (0.0,))
+    return mixture_pair(with_record, without_record)
 
 
 def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:

@@ -40,17 +40,19 @@ class TruncatedMasses:
             rate: probability q that a record is drawn, 0 < q < 1.
             largest_batch: largest number B of records in a batch, 1 ≤ B < n.
         """
-        drawn = Binomial(np.asarray(float(population - 1)), rate, 1.0 - rate)
-        absent = Binomial(np.asarray(float(population - 1)), 1.0 - rate, rate)
-        everyone = Binomial(np.asarray(float(population)), rate, 1.0 - rate)
-        # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn.
+        other_records = np.asarray(float(population - 1))
+        drawn_others = Binomial(other_records, rate, 1.0 - rate)
+        absent_others = Binomial(other_records, 1.0 - rate, rate)
+        drawn_of_all = Binomial(np.asarray(float(population)), rate, 1.0 - rate)
         full = np.asarray([float(largest_batch)])
+        # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn; here a = B − 1 and B − 2.
         least_absent = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
-        log_untruncated, log_below = absent.log_tail(least_absent).tolist()
-        log_below = log_below if largest_batch > 1 else -math.inf
-        log_next_to_full = float(drawn.log_mass(full - 1.0)[0])
-        log_full = float(drawn.log_tail(full)[0])
-        log_retained = float(everyone.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
+        log_untruncated, log_below = absent_others.log_tail(least_absent).tolist()
+        if largest_batch == 1:
+            log_below = -math.inf
+        log_next_to_full = float(drawn_others.log_mass(full - 1.0)[0])
+        log_full = float(drawn_others.log_tail(full)[0])
+        log_retained = float(drawn_of_all.log_tail(full + 1.0)[0]) + math.log(largest_batch / population)
         logs = (log_below, log_next_to_full, log_untruncated, log_full, log_retained)
         largest_log = max(abs(value) for value in logs if math.isfinite(value))
         return cls(
@@ -59,5 +61,5 @@ class TruncatedMasses:
             untruncated=log_untruncated,
             full=log_full,
             retained=log_retained,
-            margin=4.0 * (everyone.accuracy + 16 * UNIT_ROUNDOFF) * (1.0 + largest_log),
+            margin=4.0 * (drawn_of_all.accuracy + 16 * UNIT_ROUNDOFF) * (1.0 + largest_log),
         )

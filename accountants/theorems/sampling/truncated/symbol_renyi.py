@@ -78,13 +78,14 @@ class SymbolRenyi:
             divergences: divergences of the pairs of the symbols.
             order: order a.
         """
-        terms = [
-            (order * first, -(order - 1.0) * second, (order - 1.0) * divergence)
-            for (first, second), divergence in zip(logs, divergences, strict=True)
+        # The moment is Σ p^a q^(1 − a) e^((a − 1) D), with the divergence D of a symbol of probabilities p and q.
+        log_terms = [
+            (order * log_p, -(order - 1.0) * log_q, (order - 1.0) * divergence)
+            for (log_p, log_q), divergence in zip(logs, divergences, strict=True)
         ]
-        size = max(sum(map(abs, term)) for term in terms)
-        log_moment = float(np.logaddexp.reduce([math.fsum(term) for term in terms]))
-        slack = 2.0 * order * self.margin + 64 * UNIT_ROUNDOFF * (1.0 + size)
+        log_moment = float(np.logaddexp.reduce([math.fsum(parts) for parts in log_terms]))
+        magnitude = max(sum(map(abs, parts)) for parts in log_terms)
+        slack = 2.0 * order * self.margin + 64 * UNIT_ROUNDOFF * (1.0 + magnitude)
         return (max(log_moment, 0.0) + slack) / (order - 1.0)
 
     def _divergence_of(self, symbol: ShownSymbol, order: float) -> float:

@@ -95,19 +95,18 @@ class SymbolProfile(Profile):
             tails_of: returns the log tails of a profile at several ε.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        flat = points.ravel()
-        first, second = [], []
+        p_terms, q_terms = [], []  # log tails of each symbol under both distributions
         for index, profile in enumerate(self.profiles):
-            at = flat - self._offset(index, side)
+            symbol_epsilon = points.ravel() - self._offset(index, side)
             if profile is None:
-                log_p = log_q = np.where(at < 0.0, 0.0, -np.inf)
+                log_p = log_q = np.where(symbol_epsilon < 0.0, 0.0, -np.inf)
             else:
-                log_p, log_q = tails_of(profile, at)
-            first.append(log_p + self.log_p[index])
-            second.append(log_q + self.log_q[index])
-        log_first = log_sums(np.stack(first)) - side * self.margin
-        log_second = log_sums(np.stack(second)) + side * self.margin
-        return Tails(np.minimum(log_first, 0.0).reshape(points.shape), log_second.reshape(points.shape))
+                log_p, log_q = tails_of(profile, symbol_epsilon)
+            p_terms.append(log_p + self.log_p[index])
+            q_terms.append(log_q + self.log_q[index])
+        log_p = log_sums(np.stack(p_terms)) - side * self.margin
+        log_q = log_sums(np.stack(q_terms)) + side * self.margin
+        return Tails(np.minimum(log_p, 0.0).reshape(points.shape), log_q.reshape(points.shape))
 
     def _offset(self, index: int, side: float) -> float:
         """Return log w_i − log v_i of a symbol, moved by the allowance 2η for errors unless both are one number.
@@ -130,12 +129,12 @@ class SymbolProfile(Profile):
         """
         terms = []
         for index, profile in enumerate(self.profiles):
-            at = points.ravel() - self._offset(index, side)
-            if profile is None:
-                value = log_difference(np.zeros_like(at), np.minimum(at, 0.0))
+            symbol_epsilon = points.ravel() - self._offset(index, side)
+            if profile is None:  # two equal distributions, with δ(ε) = (1 − e^ε)₊
+                log_delta = log_difference(np.zeros_like(symbol_epsilon), np.minimum(symbol_epsilon, 0.0))
             else:
-                value = log_delta_of(profile, at)
-            terms.append(value + self.log_p[index])
+                log_delta = log_delta_of(profile, symbol_epsilon)
+            terms.append(log_delta + self.log_p[index])
         return log_sums(np.stack(terms)).reshape(points.shape)
 
 

@@ -89,8 +89,10 @@ def coercivity(
         `squared_gradient_difference` is the bound by the divergence. `bound_by_inner_product` is the bound by the inner
         product, only if it is given.
     """
-    outputs: Outputs = {"squared_gradient_difference": 2.0 * smoothness * bregman_divergence}
-    return outputs if inner_product is None else {**outputs, "bound_by_inner_product": smoothness * inner_product}
+    by_divergence = 2.0 * smoothness * bregman_divergence
+    if inner_product is None:
+        return {"squared_gradient_difference": by_divergence}
+    return {"squared_gradient_difference": by_divergence, "bound_by_inner_product": smoothness * inner_product}
 
 
 DOMAIN_ONLY = Erratum(
@@ -206,7 +208,8 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
     """
     if contraction * step_size >= 1.0:
         return math.inf
-    return start / step_size * math.exp(averaged * math.log1p(-contraction * step_size)) + variance * step_size
+    decay = math.exp(averaged * math.log1p(-contraction * step_size))  # (1 − aη)^T'
+    return start / step_size * decay + variance * step_size
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:

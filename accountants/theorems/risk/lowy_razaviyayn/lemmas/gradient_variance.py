@@ -89,10 +89,11 @@ def reused_gradient_variance_printed(
         records: number ñ of records of all clients.
         gradient_std: standard deviation Φ̂ of the gradients of all records.
     """
-    sampled_records = statistics.moments.mean * batch_size
-    noise = statistics.noise.over_participants(statistics.moments, "printed")
-    sampling = gradient_std * gradient_std / sampled_records if sampled_records < records else 0.0
-    return Variance(sampling=sampling, clients=0.0, noise=dimension * noise)
+    sampled_records = statistics.moments.mean * batch_size  # MK
+    uses_all_records = sampled_records >= records
+    sampling = 0.0 if uses_all_records else gradient_std * gradient_std / sampled_records
+    noise_per_coordinate = statistics.noise.over_participants(statistics.moments, "printed")
+    return Variance(sampling=sampling, clients=0.0, noise=dimension * noise_per_coordinate)
 
 
 def _outputs(variance: Variance) -> Outputs:
@@ -125,16 +126,15 @@ def fresh_variance(
         reading: "printed" has the bound of Lemma E.5. "corrected" has plain means over clients in it, which are exact
             (erratum E-31). Both agree if clients are equal.
     """
-    return _outputs(
-        fresh_gradient_variance(
-            federation.statistics(gradient_std=gradient_std, noise_std=noise_std),
-            clients=federation.clients,
-            batch_size=batch_size,
-            dimension=dimension,
-            heterogeneity=heterogeneity,
-            reading=reading,
-        )
+    variance = fresh_gradient_variance(
+        federation.statistics(gradient_std=gradient_std, noise_std=noise_std),
+        clients=federation.clients,
+        batch_size=batch_size,
+        dimension=dimension,
+        heterogeneity=heterogeneity,
+        reading=reading,
     )
+    return _outputs(variance)
 
 
 def _no_statistics_of_records(record: FormulaRequest) -> None:
@@ -176,29 +176,28 @@ def reused_variance(
             then of records, with the plain mean of σ_i² over clients (erratum E-12).
     """
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
-    if reading == "corrected":
-        equal = EqualClientsRound(
-            clients=federation.clients,
-            participants=statistics.moments.mean,
-            samples_per_client=samples_per_client,
-            batch_size=batch_size,
-            dimension=dimension,
-        )
-        variance = equal.reused_variance(
-            gradient_std=empirical_gradient_std,
-            heterogeneity=empirical_heterogeneity,
-            noise_std=math.sqrt(statistics.noise.mean),
-        )
-        return _outputs(variance)
-    return _outputs(
-        reused_gradient_variance_printed(
+    if reading == "printed":
+        printed = reused_gradient_variance_printed(
             statistics,
             batch_size=batch_size,
             dimension=dimension,
             records=federation.clients * samples_per_client,
             gradient_std=empirical_gradient_std,
         )
+        return _outputs(printed)
+    clients_round = EqualClientsRound(
+        clients=federation.clients,
+        participants=statistics.moments.mean,
+        samples_per_client=samples_per_client,
+        batch_size=batch_size,
+        dimension=dimension,
     )
+    exact = clients_round.reused_variance(
+        gradient_std=empirical_gradient_std,
+        heterogeneity=empirical_heterogeneity,
+        noise_std=math.sqrt(statistics.noise.mean),
+    )
+    return _outputs(exact)
 
 
 @formula(

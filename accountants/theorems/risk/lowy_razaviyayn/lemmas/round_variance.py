@@ -21,7 +21,9 @@ def sampling_factor(*, population: int, drawn: float) -> float:
         population: number N of values.
         drawn: number m of drawn values; it may be a harmonic mean of counts, as the factor is linear in 1/m.
     """
-    return (population - drawn) / ((population - 1) * drawn) if population > 1 else 0.0
+    if population == 1:
+        return 0.0
+    return (population - drawn) / ((population - 1) * drawn)
 
 
 def client_factor(*, clients: int, participants: float) -> float:
@@ -109,33 +111,36 @@ class EqualClientsRound:
             heterogeneity: standard deviation v of the clients' expected gradients.
             noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
         """
-        between = client_factor(clients=self.clients, participants=self.participants)
+        between_factor = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
             sampling=gradient_std * gradient_std / (self.participants * self.batch_size),
-            clients=between * heterogeneity * heterogeneity,
+            clients=between_factor * heterogeneity * heterogeneity,
             noise=self.dimension * noise_std * noise_std / self.participants,
         )
 
     def reused_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
         """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
-        Without noise the variance is w²a + v²b, with w² within clients, v² between clients, and factors a and b of
-        sampling. As w² ≤ Φ̂² − v² and v ≤ min{v̂, Φ̂}, it is linear in v² and hence largest at a bound of v². The
-        values Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution do *not* have v̂ = 0
-        (erratum E-14).
+        Without noise the variance is aw² + bv², with the variance w² within clients, v² between clients, and factors a
+        and b of sampling. It is largest at w² = Φ̂² − v². This is linear in v², so v² is 0 or min{v̂, Φ̂}². The values
+        Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution do *not* have v̂ = 0 (erratum
+        E-14).
 
         Args:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
             heterogeneity: v̂; v̂² bounds the variance between clients.
             noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
         """
-        within = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
-        between = client_factor(clients=self.clients, participants=self.participants)
-        client_std = min(heterogeneity, gradient_std)
-        client_variance = client_std * client_std if between > within else 0.0
+        within_factor = sampling_factor(population=self.samples_per_client, drawn=self.batch_size) / self.participants
+        between_factor = client_factor(clients=self.clients, participants=self.participants)
+        between_variance = 0.0
+        if between_factor > within_factor:
+            client_std = min(heterogeneity, gradient_std)
+            between_variance = client_std * client_std
+        within_variance = max(gradient_std * gradient_std - between_variance, 0.0)
         return Variance(
-            sampling=max(gradient_std * gradient_std - client_variance, 0.0) * within,
-            clients=client_variance * between,
+            sampling=within_variance * within_factor,
+            clients=between_variance * between_factor,
             noise=self.dimension * noise_std * noise_std / self.participants,
         )
 
@@ -168,14 +173,12 @@ def largest_variance(
         Both summands: the variance by sampling records, and that by sampling clients.
     """
     clients = sum(group.clients for group in groups)
-    mean_squares, limits = [], []
-    for group in groups:
-        weight, square = group.clients / clients, group.lipschitz * group.lipschitz
-        mean_squares.append(weight * square)
-        limits.append(weight * min(square, largest_within))
-    total = min(math.fsum(mean_squares), largest_total)
-    variances = _greedy_variances([*factors, between], [*limits, largest_between], total)
-    within_variances, client_variance = variances[:-1], variances[-1]
+    weights = [group.clients / clients for group in groups]
+    squares = [group.lipschitz * group.lipschitz for group in groups]
+    mean_square = math.fsum(weight * square for weight, square in zip(weights, squares, strict=True))
+    limits = [weight * min(square, largest_within) for weight, square in zip(weights, squares, strict=True)]
+    total = min(mean_square, largest_total)
+    *within_variances, client_variance = _greedy_variances([*factors, between], [*limits, largest_between], total)
     sampling = math.fsum(factor * variance for factor, variance in zip(factors, within_variances, strict=True))
     return sampling, between * client_variance
 
@@ -192,7 +195,8 @@ def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: 
     """
     variances = [0.0] * len(factors)
     remaining = total
-    for index in sorted(range(len(factors)), key=lambda index: -factors[index]):
+    by_decreasing_factor = sorted(range(len(factors)), key=lambda index: -factors[index])
+    for index in by_decreasing_factor:
         variances[index] = min(limits[index], remaining)
         remaining -= variances[index]
     return variances

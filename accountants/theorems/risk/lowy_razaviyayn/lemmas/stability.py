@@ -134,15 +134,19 @@ def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Ou
         inputs: the run.
         reading: "printed" evaluates Lemma E.2, which is valid but loose. "corrected" has the sharper bound.
     """
-    squared, step, mu = inputs.lipschitz * inputs.lipschitz, inputs.step_size, inputs.strong_convexity
+    squared_lipschitz = inputs.lipschitz * inputs.lipschitz
+    step, mu = inputs.step_size, inputs.strong_convexity
     if reading == "corrected":
-        contraction = step * mu
-        mean = mean_divergence(contraction=contraction if contraction < 1.0 else 0.0, rounds=inputs.rounds)
-        return {"stability": 2.0 * squared * step * mean / (float(inputs.clients) * inputs.samples_per_client)}
-    records = inputs.participants * inputs.samples_per_client
+        contraction = step * mu if step * mu < 1.0 else 0.0
+        mean = mean_divergence(contraction=contraction, rounds=inputs.rounds)
+        all_records = float(inputs.clients) * inputs.samples_per_client  # Nn
+        return {"stability": 2.0 * squared_lipschitz * step * mean / all_records}
+    records = inputs.participants * inputs.samples_per_client  # Mn
     if mu == 0.0:
-        return {"stability": 2.0 * squared * inputs.rounds * step / records}
-    return {"stability": 4.0 * squared / (mu * (records - 1.0)) if records > 1 else math.inf}
+        return {"stability": 2.0 * squared_lipschitz * inputs.rounds * step / records}
+    if records == 1:
+        return {"stability": math.inf}
+    return {"stability": 4.0 * squared_lipschitz / (mu * (records - 1.0))}
 
 
 LOST_STEP_SIZE = Erratum(

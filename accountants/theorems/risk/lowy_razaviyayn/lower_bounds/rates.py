@@ -81,24 +81,22 @@ def reference(inputs: ReferenceInputs, reading: Reading = "printed") -> Outputs:
         record per person, and `central_scale` the order with a trusted server. From `free_privacy_epsilon` on, local
         privacy costs no more than the sampling of records.
     """
+    n, clients, dimension, epsilon = inputs.samples_per_client, inputs.clients, inputs.dimension, inputs.epsilon
     phi = inputs.lipschitz if inputs.gradient_std is None else inputs.gradient_std
     scales = LossScales(lipschitz=inputs.lipschitz, diameter=inputs.diameter, strong_convexity=inputs.strong_convexity)
-    sizes = {"dimension": inputs.dimension, "clients": inputs.clients}
-    records = float(inputs.samples_per_client) * inputs.clients
+    records = float(n) * clients
     statistical = scales.statistical(phi, records)
-    one_record = local_ratio(epsilon=inputs.epsilon, samples_per_client=1, **sizes)
-    central = central_ratio(epsilon=inputs.epsilon, samples_per_client=inputs.samples_per_client, **sizes)
+    one_record_ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=1, clients=clients)
+    ratio = central_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=n, clients=clients)
     if reading == "printed" and inputs.strong_convexity == 0.0:
-        central_scale = phi * phi / math.sqrt(records) + scales.privacy(central)
+        central_scale = phi * phi / math.sqrt(records) + scales.privacy(ratio)
     else:
-        central_scale = scales.cap(statistical, scales.privacy(central))
+        central_scale = scales.cap(statistical, scales.privacy(ratio))
     return {
         "non_private_scale": statistical,
-        "one_record_scale": scales.privacy(one_record),
+        "one_record_scale": scales.privacy(one_record_ratio),
         "central_scale": central_scale,
-        "free_privacy_epsilon": free_privacy_epsilon(
-            dimension=inputs.dimension, samples_per_client=inputs.samples_per_client
-        ),
+        "free_privacy_epsilon": free_privacy_epsilon(dimension=dimension, samples_per_client=n),
     }
 
 

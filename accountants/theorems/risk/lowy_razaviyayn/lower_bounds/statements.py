@@ -83,12 +83,13 @@ def central_population(inputs: CentralInputs) -> Outputs:
         inputs: clients, records and privacy parameter, which determine the privacy ratio r of `central_ratio`. L is the
             Lipschitz constant, μ the strong convexity, and D the radius of the domain.
     """
-    ratio, scales = inputs.central_ratio, inputs.scales(inputs.radius)
-    outputs = _population_outputs(inputs, scales, ratio)
+    r, scales = inputs.central_ratio, inputs.scales(inputs.radius)
+    outputs = _population_outputs(inputs, scales, r)
     if inputs.strong_convexity > 0.0:
-        strongly_convex = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, ratio * ratio)
-        convex = inputs.lipschitz * inputs.radius * min(1.0, ratio)
-        outputs["larger_scale"] = scales.cap(outputs["statistical_term"], min(strongly_convex, convex))
+        strongly_convex_term = inputs.lipschitz * inputs.lipschitz / inputs.strong_convexity * min(1.0, r * r)
+        convex_term = inputs.lipschitz * inputs.radius * min(1.0, r)
+        larger_privacy_term = min(strongly_convex_term, convex_term)
+        outputs["larger_scale"] = scales.cap(outputs["statistical_term"], larger_privacy_term)
     return outputs
 
 

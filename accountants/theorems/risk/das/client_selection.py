@@ -1,0 +1,18 @@
+"""The constant by which the draw of clients enters the bounds on FedAvg of Das et al."""
+
+from __future__ import annotations
+
+
+def selection_constant(*, clients: int, participants: int) -> float:
+    """Return c, the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)), and 64 for r = n.
+
+    Args:
+        clients: number n of clients.
+        participants: number r of clients in a round.
+    """
+    if participants == clients:
+        return 64.0
+    divisor = participants * (clients - 1)
+    by_absent_clients = 2.0 + 23.0 * (clients - participants) / divisor
+    by_participants = 64.0 * clients * (participants - 1) / divisor
+    return max(by_absent_clients, by_participants)
