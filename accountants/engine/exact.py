@@ -15,7 +15,8 @@ from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, 
 from epsilond.accountants.curve.near_tests import BestTests
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.composition import WIDEST, supremum, transform_decays
+from epsilond.accountants.engine.contour.composition import WIDEST
+from epsilond.accountants.engine.contour.grouped_laws import supremum, transform_decays
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.low_noise import bounds as low_noise
 from epsilond.accountants.engine.low_noise.best_tests import best_tests as best_tests_of_tables
