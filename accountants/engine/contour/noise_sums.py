@@ -208,7 +208,8 @@ class NoiseSums:
         slope = mean_theta / small_height
         first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
         last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
-        return np.geomspace(first, last, _HEIGHTS).tolist()
+        heights: list[float] = np.geomspace(first, last, _HEIGHTS).tolist()
+        return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
         """Return θ and log G at all nodes on the contour at a height y; see `Piece.turn`.
