@@ -46,10 +46,10 @@ def log_sums(logs: FloatArray) -> FloatArray:
     """
     largest = logs.max(axis=0)
     largest = np.where(np.isneginf(largest), 0.0, largest)
-    shares = logs - largest
-    np.exp(shares, out=shares)
+    scaled_terms = logs - largest
+    np.exp(scaled_terms, out=scaled_terms)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares.sum(axis=0)) + largest)
+        return np.asarray(np.log(scaled_terms.sum(axis=0)) + largest)
 
 
 def log_sum(values: FloatArray) -> float:
@@ -115,8 +115,9 @@ def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterato
     stop = count - np.argmax(is_needed[::-1], axis=0)
     low = first_needed // _STEP * _STEP
     high = np.minimum(-(-stop // _STEP) * _STEP, count)
-    changes = np.flatnonzero((np.diff(low) != 0) | (np.diff(high) != 0)) + 1
-    for first, last in _runs(changes.tolist(), low.size):
+    is_new_run = (np.diff(low) != 0) | (np.diff(high) != 0)
+    starts_of_runs = np.flatnonzero(is_new_run) + 1
+    for first, last in _runs(starts_of_runs.tolist(), low.size):
         points = slice(int(blocks.stops[first]), int(blocks.stops[last + 1]))
         yield TermWindow(points, slice(int(low[first]), int(high[first])))
 

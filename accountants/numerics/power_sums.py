@@ -7,8 +7,10 @@ import math
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 EULER = 0.5772156649015328606
+"""Euler's constant γ."""
 ZETA_OF_MINUS_HALF = -0.2078862249773545660
 _DIRECT = 64
+"""Number of terms below which they are added one by one."""
 PAD = 16 * UNIT_ROUNDOFF
 """Upper bound on the relative rounding of a harmonic number, its root, and a few products with it."""
 
