@@ -111,7 +111,7 @@ def _bins(losses: FloatArray) -> IntArray:
     least = min(float(losses.min()), 1e-3 * largest)
     share = np.clip((losses - least) / (largest - least), 0.0, 1.0)
     half = MOST_ATOMS // 2 - 1
-    return (np.ceil(share * half) + np.ceil(np.sqrt(share) * half)).astype(np.int64)
+    return np.asarray(np.ceil(share * half) + np.ceil(np.sqrt(share) * half), dtype=np.int64)
 
 
 def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
