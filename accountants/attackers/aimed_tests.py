@@ -51,18 +51,21 @@ class PointLimit(NamedTuple):
 def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
     """Return the largest log δ at ε = |t| that keeps the true positive rate of a risk, rounded down; −∞ if none does.
 
+    It is log(β − γ α) for t ≥ 0. For t < 0 the same test is read as one of Q against P.
+
     Args:
-        risk: a risk of the kind `true_positive_rate`.
+        risk: a risk of the kind `true_positive_rate`, with the limit β at the false positive rate α.
         log_gamma: t = log γ of the threshold. Below 0, δ is that of the other direction.
     """
     true_positives, false_positives = risk.bound, risk.false_positive_rate
-    if log_gamma < 0.0:  # the same test, for Q against P
+    if log_gamma < 0.0:
         true_positives, false_positives = 1.0 - false_positives, 1.0 - true_positives
-    # δ = β − γ α, minus the roundings.
     scaled = math.exp(abs(log_gamma)) * false_positives
     rounding = 8.0 * UNIT_ROUNDOFF * (true_positives + (1.0 + abs(log_gamma)) * scaled)
     delta = true_positives - scaled - rounding
-    return math.nextafter(math.log(delta), -math.inf) if delta > 0.0 else -math.inf
+    if not delta > 0.0:
+        return -math.inf
+    return math.nextafter(math.log(delta), -math.inf)
 
 
 def gaussian_threshold(risk: RiskTarget) -> float:
@@ -155,7 +158,7 @@ class AimedTests:
             start: initial t.
         """
         rate = self._risk.false_positive_rate
-        values = {start: tests.evaluate([start])[0].upper}
+        values = {start: tests.evaluate([start])[0].upper}  # upper bounds on E_γ, by t
         step, best = _SIDE, start
         for _ in range(_MOST_MOVES):
             sides = [_within(self._risk, best - step), _within(self._risk, best + step)]
@@ -164,14 +167,15 @@ class AimedTests:
             points = sorted((t for t in values if 0.0 < values[t] < 1.0), key=lambda t: abs(t - best))[:4]
             if len(points) < 3:
                 return best
-            low, high = min(sides), max(sides)
-            log_gamma, bend, _ = interpolated_minimum(
-                np.asarray(points), np.asarray([values[t] for t in points]), low=low, high=high, rate=rate
+            values_at_points = np.asarray([values[t] for t in points])
+            log_gamma, curvature, _ = interpolated_minimum(
+                np.asarray(points), values_at_points, low=min(sides), high=max(sides), rate=rate
             )
             values.setdefault(log_gamma, tests.evaluate([log_gamma])[0].upper)
             previous, best = best, min(values, key=lambda t: math.exp(t) * rate + values[t])
-            scale = math.sqrt(min(max(bend, 1e-2), 1e12)) if math.isfinite(bend) else 1.0
             moved = abs(best - previous)
+            # The scale is the reciprocal of the natural distance, within limits.
+            scale = math.sqrt(min(max(curvature, 1e-2), 1e12)) if math.isfinite(curvature) else 1.0
             if moved * scale <= _SETTLED:
                 break
             step = max(moved, 0.05 / scale)

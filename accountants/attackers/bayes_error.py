@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def bayes_error(curve: Curve, prior: float) -> Interval:
     """Return bounds on the least error of an attacker, over all tests and all pairs of neighbours.
 
-    ε is rounded down for the upper bound on δ and up for the lower bound. This is valid because δ decreases.
+    With m = min(π, 1 − π) it is m (1 − δ(ε)) at ε = log((1 − m)/m). ε is rounded down for the upper bound on δ and up
+    for the lower bound. This is valid because δ decreases.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -33,8 +34,8 @@ def bayes_error(curve: Curve, prior: float) -> Interval:
     smaller = min(prior, 1.0 - prior)
     epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)
     slack = 8 * UNIT_ROUNDOFF * (1.0 + epsilon)
-    most = curve.log_delta(max(epsilon - slack, 0.0)).upper
-    least = curve.log_delta(epsilon + slack).lower
-    lower = -math.expm1(most) * smaller * (1.0 - 8 * UNIT_ROUNDOFF)
-    upper = -math.expm1(least) * smaller * (1.0 + 8 * UNIT_ROUNDOFF)
+    largest_log_delta = curve.log_delta(max(epsilon - slack, 0.0)).upper
+    least_log_delta = curve.log_delta(epsilon + slack).lower
+    lower = -math.expm1(largest_log_delta) * smaller * (1.0 - 8 * UNIT_ROUNDOFF)
+    upper = -math.expm1(least_log_delta) * smaller * (1.0 + 8 * UNIT_ROUNDOFF)
     return Interval(math.nextafter(max(lower, 0.0), 0.0), min(math.nextafter(upper, 1.0), smaller))

@@ -25,19 +25,25 @@ _MARGIN = 1e-9
 def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
     """Return whether ρ-zero-concentrated privacy is proved to be below N(μ, 1) against N(0, 1) from an ε on.
 
+    With m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2, it is if ε² (1/m² − 1/μ²) ≥ 1 and
+
+        y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
+
     Args:
         epsilon: ε, in nats.
         rho: ρ > 0.
         mu: μ.
+
+    Source: docs/attackers.md.
     """
     m = math.sqrt(2.0 * rho)
     y, x = (epsilon - rho) / m, epsilon / mu - 0.5 * mu
     if not (y > 0.0 and x > 0.0 and mu > m):
         return False
-    rise = epsilon * epsilon * (1.0 / m - 1.0 / mu) * (1.0 / m + 1.0 / mu)
-    squares = 0.5 * (y - x) * (y + x)
+    growth = epsilon * epsilon * (1.0 / m - 1.0 / mu) * (1.0 / m + 1.0 / mu)
+    half_squares = 0.5 * (y - x) * (y + x)
     logs = 1.0 + math.log(y / m) - 0.5 * math.log(2.0 * math.pi) + math.log(mu) - math.log((x + mu) ** 2 + 3.0)
-    return rise >= 1.0 + _MARGIN and squares + logs >= _MARGIN * (1.0 + y * y + x * x)
+    return growth >= 1.0 + _MARGIN and half_squares + logs >= _MARGIN * (1.0 + y * y + x * x)
 
 
 def least_mu_from(epsilon: float, rho: float) -> float:
@@ -51,12 +57,16 @@ def least_mu_from(epsilon: float, rho: float) -> float:
         The μ; math.inf if no μ is proved.
     """
     m = math.sqrt(2.0 * rho)
+    largest = 4.0 * m + 4.0 * math.sqrt(epsilon)
     low, high = m, m * (1.0 + 2.0**-20)
     while not is_below_gaussian_from(epsilon, rho, high):
         low, high = high, m + 2.0 * (high - m)
-        if high > 4.0 * m + 4.0 * math.sqrt(epsilon):
+        if high > largest:
             return math.inf
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if is_below_gaussian_from(epsilon, rho, middle) else (middle, high)
+        if is_below_gaussian_from(epsilon, rho, middle):
+            high = middle
+        else:
+            low = middle
     return high

@@ -44,9 +44,9 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
 
     Guarantees: the bounds enclose the largest δ over all neighbours in this direction.
     """
-    log_delta = _log_delta(curve, abs(epsilon), direction if epsilon >= 0.0 else _other_direction(direction))
     if epsilon >= 0.0:
-        return DirectedDelta(None, log_delta)
+        return DirectedDelta(None, _log_delta(curve, abs(epsilon), direction))
+    log_delta = _log_delta(curve, -epsilon, _other_direction(direction))
     delta = divergence_at(epsilon, log_delta, is_reversed=True)
     lower = math.nextafter(delta.lower, 0.0)
     upper = min(math.nextafter(delta.upper, 1.0), 1.0)
@@ -54,14 +54,16 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return bounds on log E_γ of one direction at ε ≥ 0.
+    """Return bounds on log E_γ of one direction at ε = log γ ≥ 0.
 
-    The upper bound is that of the dominating pair, and the lower bound that of the best witness.
+    The upper bound is that of the dominating pair, and the lower bound that of the best witness, a pair that the
+    mechanism attains.
     """
+    dominating = _profile(curve.upper, direction)
     if curve.tight:
-        lower, upper = _profile(curve.upper, direction).log_delta_bounds(epsilon)
+        lower, upper = dominating.log_delta_bounds(epsilon)
     else:
-        lower, upper = -math.inf, _profile(curve.upper, direction).upper_log_delta(epsilon)
+        lower, upper = -math.inf, dominating.upper_log_delta(epsilon)
     for witness in curve.witnesses:
         if witness is not curve.upper:
             lower = max(lower, _profile(witness, direction).lower_log_delta(epsilon))

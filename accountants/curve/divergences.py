@@ -78,18 +78,23 @@ class Divergences:
     def evaluate(self, log_gammas: Sequence[float]) -> list[Interval]:
         """Return bounds on E_γ at each t = log γ, and store them."""
         new = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
-        at_least_zero = [log_gamma for log_gamma in new if log_gamma >= 0.0]
-        below_zero = [log_gamma for log_gamma in new if log_gamma < 0.0]
-        if at_least_zero:
-            bounds = self.forward.log_delta_bounds_in_search(at_least_zero, lower=self.lower)
-            for log_gamma, interval in zip(at_least_zero, bounds, strict=True):
-                self.evaluated[log_gamma] = divergence_at(log_gamma, interval)
-        if below_zero:
-            epsilons = [-log_gamma for log_gamma in below_zero]
-            bounds = self.backward.log_delta_bounds_in_search(epsilons, lower=self.lower)
-            for log_gamma, interval in zip(below_zero, bounds, strict=True):
-                self.evaluated[log_gamma] = divergence_at(log_gamma, interval, is_reversed=True)
+        self._evaluate_direction(self.forward, [t for t in new if t >= 0.0], is_reversed=False)
+        self._evaluate_direction(self.backward, [t for t in new if t < 0.0], is_reversed=True)
         return [self.evaluated[log_gamma] for log_gamma in log_gammas]
+
+    def _evaluate_direction(self, profile: Profile, log_gammas: Sequence[float], *, is_reversed: bool) -> None:
+        """Evaluate and store E_γ at several t = log γ by the profile of one direction.
+
+        Args:
+            profile: the profile of (P, Q), or of (Q, P).
+            log_gammas: t, at least 0 for (P, Q) and negative for (Q, P).
+            is_reversed: whether the profile is that of (Q, P).
+        """
+        if not log_gammas:
+            return
+        bounds = profile.log_delta_bounds_in_search([abs(t) for t in log_gammas], lower=self.lower)
+        for log_gamma, log_delta in zip(log_gammas, bounds, strict=True):
+            self.evaluated[log_gamma] = divergence_at(log_gamma, log_delta, is_reversed=is_reversed)
 
 
 def divergence_at(log_gamma: float, log_delta: Interval, *, is_reversed: bool = False) -> Interval:

@@ -208,8 +208,8 @@ class _MixedLaw:
         declared = zip(self.sensitivities, self.probabilities, strict=True)
         components = sorted((sensitivity, weight) for sensitivity, weight in declared if weight > 0.0)
         heaviest = self._heaviest(components)
-        rest = sum((Fraction(weight) for k, (_, weight) in enumerate(components) if k != heaviest), Fraction(0))
-        components[heaviest] = (components[heaviest][0], float(1 - rest))
+        other_weights = [Fraction(weight) for k, (_, weight) in enumerate(components) if k != heaviest]
+        components[heaviest] = (components[heaviest][0], float(1 - sum(other_weights, Fraction(0))))
         return tuple(components)
 
     @staticmethod
@@ -236,13 +236,15 @@ class _MixedLaw:
         Returns:
             The shorter law, and a number m that bounds the effect; the same law and −inf if nothing was moved.
 
-        Guarantees: δ of a composition of T steps decreases by at most T e^m (docs/engine-certificate.md, A10,
-        Components moved).
+        Guarantees: δ of a composition of T steps decreases by at most T e^m.
+
+        Source: docs/engine-certificate.md, A10, Components moved.
         """
         components, moved_mass = list(self.components), 0.0
         heaviest = self._heaviest(components)
+        heaviest_sensitivity, heaviest_weight = components[heaviest]
         # The most probable component is kept, and at least one positive sensitivity.
-        fewest = max(heaviest + 1, 1 if components[heaviest][0] > 0.0 else 2)
+        fewest = max(heaviest + 1, 1 if heaviest_sensitivity > 0.0 else 2)
         while len(components) > fewest and moved_mass + components[-1][1] <= math.exp(log_mass):
             moved_mass += components.pop()[1]
         if moved_mass == 0.0:
@@ -253,7 +255,8 @@ class _MixedLaw:
             probabilities=tuple(weight for _, weight in components),
         )
         # 1e-12 is far above the rounding of the two logarithms.
-        return shortened, math.log(moved_mass) + math.log1p(1.0 / components[heaviest][1]) + 1e-12
+        log_effect = math.log(moved_mass) + math.log1p(1.0 / heaviest_weight) + 1e-12
+        return shortened, log_effect
 
 
 @dataclass(frozen=True)
@@ -279,13 +282,15 @@ class GaussianMixtureLaw(_MixedLaw):
 
     @property
     def supremum(self) -> float:
-        """Largest loss in nats, rounded up; math.inf if the loss is unbounded."""
+        """Largest loss in nats, rounded up: −log p_0 in the direction "add", with p_0 the probability of sensitivity 0.
+
+        It is math.inf if the loss is unbounded.
+        """
         least, weight_of_zero = self.components[0]
         if self.direction != "add" or least > 0.0:
             return math.inf
-        # The largest loss is −log p_0, with p_0 the probability of the sensitivity 0.
-        rest = math.fsum(weight for _, weight in self.components[1:])
-        log_weight = math.log1p(-rest) if rest <= 0.5 else math.log(weight_of_zero)
+        other_weights = math.fsum(weight for _, weight in self.components[1:])
+        log_weight = math.log1p(-other_weights) if other_weights <= 0.5 else math.log(weight_of_zero)
         return -log_weight * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def reverse(self) -> GaussianMixtureLaw:
@@ -320,10 +325,12 @@ class DrawnMixtureLaw(_MixedLaw):
 
     @property
     def atom(self) -> float:
-        """Approximate probability of the loss 0. The transform does not decay below it along the contour."""
-        return (1.0 - self.rate) * math.fsum(
-            p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components
-        )
+        """Approximate probability (1 − q) Σ p_k erf(s_k/√8) of the loss 0, where a zero shift counts fully.
+
+        The transform does not decay below it along the contour.
+        """
+        probabilities = [p * (math.erf(s / math.sqrt(8.0)) if s > 0.0 else 1.0) for s, p in self.components]
+        return (1.0 - self.rate) * math.fsum(probabilities)
 
     def reverse(self) -> DrawnMixtureLaw:
         """Return the pair in the other direction, which has the same law."""

@@ -47,7 +47,6 @@ class FiniteLaw:
         """Return the pair of (1 − q) Q + q P and Q, the pair under Poisson sampling with the inclusion probability q.
 
         A loss l becomes log(1 − q + q e^l). The outcomes that P cannot give become an outcome of loss log(1 − q).
-        `_mixed_error` bounds the errors of the new losses.
 
         Args:
             rate: q, 0 < q < 1, rounded once.
@@ -60,33 +59,42 @@ class FiniteLaw:
             return None
         log_rate = math.log(rate)
         losses = [_mixed_loss(loss, rate, absent) for loss in self.losses]
-        log_second = list(self.log_second)
         errors = [
             self._mixed_error(loss, mixed, rate, log_rate) for loss, mixed in zip(self.losses, losses, strict=True)
         ]
-        loss_accuracy = max([self.accuracy, *errors])
+        log_second = list(self.log_second)
         if math.isfinite(self.log_missing):
             losses.append(math.log1p(-rate) if rate < 0.5 else math.log(absent))
             log_second.append(self.log_missing)
         # The log mass under the mixture is the new loss plus the log mass under Q.
-        accuracy, log_first = loss_accuracy, []
-        for loss, log_mass in zip(losses, log_second, strict=True):
-            log_first.append(loss + log_mass)
-            error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
-            accuracy = max(accuracy, error / (1.0 + abs(log_first[-1])) + 2 * UNIT_ROUNDOFF)
+        log_first = [loss + log_mass for loss, log_mass in zip(losses, log_second, strict=True)]
+        accuracy = self._mixture_accuracy(max([self.accuracy, *errors]), losses, log_first, log_second)
         return FiniteLaw(
-            tuple(losses),
-            tuple(log_first),
-            tuple(log_second),
-            self.log_infinite + log_rate,
-            accuracy=accuracy + 4 * UNIT_ROUNDOFF,
+            tuple(losses), tuple(log_first), tuple(log_second), self.log_infinite + log_rate, accuracy=accuracy
         )
+
+    def _mixture_accuracy(
+        self, loss_accuracy: float, losses: list[float], log_first: list[float], log_second: list[float]
+    ) -> float:
+        """Return the accuracy of a mixture, from the errors of its losses and of the log masses under Q.
+
+        Args:
+            loss_accuracy: bound on the relative errors of the losses.
+            losses: losses of the mixture.
+            log_first: sums of each loss and the log mass under Q.
+            log_second: log masses under Q.
+        """
+        accuracy = loss_accuracy
+        for loss, log_sum, log_mass in zip(losses, log_first, log_second, strict=True):
+            error = loss_accuracy * abs(loss) + (self.accuracy + 2 * UNIT_ROUNDOFF) * (1.0 + abs(log_mass))
+            accuracy = max(accuracy, error / (1.0 + abs(log_sum)) + 2 * UNIT_ROUNDOFF)
+        return accuracy + 4 * UNIT_ROUNDOFF
 
     def _mixed_error(self, loss: float, mixed: float, rate: float, log_rate: float) -> float:
         """Return a bound on the relative error of a mixed loss log(1 − q + q e^l).
 
-        The derivative in l is q e^l/(1 − q + q e^l), the `slope`. The formula itself errs by 16 units of roundoff, and
-        by 8 units of |l| if it adds l to a logarithm.
+        The derivative in l is q e^l/(1 − q + q e^l). The formula itself errs by 16 units of roundoff, and by 8 units of
+        |l| if it adds l to a logarithm.
 
         Args:
             loss: the loss l, within a relative `accuracy`.
@@ -94,10 +102,13 @@ class FiniteLaw:
             rate: q.
             log_rate: log q.
         """
-        slope = math.exp(min(log_rate + loss - mixed, 0.0))
-        added = 8 * UNIT_ROUNDOFF if loss < 0.0 and rate > 0.5 else 0.0
-        error = abs(loss) * (1.01 * self.accuracy * slope + added) / abs(mixed) if mixed != 0.0 else 0.0
-        return error + 16 * UNIT_ROUNDOFF
+        rounding = 16 * UNIT_ROUNDOFF
+        if mixed == 0.0:
+            return rounding
+        derivative = math.exp(min(log_rate + loss - mixed, 0.0))
+        adds_loss = loss < 0.0 and rate > 0.5
+        added = 8 * UNIT_ROUNDOFF if adds_loss else 0.0
+        return abs(loss) * (1.01 * self.accuracy * derivative + added) / abs(mixed) + rounding
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:

@@ -9,7 +9,6 @@ test L > log γ that Q passes with probability α.
 are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer
 points on, h rises by its convexity. At most half the square of the distance, in units of the natural distance, is lost.
 Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction. A corner of h is itself the minimum.
-The search for the best γ is inexact, but the bounds are valid for any γ.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _FIRST_MULTIPLES = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 """First t = log γ of the search if only upper bounds are needed, as multiples of the minimiser for Gaussian losses."""
 
 
-class _Model(NamedTuple):
+class _MinimumEstimate(NamedTuple):
     """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ.
 
     Attributes:
@@ -74,7 +73,8 @@ class _Model(NamedTuple):
         Args:
             width: width of the bounds on h at a point, relative to h.
         """
-        return math.sqrt(max(LOSS, _WIDTHS_APART * width) / self.curvature)
+        relative_rise = max(LOSS, _WIDTHS_APART * width)
+        return math.sqrt(relative_rise / self.curvature)
 
 
 @dataclass(eq=False)
@@ -107,7 +107,7 @@ class MinimumSearch:
             self._add(log_gamma, divergence)
 
     def _add(self, log_gamma: float, divergence: Interval) -> None:
-        """Add the point of h that follows from bounds on E_γ, unless γ ≥ 1/α, where h is at least 1.
+        """Add bounds on h(γ) = γ α + E_γ as a point, unless γ ≥ 1/α, where h is at least 1.
 
         Args:
             log_gamma: t = log γ.
@@ -116,17 +116,22 @@ class MinimumSearch:
         if log_gamma >= -math.log(self.rate):
             return
         gamma = math.exp(log_gamma)
-        if gamma * self.rate < 1.0:
-            lower = (gamma * self.rate + divergence.lower) * (1.0 - 8 * UNIT_ROUNDOFF)
-            upper = (gamma * self.rate + divergence.upper) * (1.0 + 8 * UNIT_ROUNDOFF)
-            self.points[log_gamma] = Known(gamma, lower, upper)
-            self.upper = min(self.upper, upper)
+        if gamma * self.rate >= 1.0:
+            return
+        lower = (gamma * self.rate + divergence.lower) * (1.0 - 8 * UNIT_ROUNDOFF)
+        upper = (gamma * self.rate + divergence.upper) * (1.0 + 8 * UNIT_ROUNDOFF)
+        self.points[log_gamma] = Known(gamma, lower, upper)
+        self.upper = min(self.upper, upper)
 
     def _evaluate(self, log_gammas: Sequence[float]) -> None:
-        """Evaluate E_γ at each new t = log γ below log 1/α, and add the points of h."""
+        """Evaluate E_γ at each new t = log γ below log 1/α, and add h there to `points`."""
         new = [t for t in log_gammas if t not in self.points and t < -math.log(self.rate)]
         for log_gamma, divergence in zip(new, self.divergences.evaluate(new), strict=True):
             self._add(log_gamma, divergence)
+
+    def _evaluate_one(self, log_gamma: float) -> None:
+        """Evaluate E_γ at t = log γ, and add h there to `points`."""
+        self._evaluate([log_gamma])
 
     @property
     def _sorted(self) -> list[Known]:
@@ -144,10 +149,11 @@ class MinimumSearch:
         return self.upper <= self.floor * (1.0 + GOOD_GAP)
 
     def bounds(self) -> Interval:
-        """Return bounds on the least value of h from the present points. The lower one is at least α."""
+        """Return bounds on the least value of h from the present points, within [α, 1]."""
         least = least_value(self._sorted, self.slopes).value if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
-        return Interval(min(max(least, self.rate) * (1.0 - 1e-14), upper), upper)
+        lower = max(least, self.rate) * (1.0 - 1e-14)
+        return Interval(min(lower, upper), upper)
 
     def _add_upper(self, log_gamma: float, divergence: float) -> None:
         """Lower `upper` by an upper bound on E_γ at t = log γ, if possible."""
@@ -162,10 +168,9 @@ class MinimumSearch:
         """
 
         def add_point(log_gamma: float) -> None:
-            """Evaluate h at t = log γ by the enclosure of the test."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
-        step = _Model(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
+        step = _MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)
         for offset in (0.0, *_PATTERN) if near.bent else _PATTERN:
             add_point(near.epsilon + offset * step)
             if self.decided or not self.lower_wanted:
@@ -177,7 +182,7 @@ class MinimumSearch:
 
         One bound is at the largest loss, where E_γ is 0. Another one is at the best test on an earlier pair, from
         `Divergences.aims`, if bounds are cheap there. Otherwise h may be evaluated at the minimiser for Gaussian
-        losses with the same E_1.
+        losses.
         """
         forward = self.divergences.forward
         if 0.0 < forward.supremum < -math.log(self.rate):
@@ -189,12 +194,15 @@ class MinimumSearch:
         if aim > 0.0 and has_cheap_bounds:
             largest_useful = self.floor - math.exp(aim) * self.rate
             self._add_upper(aim, self.divergences.upper_bound(aim, largest_useful))
-            return
+        elif not forward.finds_best_tests:
+            self._try_gaussian_minimiser()
+
+    def _try_gaussian_minimiser(self) -> None:
+        """Evaluate h at its minimiser for Gaussian losses with the same E_1 = δ(0), if E_1 is known and positive."""
         at_one = self.divergences.evaluated.get(0.0)
-        if at_one is None or at_one.upper <= 0.0 or forward.finds_best_tests:
+        if at_one is None or at_one.upper <= 0.0 or self.rate in self.divergences.near:
             return
-        if self.rate not in self.divergences.near:
-            self._evaluate([gaussian_minimum(gaussian_mu(at_one.upper), self.rate)])
+        self._evaluate_one(gaussian_minimum(gaussian_mu(at_one.upper), self.rate))
 
     def find_minimum(self) -> None:
         """Search for the minimum of h = γ α + E_γ if no test near it is known.
@@ -203,46 +211,47 @@ class MinimumSearch:
         further estimates until two successive ones are close. For lower bounds, points are then placed around the last
         estimate.
         """
-        self._evaluate([0.0])
+        self._evaluate_one(0.0)
         at_one = self.divergences.evaluated[0.0].upper
         if at_one == 0.0:
             return
         self._evaluate_first(gaussian_mu(at_one))
+        # At √LOSS natural distances from the minimum, h exceeds its minimum by a fraction LOSS/2.
+        close = _SETTLED if self.lower_wanted else math.sqrt(LOSS)
         previous = math.inf
         for _ in range(_ESTIMATES):
             if self.decided:
                 return
-            model = self._model()
-            change = min(abs(model.minimiser - previous), self._closest(model.minimiser))
-            moved = change * math.sqrt(model.curvature)
-            # At √LOSS natural distances from the minimum, h exceeds its minimum by a fraction LOSS/2.
-            if moved <= (_SETTLED if self.lower_wanted else math.sqrt(LOSS)):
+            estimate = self._estimate_minimum()
+            change = min(abs(estimate.minimiser - previous), self._closest(estimate.minimiser))
+            moved = change * math.sqrt(estimate.curvature)
+            if moved <= close:
                 break
-            self._evaluate([model.minimiser])
-            previous = model.minimiser
+            self._evaluate_one(estimate.minimiser)
+            previous = estimate.minimiser
         if self.lower_wanted:
             self._refine(moved)
-        elif not abs(model.value - self.upper) <= GOOD_GAP * self.upper:
+        elif not abs(estimate.value - self.upper) <= GOOD_GAP * self.upper:
             # The interpolation is inaccurate, as for a bound that bends sharply.
-            self._raise_lower_bound(lambda log_gamma: self._evaluate([log_gamma]))
+            self._raise_lower_bound(self._evaluate_one)
 
     def _evaluate_first(self, mu: float) -> None:
         """Evaluate h = γ α + E_γ at first points t = log γ.
 
         The point is the minimiser for Gaussian losses, unless h is known near it. If only upper bounds are needed, the
-        points are several multiples of it.
+        points are several multiples of it, because a bound may have several local minima.
 
         Args:
             mu: μ for which N(μ, 1) against N(0, 1) has the same total variation distance E_1.
         """
         if not self.lower_wanted:
-            # A bound may have several local minima.
             smallest = max(gaussian_minimum(mu, min(self.divergences.rates)), 0.0)
             self._evaluate((smallest * _FIRST_MULTIPLES).tolist())
             return
         log_gamma = gaussian_minimum(mu, self.rate)
-        if len(self.points) <= _ENOUGH and not self._closest(log_gamma) <= 0.1 * mu:
-            self._evaluate([min(log_gamma, -0.9 * math.log(self.rate))])  # from log 1/α on, h is at least 1
+        is_known_nearby = len(self.points) > _ENOUGH or self._closest(log_gamma) <= 0.1 * mu
+        if not is_known_nearby:
+            self._evaluate_one(min(log_gamma, -0.9 * math.log(self.rate)))  # from log 1/α on, h is at least 1
 
     def _refine(self, moved: float) -> None:
         """Evaluate h at four points around its estimated minimum, and again until its bounds there are close.
@@ -250,19 +259,20 @@ class MinimumSearch:
         After `_PATTERNS` repetitions, single points follow.
 
         Args:
-            moved: last move of the estimated minimiser t, times √curvature of `_Model`.
+            moved: last move of the estimated minimiser t, in natural distances (`_MinimumEstimate`).
         """
         for _ in range(_PATTERNS):
-            model = self._model()
+            estimate = self._estimate_minimum()
             best = min(self.points.values(), key=lambda point: point.upper)
             width = (best.upper - best.lower) / best.upper
             # The remaining error of the estimate is taken as a small part of its last move.
-            step = max(model.distance_of_points(width), 0.05 * moved / math.sqrt(model.curvature))
-            self._evaluate([model.minimiser + offset * step for offset in _PATTERN])
+            remaining_error = 0.05 * moved / math.sqrt(estimate.curvature)
+            step = max(estimate.distance_of_points(width), remaining_error)
+            self._evaluate([estimate.minimiser + offset * step for offset in _PATTERN])
             moved = 0.0
             if self.decided or self.narrow:
                 return
-        self._raise_lower_bound(lambda log_gamma: self._evaluate([log_gamma]))
+        self._raise_lower_bound(self._evaluate_one)
 
     def _raise_lower_bound(self, add_point: Callable[[float], None]) -> None:
         """Evaluate h where its lower bound is least, which raises the bound; again until the bounds are close.
@@ -284,14 +294,13 @@ class MinimumSearch:
     def sharpen(self) -> None:
         """Evaluate h next to its least upper bound and at its least lower bound until both are close.
 
-        The two intervals at the best point are halved in turn. The search also ends after `_SHARPENINGS` rounds, or if
-        the intervals are shorter than `_SHORTEST`.
+        The two intervals at the best point are halved in turn, at most `_SHARPENINGS` times and down to `_SHORTEST`.
         """
         for _ in range(_SHARPENINGS):
             if self.lower_wanted and self.narrow:
                 return
             log_gammas = sorted(self.points)
-            best = min(range(1, len(log_gammas) - 1), key=lambda k: self.points[log_gammas[k]].upper, default=0)
+            best = self._best_inner(log_gammas)
             if best == 0:
                 return
             low, high = _bracket(log_gammas, best)
@@ -304,6 +313,15 @@ class MinimumSearch:
                 gamma_of_least = least_value(self._sorted, self.slopes).x
                 next_points += [math.log(gamma_of_least)] if gamma_of_least > 0.0 else []
             self._evaluate(next_points)
+
+    def _best_inner(self, log_gammas: Sequence[float]) -> int:
+        """Return the index of the inner point with the least upper bound on h; 0 if there is no inner point.
+
+        Args:
+            log_gammas: t of all points, increasing.
+        """
+        inner = range(1, len(log_gammas) - 1)
+        return min(inner, key=lambda index: self.points[log_gammas[index]].upper, default=0)
 
     @property
     def narrow(self) -> bool:
@@ -320,41 +338,41 @@ class MinimumSearch:
         """Return the distance in t to the closest point."""
         return min(abs(log_gamma - point) for point in self.points)
 
-    def _model(self) -> _Model:
+    def _estimate_minimum(self) -> _MinimumEstimate:
         """Estimate the minimum of h by interpolation between the points nearest to the best one.
 
-        The best point has the least upper bound on h. The interpolated function is √−log E_γ, which is about linear in
-        t = log γ for small E_γ. It is log −log E_γ for E_γ near 1. Without enough points the estimate is the point of
-        least lower bound.
+        The best point has the least upper bound on h. Without enough points the estimate is the point of least lower
+        bound.
         """
         log_gammas = sorted(self.points)
-        best = min(range(1, len(log_gammas) - 1), key=lambda k: self.points[log_gammas[k]].upper)
+        best = self._best_inner(log_gammas)
         here = log_gammas[best]
         nearest = self._nearest_values(log_gammas, best)
         if len(nearest) < 2 or all(t != here for t, _ in nearest):
             gamma_of_least = least_value(self._sorted, self.slopes).x
-            return _Model(math.log(gamma_of_least) if gamma_of_least > 0.0 else 0.5 * here, 1.0)
+            return _MinimumEstimate(math.log(gamma_of_least) if gamma_of_least > 0.0 else 0.5 * here, 1.0)
         low, high = _bracket(log_gammas, best)
         nearest_t = np.asarray([t for t, _ in nearest])
         values = np.asarray([value for _, value in nearest])
-        minimiser, bend, least = interpolated_minimum(nearest_t, values, low=low, high=high, rate=self.rate)
-        curvature = min(max(bend, 1e-2), 1e12) if math.isfinite(bend) else 1.0  # natural distances from 1e-6 to 10
-        return _Model(minimiser, curvature, least)
+        minimiser, curvature, least = interpolated_minimum(nearest_t, values, low=low, high=high, rate=self.rate)
+        # Natural distances are limited to 1e-6 … 10.
+        curvature = min(max(curvature, 1e-2), 1e12) if math.isfinite(curvature) else 1.0
+        return _MinimumEstimate(minimiser, curvature, least)
 
     def _nearest_values(self, log_gammas: Sequence[float], best: int) -> list[tuple[float, float]]:
-        """Return t = log γ and E_γ of the points nearest to the best one, which has the least upper bound on h.
+        """Return t = log γ and E_γ of the points nearest to the best one, where E_γ is in (0, 1).
 
-        There are at most four, or two if the best point is the first or last inner one. E_γ is in (0, 1) at each.
+        There are at most four, or two if the best point is the first or last inner one.
 
         Args:
             log_gammas: t of all points, increasing. The first and the last one are ends of the range.
             best: index of the point with the least upper bound on h.
         """
         values = [(t, self._value(t)) for t in log_gammas[1:-1]]
-        inside = [(t, value) for t, value in values if 0.0 < value < 1.0]
-        inside.sort(key=lambda point: abs(point[0] - log_gammas[best]))
+        usable = [(t, value) for t, value in values if 0.0 < value < 1.0]
+        usable.sort(key=lambda point: abs(point[0] - log_gammas[best]))
         is_inner = math.isfinite(log_gammas[best - 1]) and best + 2 < len(log_gammas)
-        return inside[: 4 if is_inner else 2]
+        return usable[: 4 if is_inner else 2]
 
     def _value(self, log_gamma: float) -> float:
         """Return the upper bound on E_γ at t = log γ, from the upper bound on h = γ α + E_γ."""
@@ -368,14 +386,15 @@ def _bracket(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
     It reaches from one neighbour of the best point to the other, or less far towards an end of the range.
 
     Args:
-        log_gammas: t of all points, increasing. The first and the last one are ends of the range.
+        log_gammas: t of all points, increasing. The first and the last one are ends of the range, −∞ and log 1/α.
         best: index of the point with the least upper bound on h.
     """
     low, here, high = log_gammas[best - 1 : best + 2]
-    if not math.isfinite(low):
-        # The neighbour is −∞: go twice as far as the range of the points, and at least 0.02.
-        low = here - 2.0 * max(log_gammas[-2] - here, 0.01)
+    least, largest = log_gammas[1], log_gammas[-2]
+    if low == -math.inf:
+        # Go twice as far as the range of the inner points, and at least 0.02.
+        low = here - 2.0 * max(largest - here, 0.01)
     if best + 2 == len(log_gammas):
-        # The neighbour is log 1/α: go at most three times as far as the range of the points, but not 0.
-        high = min(high, here + 3.0 * max(here - log_gammas[1], 1e-9))
+        # Go at most three times as far as the range of the inner points.
+        high = min(high, here + 3.0 * max(here - least, 1e-9))
     return low, high

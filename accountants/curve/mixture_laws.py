@@ -57,13 +57,23 @@ def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> Ga
         previous = probabilities.get(exact_sensitivity, Fraction(0))
         probabilities[exact_sensitivity] = previous + included * probability
     sensitivities = sorted(probabilities)
-    weights = [probabilities[sensitivity] for sensitivity in sensitivities]
-    heaviest = max(range(len(weights)), key=weights.__getitem__)
-    # Upward, sensitivities above the heaviest one gain probability and those below lose some.
-    rounded = [_round(weight, upward=(index > heaviest) == upward) for index, weight in enumerate(weights)]
+    rounded = _round_probabilities([probabilities[sensitivity] for sensitivity in sensitivities], upward=upward)
+    return GaussianMixtureLaw(tuple(float(value) for value in sensitivities), tuple(rounded), law.direction)
+
+
+def _round_probabilities(exact: Sequence[Fraction], *, upward: bool) -> list[float]:
+    """Round the probabilities of increasing sensitivities to doubles; the largest one is the rest to 1.
+
+    Args:
+        exact: the probabilities.
+        upward: True to make the sensitivity stochastically larger: probabilities above the largest one gain, and those
+            below lose. False for the reverse.
+    """
+    heaviest = max(range(len(exact)), key=exact.__getitem__)
+    rounded = [_round(weight, upward=(index > heaviest) == upward) for index, weight in enumerate(exact)]
     rounded[heaviest] = 0.0
     rounded[heaviest] = 1.0 - math.fsum(rounded)
-    return GaussianMixtureLaw(tuple(float(value) for value in sensitivities), tuple(rounded), law.direction)
+    return rounded
 
 
 def _exact_components(law: GaussianMixtureLaw) -> list[tuple[float, Fraction]]:

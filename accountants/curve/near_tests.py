@@ -76,12 +76,12 @@ def adapt_width(test: NearTest, size: float) -> NearTest:
     together.
 
     Args:
-        test: the test.
+        test: the test, with γ = e^ε at its ε.
         size: false positive rate α.
     """
     lower, upper = test.log_delta(test.epsilon)
     if not lower > -math.inf:
         return test
-    divergence = math.exp(min(upper, 0.0))
-    share = divergence / (size * math.exp(min(test.epsilon, 700.0)) + divergence)
+    gamma, divergence = math.exp(min(test.epsilon, 700.0)), math.exp(min(upper, 0.0))
+    share = divergence / (size * gamma + divergence)
     return test._replace(width=min(_WIDTH_FACTOR * share, 1.0) * (upper - lower))

@@ -51,8 +51,11 @@ def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
     log(1 + q (e^ε₀ − 1)) on, which is rounded up. The other direction of the pair is nowhere larger.
 
     Args:
-        base: the plateau of δ, if it has one.
+        base: the plateau of δ; None if there is none.
         rate: a rational number that is at least q.
+
+    Returns:
+        The plateau of δ'; None if δ has none.
     """
     if base is None:
         return None
@@ -86,7 +89,10 @@ def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | N
         The plateau; None if a part has no plateau or if more than `MOST_PARTS` runs have a positive δ_i.
     """
     plateaus = [(plateau, times) for plateau, times in parts if plateau is not None]
-    if len(plateaus) < len(parts) or sum(times for plateau, times in plateaus if plateau.delta > 0) > MOST_PARTS:
+    if len(plateaus) < len(parts):
+        return None
+    runs_with_delta = sum(times for plateau, times in plateaus if plateau.delta > 0)
+    if runs_with_delta > MOST_PARTS:
         return None
     epsilon = sum((Fraction(plateau.epsilon) * times for plateau, times in plateaus), Fraction(0))
     complement = math.prod(((1 - plateau.delta) ** times for plateau, times in plateaus), start=Fraction(1))

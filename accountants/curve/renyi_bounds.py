@@ -84,7 +84,8 @@ class SumRenyi:
         """
         bounds = [(formula.divergence(order), times) for formula, times in self.parts]
         lower = math.fsum(times * bound.lower for bound, times in bounds)
-        return Interval(lower / _ROUNDED, math.fsum(times * bound.upper for bound, times in bounds) * _ROUNDED)
+        upper = math.fsum(times * bound.upper for bound, times in bounds)
+        return Interval(lower / _ROUNDED, upper * _ROUNDED)
 
 
 @dataclass(frozen=True)

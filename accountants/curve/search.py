@@ -77,8 +77,9 @@ class PairSearch:
 
     def lower_log_delta(self, epsilon: float) -> float:
         """Return the lower bound of `log_delta_bounds`, without the work that only the upper bound needs."""
-        profiles = self.profiles
-        return profiles[0].lower_log_delta(epsilon) if len(profiles) == 1 else self.log_delta_bounds(epsilon).lower
+        if len(self.profiles) == 1:
+            return self.profiles[0].lower_log_delta(epsilon)
+        return self.log_delta_bounds(epsilon).lower
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`, by the search that the profiles prefer.
@@ -108,7 +109,9 @@ class PairSearch:
         if kind == "spare":
             guess = self.profiles[0].guess(log_delta)
             return sparing_epsilon(self.log_delta_bounds, log_delta, guess if guess.epsilon > 0.0 else None)
-        line = line_guess(self.log_delta_bounds, log_delta, near) if near > 0.0 else None
+        if near <= 0.0:
+            return None
+        line = line_guess(self.log_delta_bounds, log_delta, near)
         return None if line is None else sparing_epsilon(self.log_delta_bounds, log_delta, line)
 
     def _solve(self, log_delta: float) -> Interval | None:
@@ -182,13 +185,14 @@ def lower_epsilon(lower: Callable[[float], float], log_delta: float, *, guess: f
     if lower(0.0) <= log_delta:
         return 0.0
     if math.isfinite(guess) and lower(guess) <= log_delta:
-        near = guess * (1 - 1e-6)
-        bracket = (near, guess) if lower(near) > log_delta else (0.0, near)
+        slightly_below = guess * (1 - 1e-6)
+        is_above_target = lower(slightly_below) > log_delta
+        failing, passing = (slightly_below, guess) if is_above_target else (0.0, slightly_below)
     else:
-        bracket = _bracket(lambda epsilon: lower(epsilon) > log_delta)
-    if math.isinf(bracket[1]):
-        return bracket[0]
-    return _narrow(lower, log_delta, *bracket)[0]
+        failing, passing = _bracket(lambda epsilon: lower(epsilon) > log_delta)
+    if math.isinf(passing):
+        return failing
+    return _narrow(lower, log_delta, failing, passing)[0]
 
 
 def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
@@ -262,22 +266,22 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
     if at_zero.upper <= log_delta:
         return Interval(0.0, 0.0)
     guess = guess or _interpolate(read, log_delta, at_zero.upper)
-    sides = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
+    above, below = crossing(lambda epsilon: read(epsilon).upper, log_delta, guess)
     if at_zero.lower <= log_delta:
-        return Interval(0.0, sides.below)
-    if math.isinf(sides.below):
+        return Interval(0.0, below)
+    if math.isinf(below):
         return Interval(lower_epsilon(read_lower, log_delta, guess=math.inf), math.inf)
-    if read_lower(sides.above) > log_delta:
-        return Interval(sides.above, sides.below)
+    if read_lower(above) > log_delta:
+        return Interval(above, below)
     # The lower bound on log δ crosses the target at a slightly smaller ε than the upper one.
-    bounds = read(sides.below)
+    bounds = read(below)
     width = bounds.upper - bounds.lower if bounds.upper > -math.inf else 0.0
-    pad = 2.0 * width / guess.steepness + 1e-10 * sides.below
-    near = Guess(sides.above, guess.steepness)
+    pad = 2.0 * width / guess.steepness + 1e-10 * below
+    near = Guess(above, guess.steepness)
     lower = closest(read_lower, log_delta, near, -pad)
     if lower is None:
         lower = crossing(read_lower, log_delta, near).above
-    return Interval(min(lower, sides.below), sides.below)
+    return Interval(min(lower, below), below)
 
 
 def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: float) -> Guess:
@@ -297,12 +301,18 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
     else:
         return Guess(low, 1.0)  # no ε is large enough
     target_root, root_low = math.sqrt(max(-log_delta, 0.0)), math.sqrt(max(-at_low, 0.0))
-    root_high = math.sqrt(max(-max(at_high, -_MOST_SQUARE), 0.0))
+    root_high = _root_of(at_high)
     if not root_high > root_low:
         return Guess(high, 1.0)
     share = (target_root - root_low) / (root_high - root_low)
     epsilon = low + (high - low) * min(share, 1.0)
-    return Guess(epsilon, max(2.0 * target_root * (root_high - root_low) / (high - low), 1e-9))
+    steepness = 2.0 * target_root * (root_high - root_low) / (high - low)
+    return Guess(epsilon, max(steepness, 1e-9))
+
+
+def _root_of(log_delta: float) -> float:
+    """Return √−log δ, for a log δ limited to [−`_MOST_SQUARE`, 0]."""
+    return math.sqrt(min(max(-log_delta, 0.0), _MOST_SQUARE))
 
 
 def line_guess(read: Callable[[float], Interval], log_delta: float, near: float) -> Guess | None:
@@ -313,16 +323,14 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
         log_delta: the target, log δ.
         near: an ε > 0 at which log δ is about the target.
     """
-
-    def root_of(value: float) -> float:
-        """Return √−value for a log δ."""
-        return math.sqrt(min(max(-value, 0.0), _MOST_SQUARE))
-
-    target_root, root_at_zero, root_near = root_of(log_delta), root_of(read(0.0).upper), root_of(read(near).upper)
+    target_root = _root_of(log_delta)
+    root_at_zero, root_near = _root_of(read(0.0).upper), _root_of(read(near).upper)
     slope = (root_near - root_at_zero) / near
     if not slope > 0.0:
         return None
-    return Guess(max((target_root - root_at_zero) / slope, 0.0), max(2.0 * target_root * slope, 1e-9))
+    epsilon = (target_root - root_at_zero) / slope
+    steepness = 2.0 * target_root * slope  # |d log δ/dε|
+    return Guess(max(epsilon, 0.0), max(steepness, 1e-9))
 
 
 def solved_epsilon(

@@ -42,28 +42,40 @@ def swept_epsilon(read: Callable[[FloatArray], Enclosure], log_delta: float) -> 
     previous_bracket = (math.nan, math.nan)
     for _ in range(_MOST_SWEEPS):
         bounds = read(points)
-        missing = np.flatnonzero(bounds.lower > log_delta)
-        meeting = np.flatnonzero(bounds.upper <= log_delta)
-        if meeting.size == points.size:
+        above = np.flatnonzero(bounds.lower > log_delta)
+        below = np.flatnonzero(bounds.upper <= log_delta)
+        if below.size == points.size:
             return Interval(0.0, 0.0)
-        if missing.size == 0:
+        if above.size == 0:
             return None
-        last_missing = missing[-1]
-        low = float(points[last_missing])
-        if meeting.size == 0:
+        low = float(points[above[-1]])
+        if below.size == 0:
             return Interval(low, math.inf)
-        first_meeting = meeting[0]
-        high = float(points[first_meeting])
+        high = float(points[below[0]])
         width = high - low
         if 0.0 < width <= 1e-10 * high:
             return Interval(low, high)
         if width <= 0.0 or (low, high) == previous_bracket:
             return None
         previous_bracket = low, high
-        at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (last_missing, first_meeting))
-        root_share = (at_low - log_delta) / (at_low - at_high) if -math.inf < at_high < at_low else 0.5
+        root_share = _root_share(bounds, int(above[-1]), int(below[0]), log_delta)
         points = _points_of_sweep(low, high, root_share)
     return None
+
+
+def _root_share(bounds: Enclosure, low: int, high: int, log_delta: float) -> float:
+    """Return the position of the interpolated root between two points, as a share of their distance.
+
+    Args:
+        bounds: bounds on log δ at all points.
+        low: index of the point with log δ above the target.
+        high: index of the point with log δ at most the target.
+        log_delta: the target, log δ.
+    """
+    at_low, at_high = (0.5 * float(bounds.lower[k] + bounds.upper[k]) for k in (low, high))
+    if not -math.inf < at_high < at_low:
+        return 0.5
+    return (at_low - log_delta) / (at_low - at_high)
 
 
 def _points_of_sweep(low: float, high: float, root_share: float) -> FloatArray:

@@ -92,21 +92,23 @@ class EnumeratedProfile(Profile):
         """
         at = np.asarray(epsilon, dtype=np.float64)
         slack = self.loss_error + 4 * UNIT_ROUNDOFF * at
-        lower = self.computed_profile.log_delta(at + slack).lower - self.log_error
-        upper = self.computed_profile.log_delta(at - slack).upper + self.log_error
-        lower = np.maximum(lower, log1m_exp(self._log_complement(at + slack).upper))
-        upper = np.minimum(upper, log1m_exp(self._log_complement(at - slack).lower))
+        larger, smaller = at + slack, at - slack
+        direct_lower = self.computed_profile.log_delta(larger).lower - self.log_error
+        direct_upper = self.computed_profile.log_delta(smaller).upper + self.log_error
+        lower = np.maximum(direct_lower, log1m_exp(self._log_complement(larger).upper))
+        upper = np.minimum(direct_upper, log1m_exp(self._log_complement(smaller).lower))
         upper = np.minimum(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
         return Enclosure(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, without arrays."""
+        """Enclose log δ at one ε as `log_delta` does, without arrays."""
         slack = self.loss_error + 4 * UNIT_ROUNDOFF * epsilon
-        lower = self.computed_profile.log_delta_bounds(epsilon + slack).lower - self.log_error
-        upper = self.computed_profile.log_delta_bounds(epsilon - slack).upper + self.log_error
+        larger, smaller = epsilon + slack, epsilon - slack
+        lower = self.computed_profile.log_delta_bounds(larger).lower - self.log_error
+        upper = self.computed_profile.log_delta_bounds(smaller).upper + self.log_error
         if upper > _NEAR_ONE:
-            lower = max(lower, log1m_exp_at(self._complement_at(epsilon + slack).upper))
-            upper = min(upper, log1m_exp_at(self._complement_at(epsilon - slack).lower))
+            lower = max(lower, log1m_exp_at(self._complement_at(larger).upper))
+            upper = min(upper, log1m_exp_at(self._complement_at(smaller).lower))
         upper = min(upper * (1 - 8 * UNIT_ROUNDOFF) + TINY, 0.0)
         return Interval(lower * (1 + 8 * UNIT_ROUNDOFF) - TINY, upper)
 
@@ -224,7 +226,8 @@ def enumerated_pair_and_rest(
     rest = compose_rest()
     # Partial functions can be pickled, unlike lambdas.
     forward = _multiply(profiles[0], rest, functools.partial(_make_forward, lattice))
-    if len(profiles) == 1 and rest.symmetric:
+    is_symmetric = len(profiles) == 1 and rest.symmetric
+    if is_symmetric:
         return Pair(forward, forward)
     return Pair(forward, _multiply(profiles[-1], rest.reverse(), functools.partial(_make_backward, lattice)))
 
@@ -288,12 +291,13 @@ def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
 
     Their number is Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs each.
     """
-    kinds = 1
+    lists = 1
     for law, count in laws.items():
-        if count > most and len(law.losses) > 1:
+        outcomes = len(law.losses)
+        if count > most and outcomes > 1:
             return False
-        kinds *= math.comb(count + len(law.losses) - 1, len(law.losses) - 1)
-        if kinds > most:
+        lists *= math.comb(count + outcomes - 1, outcomes - 1)
+        if lists > most:
             return False
     return True
 
@@ -310,13 +314,26 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
     np.logaddexp.accumulate(log_masses, out=log_below[1:])
     # Totals that are below zero even with their error do not affect δ for ε ≥ 0.
     first = int(np.searchsorted(totals, -max(1e-9, 8.0 * loss_error), side="right"))
+    log_infinite, mass_accuracy = _infinite_mass(laws)
+    profile = AtomicProfile(
+        tuple(totals[first:].tolist()), tuple(log_masses[first:].tolist()), log_infinite, mass_accuracy
+    )
+    return EnumeratedProfile(profile, log_error, loss_error, totals, log_below, log_masses)
+
+
+def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
+    """Return an upper bound on log(1 − ∏ (1 − a)^T), the log probability of an infinite loss, and its accuracy.
+
+    It differs from log a by at most log T, which bounds the error that an error of a causes.
+
+    Args:
+        laws: distributions, with the probability a of an infinite loss, and the number T of runs of each.
+    """
     counts = np.asarray([count for _, count in laws], dtype=np.float64)
     log_infinite = log_probability_of_any([law.log_infinite for law, _ in laws], counts, direction=1)
-    # The error of log (1 − ∏ (1 − a)^T), which differs from log a by at most log T.
-    runs = 1.0 + math.log(float(counts.sum()))
-    accuracy = 4 * UNIT_ROUNDOFF + 2.0 * runs * max(law.accuracy for law, _ in laws)
-    profile = AtomicProfile(tuple(totals[first:].tolist()), tuple(log_masses[first:].tolist()), log_infinite, accuracy)
-    return EnumeratedProfile(profile, log_error, loss_error, totals, log_below, log_masses)
+    one_plus_log_runs = 1.0 + math.log(float(counts.sum()))
+    accuracy = 4 * UNIT_ROUNDOFF + 2.0 * one_plus_log_runs * max(law.accuracy for law, _ in laws)
+    return log_infinite, accuracy
 
 
 def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, FloatArray]:
@@ -337,9 +354,9 @@ def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, Fl
 def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
-    They are sums over the distributions. The module docstring gives the terms of one distribution with k outcomes and T
-    runs: (4 + 2k) u (2 log T! + T b) + T a (1 + b), and T max|l| (a + (k + 2) u). Each further distribution adds one
-    rounding.
+    They are sums over the distributions. Let a distribution have k outcomes and T runs, with masses known within a
+    relative a and log masses of at most b, and let u be the unit of roundoff. Its terms are (4 + 2k) u (2 log T! + T b)
+    + T a (1 + b), and T max|l| (a + (k + 2) u). Each further distribution adds one rounding.
 
     Args:
         laws: distributions with finitely many outcomes, and how often each is run.
@@ -347,11 +364,11 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
     log_error = largest_total = 0.0
     loss_error = TINY
     for law, count in laws:
-        outcomes, bound = len(law.losses), max(map(abs, law.log_first))
-        log_sizes = 2.0 * math.lgamma(count + 1.0) + count * bound
+        outcomes, largest_log = len(law.losses), max(map(abs, law.log_first))
+        log_sizes = 2.0 * math.lgamma(count + 1.0) + count * largest_log
         log_error += (_FACTORIAL_UNITS + 2 * outcomes + len(laws)) * UNIT_ROUNDOFF * log_sizes
-        log_error += count * law.accuracy * (1.0 + bound)
-        largest = count * max(map(abs, law.losses))
-        largest_total += largest
-        loss_error += largest * (law.accuracy + (outcomes + 2) * UNIT_ROUNDOFF)
+        log_error += count * law.accuracy * (1.0 + largest_log)
+        largest_loss = count * max(map(abs, law.losses))
+        largest_total += largest_loss
+        loss_error += largest_loss * (law.accuracy + (outcomes + 2) * UNIT_ROUNDOFF)
     return log_error, loss_error + len(laws) * UNIT_ROUNDOFF * largest_total

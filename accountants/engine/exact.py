@@ -15,7 +15,8 @@ from epsilond.accountants.curve.facts import DrawnGaussianLaw, DrawnMixtureLaw, 
 from epsilond.accountants.curve.near_tests import BestTests
 from epsilond.accountants.engine import kernel
 from epsilond.accountants.engine.contour import composition as contour
-from epsilond.accountants.engine.contour.composition import WIDEST, supremum, transform_decays
+from epsilond.accountants.engine.contour.composition import WIDEST
+from epsilond.accountants.engine.contour.grouped_laws import supremum, transform_decays
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.low_noise import bounds as low_noise
 from epsilond.accountants.engine.low_noise.best_tests import best_tests as best_tests_of_tables
@@ -106,8 +107,9 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
         log_delta: estimate of log δ.
 
     Returns:
-        Laws with a δ of at most that of the given ones, and the log of a bound on the difference
-        (docs/engine-certificate.md, A10, Components moved).
+        Laws with a δ of at most that of the given ones, and the log of a bound on the decrease of δ.
+
+    Source: docs/engine-certificate.md, A10, Components moved.
     """
     steps = sum(count for law, count in laws if isinstance(law, MixedLaw))
     # All steps together may move a probability of 1e-5 of the largest relative width of δ.
@@ -142,7 +144,7 @@ def _simplest(law: MixedLaw) -> Law:
 def _log_sum(first: float, second: float) -> float:
     """Return log(e^first + e^second), rounded up."""
     larger, gap = max(first, second), abs(first - second)
-    if math.isinf(larger) or math.isinf(gap):
+    if math.isinf(larger) or math.isinf(gap):  # at most one term is positive and finite
         return larger
     return larger + math.log1p(math.exp(-gap)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(larger))
 
@@ -151,32 +153,51 @@ def _log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> k
     """Enclose log δ by the compiled kernel, with the rarest shifts of mixtures replaced (`_shorten`).
 
     The replacement decreases δ by a bounded amount, which is charged to the upper bound. Ever rarer shifts are
-    replaced, until this amount is negligible. The result is None if the kernel has no answer.
+    replaced, until this amount is negligible.
 
     Args:
         laws: distributions of the losses, with their counts.
         epsilon: ε in nats.
+
+    Returns:
+        The last enclosure; None if the kernel has no answer.
     """
     if epsilon >= supremum(laws):
         return kernel.KernelEnclosure(Interval(-math.inf, -math.inf), 0.0)
     estimate, enclosure = -8.0, None  # an initial estimate of log δ; the bounds give better ones
     while True:
         short_laws, log_decrease = _shorten(laws, estimate)
-        try:
-            kernel_enclosure = kernel.log_delta(short_laws, epsilon)
-        except kernel.NoLineDecays:
-            kernel_enclosure = None
-        if kernel_enclosure is None:
+        next_enclosure = _enclose_short_laws(short_laws, epsilon, log_decrease)
+        if next_enclosure is None:
             return enclosure
-        lower, upper = kernel_enclosure.bounds
-        upper = min(_log_sum(upper, log_decrease), 0.0)
-        enclosure = kernel.KernelEnclosure(Interval(lower, upper), upper - lower if upper > lower else 0.0)
+        enclosure, lower = next_enclosure, next_enclosure.bounds.lower
         # Below e^−700 no more components can be replaced, and their effect is below every double.
         log_negligible = max(lower + math.log(1e-4 * WIDEST), -700.0)
         if log_decrease <= log_negligible:
             return enclosure
         # Take the lower bound as the next estimate, but decrease it by at least 1 and at most to three times its size.
         estimate = max(min(lower, estimate) - 1.0, 3.0 * estimate)
+
+
+def _enclose_short_laws(
+    short_laws: Sequence[tuple[Law, int]], epsilon: float, log_decrease: float
+) -> kernel.KernelEnclosure | None:
+    """Enclose log δ of the laws that `_shorten` replaced, by the compiled kernel; None if it has no answer.
+
+    Args:
+        short_laws: the replacements.
+        epsilon: ε in nats.
+        log_decrease: log of a bound on the decrease of δ by the replacement, which is added to the upper bound.
+    """
+    try:
+        enclosure = kernel.log_delta(short_laws, epsilon)
+    except kernel.NoLineDecays:
+        return None
+    if enclosure is None:
+        return None
+    lower, upper = enclosure.bounds
+    upper = min(_log_sum(upper, log_decrease), 0.0)
+    return kernel.KernelEnclosure(Interval(lower, upper), upper - lower if upper > lower else 0.0)
 
 
 def _upper_log_delta_of_mixtures(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | None:
@@ -275,13 +296,13 @@ def finds_best_tests(laws: Sequence[tuple[Law, int]]) -> bool:
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
     """Enclose the true positive rate of the best test at each false positive rate; None if no engine has an answer.
 
-    Tables of steps with little noise come first, then the compiled kernel.
-    If `_shorten` replaces components of mixtures, δ decreases by a bounded amount. So does the true positive rate,
-    which is the least γ α + δ(log γ) over γ. The upper bounds are raised by this amount.
+    Tables of steps with little noise come first, then the compiled kernel. If `_shorten` replaces components of
+    mixtures, δ decreases by a bounded amount. So does the true positive rate, which is the least γ α + δ(log γ) over γ.
+    The upper bounds are raised by this amount.
 
     Args:
         laws: distributions of the losses, with their counts.
-        rates: false positive rates, in (0, 1).
+        rates: false positive rates α, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
     """
     from_table = best_tests_of_tables(laws, rates, rounding)
@@ -360,10 +381,11 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         lower, upper = integrand.enclosure(epsilon)
     except NO_CERTIFICATE:
         return None
-    if not upper - lower <= widest:
+    width = upper - lower
+    if not width <= widest:
         return None
     steepness = 1.0 + integrand.line.tilt
-    return SizedTest(epsilon, upper - lower, steepness, integrand.enclosure)
+    return SizedTest(epsilon, width, steepness, integrand.enclosure)
 
 
 def _log_delta_or_unknown(laws: Sequence[tuple[Law, int]], epsilon: float) -> Interval:

@@ -141,14 +141,16 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
     if answer is None:
         return None
     tests, log_delta_at_zero = answer
-    by_rate: dict[float, BestTest | None] = {}
-    for rate, test in zip(rates, tests, strict=True):
-        if test is None:
-            by_rate[rate] = None
-        else:
-            lower, upper, epsilon = test
-            by_rate[rate] = BestTest(Interval(lower, upper), epsilon)
+    by_rate = {rate: _as_best_test(test) for rate, test in zip(rates, tests, strict=True)}
     return BestTests(by_rate, Interval(*log_delta_at_zero))
+
+
+def _as_best_test(numbers: tuple[float, float, float] | None) -> BestTest | None:
+    """Return the best test from the kernel's bounds on its true positive rate and its ε; None stays None."""
+    if numbers is None:
+        return None
+    lower, upper, epsilon = numbers
+    return BestTest(Interval(lower, upper), epsilon)
 
 
 def upper_log_deltas(laws: Sequence[tuple[Law, int]], epsilons: Sequence[float]) -> tuple[float, ...] | None:
@@ -167,12 +169,11 @@ def search(
     log_delta: float,
     guess: float,
 ) -> float | None:
-    """Estimate the shift, the count or the rate of a run for which the larger δ(ε) of its directions is the target.
-
-    The result is an estimate without error bounds.
+    """Estimate the shift, the count or the rate of a run whose δ(ε) is the target, without error bounds.
 
     Args:
-        directions: law and count of the run in one or both directions; the value of the unknown in them is ignored.
+        directions: law and count of the run in one or both directions, of which the larger δ counts. The value of the
+            unknown in them is ignored.
         unknown: the quantity to find.
         epsilon: ε, in nats.
         log_delta: log of the target δ.

@@ -63,13 +63,20 @@ def _store_counts(size: int, count: int) -> tuple[_Outcome, ...]:
 
 
 def combine_outcomes(law: FiniteLaw, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return the total loss and the log probability of every list of counts of the outcomes in `count` runs."""
+    """Return the total loss and the log probability of every list of counts of the outcomes in some runs.
+
+    A list with the counts n_i has the loss Σ n_i L_i and the probability T!/Π n_i! · Π p_i^{n_i}.
+
+    Args:
+        law: losses L_i and probabilities p_i of the outcomes of one run.
+        count: number T of runs.
+    """
     size = len(law.losses)
-    is_small = size * math.comb(count + size - 1, size - 1) <= _MOST_STORED_ENTRIES
+    lists = math.comb(count + size - 1, size - 1)
+    is_small = size * lists <= _MOST_STORED_ENTRIES
     steps = _store_counts(size, count) if is_small else _enumerate_counts(size, count)
-    # The probability of a list is T!/Π n_i! · Π p_i^{n_i}.
-    total, log_mass = np.zeros(1), np.asarray(gammaln(np.asarray([count + 1.0])))
+    total_loss, log_mass = np.zeros(1), np.asarray(gammaln(np.asarray([count + 1.0])))
     for (shorter_list, times, log_factorial), loss, log_p in zip(steps, law.losses, law.log_first, strict=True):
-        total = total[shorter_list] + times * loss
+        total_loss = total_loss[shorter_list] + times * loss
         log_mass = log_mass[shorter_list] + (times * log_p - log_factorial)
-    return total, log_mass
+    return total_loss, log_mass

@@ -41,12 +41,20 @@ def likely_least(curve: Curve, epsilon: float) -> int:
 
 
 def quick_upper_log_delta(curve: Curve, epsilon: float) -> float:
-    """Return an upper bound on log δ(ε) that costs little if the curve is composed, and may be loose."""
+    """Return an upper bound on log δ(ε) that costs little if the curve is composed, and may be loose.
+
+    If the quick bound of a direction fails, it is the bound of `Pair.log_delta_bounds`.
+
+    Args:
+        curve: the curve.
+        epsilon: ε, in nats.
+    """
     pair = curve.upper
-    quick = max(
+    bounds = [
         profile.quick_upper_log_delta(epsilon) if profile.estimated else pair.log_delta_bounds(epsilon).upper
         for profile in pair.directions()
-    )
+    ]
+    quick = max(bounds)
     return quick if math.isfinite(quick) else pair.log_delta_bounds(epsilon).upper
 
 
@@ -64,10 +72,15 @@ def closed_form_decides(curve: Curve, epsilon: float, share: float) -> bool:
 def likely_concentrated_log_delta(rho: float, epsilon: float) -> float:
     """Estimate the bound on log δ(ε) that ρ-zero-concentrated differential privacy gives.
 
-    It is the bound of `profiles.concentrated`, at an approximate minimiser b.
+    At the approximate minimiser b of `minimiser_at`, it is b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
+
+    Args:
+        rho: ρ.
+        epsilon: ε, in nats.
     """
     log_b = minimiser_at(rho, epsilon, near=_NEARLY)
     b = math.exp(min(log_b, LARGEST_EXPONENT))
+    exponent = b * ((b + 1.0) * rho - epsilon)
     if log_b < 0.0:
-        return b * ((b + 1.0) * rho - epsilon) + b * log_b - (b + 1.0) * math.log1p(b)
-    return b * ((b + 1.0) * rho - epsilon) - log_b - (b + 1.0) * math.log1p(math.exp(-log_b))
+        return exponent + b * log_b - (b + 1.0) * math.log1p(b)
+    return exponent - log_b - (b + 1.0) * math.log1p(math.exp(-log_b))

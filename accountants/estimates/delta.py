@@ -55,19 +55,19 @@ With it few frequencies matter if large losses are rare. It adds nearly half its
 def central_log_delta(epsilon: float, mu: float) -> float:
     """Estimate log δ at ε of μ-Gaussian differential privacy, a number below 0 (Balle and Wang 2018, Theorem 8).
 
-    With Q the normal upper tail, δ(ε) = Q(a) − e^ε Q(a + μ), where a = ε/μ − μ/2. Scaled tails e^{x²/2} Q(x) are used,
-    because e^ε e^{−(a + μ)²/2} = e^{−a²/2}.
+    With Q the normal upper tail, δ(ε) = Q(a) − e^ε Q(b), where a = ε/μ − μ/2 and b = a + μ. Scaled tails e^{x²/2} Q(x)
+    are used, because e^ε e^{−b²/2} = e^{−a²/2}.
 
     Args:
         epsilon: ε, in nats.
         mu: μ > 0.
     """
     a = epsilon / mu - 0.5 * mu
-    second_tail = 0.5 * float(erfcx((a + mu) * math.sqrt(0.5)))
+    scaled_tail_at_b = 0.5 * float(erfcx((a + mu) * math.sqrt(0.5)))
     if a < 0.0:  # 1 − δ keeps its digits
-        complement = 0.5 * math.erfc(-a * math.sqrt(0.5)) + second_tail * math.exp(-0.5 * a * a)
+        complement = 0.5 * math.erfc(-a * math.sqrt(0.5)) + scaled_tail_at_b * math.exp(-0.5 * a * a)
         return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
-    difference = 0.5 * float(erfcx(a * math.sqrt(0.5))) - second_tail
+    difference = 0.5 * float(erfcx(a * math.sqrt(0.5))) - scaled_tail_at_b
     return math.log(max(difference, 1e-300)) - 0.5 * a * a
 
 
@@ -92,12 +92,13 @@ def batch_variance(mu: float, rate: float) -> float:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
         rate: probability q that the contribution is drawn.
     """
-    full = math.expm1(mu * mu)
+    at_one = math.expm1(mu * mu)
     if mu < _SMALL_MU:  # the terms of the exact formula cancel
-        upper = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
+        at_zero = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
     else:
-        upper = 2.0 * (math.exp(mu * mu) * _normal_cdf(1.5 * mu) - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
-    return full + (1.0 - rate) * (upper - full)
+        second_moment = math.exp(mu * mu) * _normal_cdf(1.5 * mu)  # E[(1 + w)²; w > 0]
+        at_zero = 2.0 * (second_moment - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
+    return at_one + (1.0 - rate) * (at_zero - at_one)
 
 
 def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
@@ -166,18 +167,13 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
     low, high = _LEAST, _MOST
     log_tilt = min(max(math.log(start), _LEAST), _MOST)
     for _ in range(_STEPS):
-        tilt = math.exp(log_tilt)
         try:
-            law = tilt_loss(mu, rate, tilt)
+            saddle, derivative = _measure_tilt(math.exp(log_tilt), epsilon, mu, rate, rounds)
         except ArithmeticError:
             high, log_tilt = log_tilt, 0.5 * (low + log_tilt)
             continue
-        # First and second derivative in λ of T log M − λε − log λ − log(1 + λ), the log of the integrand.
-        derivative = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
-        curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
-        saddle = _Saddle(tilt, law, curvature)
         low, high = (low, log_tilt) if derivative > 0.0 else (log_tilt, high)
-        step = -derivative / (curvature * tilt)  # dλ = λ d log λ
+        step = -derivative / (saddle.curvature * saddle.tilt)  # dλ = λ d log λ
         if abs(step) < _CONVERGED or high - low < _CONVERGED:
             return saddle
         log_tilt += min(max(step, -1.5), 1.5)
@@ -186,6 +182,25 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
     if saddle is None:
         raise ArithmeticError("the loss of one round leaves the range of doubles at every tilt")
     return saddle
+
+
+def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: int) -> tuple[_Saddle, float]:
+    """Return a tilt λ as a saddle point, and the derivative of T log M − λε − log λ − log(1 + λ) there.
+
+    Args:
+        tilt: λ.
+        epsilon: ε, in nats.
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
+        rounds: number T of rounds.
+
+    Raises:
+        ArithmeticError: the tilted distribution leaves the doubles.
+    """
+    law = tilt_loss(mu, rate, tilt)
+    derivative = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
+    curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
+    return _Saddle(tilt, law, curvature), derivative
 
 
 def likely_log_delta_of_batches(
@@ -253,22 +268,23 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
     """
     nodes = _Nodes.of(saddle.law)
     phases = np.exp(1j * spacing * np.arange(_BLOCK)[:, None] * nodes.loss)
-    next_block = np.exp(1j * spacing * _BLOCK * nodes.loss)
+    rotation_to_next_block = np.exp(1j * spacing * _BLOCK * nodes.loss)
     all_zero, total = (nodes.zero_mass / nodes.moment) ** rounds, 0.0
     for block in range(_MOST_BLOCKS):
         frequencies: FloatArray = np.asarray(spacing * (block * _BLOCK + np.arange(_BLOCK)), dtype=np.float64)
         used = nodes.count_used(float(frequencies[0]))
         phases = phases[:, :used]
         powers = (nodes.moments(frequencies, phases) / nodes.moment) ** rounds
-        terms = (powers - all_zero) * _kernel(frequencies, saddle.tilt, epsilon)
         z = saddle.tilt + 1j * frequencies
+        terms = (powers - all_zero) * _kernel(frequencies, saddle.tilt, epsilon)
         terms /= z * (1.0 + z)
         if block == 0:
             terms[0] *= 0.5
         total += float(terms.real.sum())
-        if abs(complex(terms[-1])) * _BLOCK < _ENOUGH * abs(total):
+        is_negligible = abs(complex(terms[-1])) * _BLOCK < _ENOUGH * abs(total)
+        if is_negligible:
             break
-        phases = phases * next_block[:used]
+        phases = phases * rotation_to_next_block[:used]
     return total
 
 

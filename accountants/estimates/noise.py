@@ -2,12 +2,6 @@
 
 R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`delta.py`). The noise of a
 target is the noise whose μ has the target's δ at the target ε.
-
-With batches of fixed size under replace-one, drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in
-both directions, q = K/n. At small rates the likelihood ratio minus one is about ±q w, with both signs equally likely.
-Here w = e^ℓ − 1 > 0 is the same quantity of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not
-q² E[w²] as with Poisson batches. At rate 1 it is the latter. Between the two, the difference is multiplied by 1 − q.
-From there, secant steps on an estimate of δ itself (`delta.py`) lead to within about 1e-5 of the noise.
 """
 
 from __future__ import annotations
@@ -18,12 +12,9 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.estimates.delta import (
-    batch_variance,
     central_log_delta,
-    exceeds_variance,
     is_below_delta,
     is_below_square,
-    likely_log_delta_of_batches,
 )
 from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import log_expm1
@@ -43,26 +34,18 @@ HALVINGS = 39
 """Number of bisections of the bracket of log μ. They leave less than 1e-11 of it."""
 MOST_MOVES = 12
 """Moves of the bracket of log μ, which spans a factor of 256."""
-_BATCH_HALVINGS = 40
-_LARGEST_RATIO = math.sqrt(500.0)
+LARGEST_RATIO = math.sqrt(500.0)
 """Largest ratio of distance and noise that an estimate uses, so that the exponential of its square is a double."""
 _LARGEST_ROOT = math.sqrt(sys.float_info.max)
 """Largest double, approximately, whose square is a double."""
 _LARGEST_EXPONENT = 709.0
 """Exponent whose exponential is still a double."""
-_STEP = 1e-3
-"""Distance of the two points of a slope by the central limit, in log μ."""
-_SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
-"""Limit on the secant steps, size of the last step, and longest step, in log noise."""
-_SHORT = 4e-5
-"""Decrease of log noise below its estimate, so that the first trial misses the target and the next is the least."""
-_LEAST_SLOPE = 0.1
-_KEPT = 64
 _LEAST_SQUARE = 1e-6
 """Value of s² below which random sampling has nearly no effect."""
 _CHART_HALVINGS = 60
 """Number of bisections for s². They leave the last digit of a double."""
 _MOST_EXPONENT = 700.0
+"""Largest exponent of a ratio of squared noises; its exponential is a double."""
 
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
@@ -81,9 +64,11 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
     if rate == 1.0:
         return distance * math.sqrt(rounds) / mu
     mu_per_rate = mu / rate
-    if mu_per_rate > _LARGEST_ROOT:  # its square is not a double
-        return distance / math.sqrt(2.0 * math.log(mu_per_rate) - math.log(rounds))
-    return distance / math.sqrt(max(math.log1p(mu_per_rate**2 / rounds), sys.float_info.min))
+    if mu_per_rate > _LARGEST_ROOT:  # its square is not a double, and the 1 does not count
+        square = 2.0 * math.log(mu_per_rate) - math.log(rounds)
+    else:
+        square = max(math.log1p(mu_per_rate**2 / rounds), sys.float_info.min)
+    return distance / math.sqrt(square)  # square is (d/z)²
 
 
 @functools.lru_cache(maxsize=TARGETS_KEPT)
@@ -148,7 +133,8 @@ def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
     previous, previous_value, current = math.nan, math.nan, start
     for attempt in range(_MU_STEPS):
         value = excess(current)
-        if abs(value) <= _EXACT * (1.0 + abs(target)) or current in (low, high):
+        has_converged = abs(value) <= _EXACT * (1.0 + abs(target)) or current in (low, high)
+        if has_converged:
             break
         low, high = (current, high) if value > 0.0 else (low, current)
         step = _secant_step(value, current - previous, value - previous_value)
@@ -189,7 +175,7 @@ def likely_slope(target: Target, *, rate: float, noise: float, distance: float) 
         noise: estimate of the noise multiplier that meets the target.
         distance: sensitivity factor of the relation.
     """
-    square = min(distance / noise, _LARGEST_RATIO) ** 2
+    square = min(distance / noise, LARGEST_RATIO) ** 2
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
     # The limits keep the first step of the search finite and not too short.
     return -min(max(rise(target) * fall, 0.1), STEEPEST)
@@ -212,7 +198,7 @@ def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -
         rounds: number of rounds.
         distance: sensitivity factor of the relation.
     """
-    deviation = math.sqrt(rounds * math.expm1(min(distance / noise, _LARGEST_RATIO) ** 2))
+    deviation = math.sqrt(rounds * math.expm1(min(distance / noise, LARGEST_RATIO) ** 2))
     return min(central_mu(target) / deviation, 1.0) if deviation > 0.0 else 1.0
 
 
@@ -230,9 +216,16 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
 
 
 def _log_variance(noise: float, distance: float) -> float:
-    """Return the logarithm of the variance of the likelihood ratio of one round, divided by the squared rate."""
-    square = min(distance / noise, _LARGEST_RATIO) ** 2
-    return log_expm1(square) if square > sys.float_info.min else 2.0 * (math.log(distance) - math.log(noise))
+    """Return the log of the variance e^{s²} − 1 of the likelihood ratio of one round, divided by the squared rate.
+
+    Args:
+        noise: noise multiplier.
+        distance: sensitivity factor of the relation; s is this factor over the noise.
+    """
+    square = min(distance / noise, LARGEST_RATIO) ** 2
+    if square <= sys.float_info.min:  # the square may have underflowed
+        return 2.0 * (math.log(distance) - math.log(noise))
+    return log_expm1(square)
 
 
 def _likely_mu(target: Target) -> float:
@@ -287,112 +280,6 @@ class Chart(NamedTuple):
         return self.start - 0.5 * math.log(max(square, 1e-300) / self.square)
 
     def fall(self, log_noise: float) -> float:
-        """Return the derivative of the coordinate in the logarithm of the noise."""
+        """Return the derivative s²/(1 − e^{−s²}) of the coordinate in the logarithm of the noise; 1 for s = 0."""
         square = self._square_at(log_noise) if self.square else 0.0
         return square / -math.expm1(-square) if square else 1.0
-
-
-class _Root(NamedTuple):
-    """An estimate of the noise that meets a target.
-
-    Attributes:
-        log_noise: logarithm of the noise.
-        slope: −d log |log δ|/d log noise there.
-    """
-
-    log_noise: float
-    slope: float
-
-
-def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise multiplier for batches of fixed size, slightly below the one that is needed.
-
-    Args:
-        target: ε and δ.
-        rate: inclusion probability q.
-        rounds: number of rounds.
-        distance: sensitivity factor of the relation.
-    """
-    root = _root(target, rate, rounds, distance)
-    return _central_noise(target, rate, rounds, distance) if root is None else math.exp(root.log_noise - _SHORT)
-
-
-def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise at the target's ε for batches of fixed size, for the first step of a search.
-
-    It is the slope at the noise that is estimated to meet the target. If none is found, the central limit theorem
-    gives the slope at `noise`.
-
-    Args:
-        target: ε and δ.
-        rate: inclusion probability q.
-        rounds: number of rounds.
-        noise: first estimate of the noise multiplier.
-        distance: sensitivity factor of the relation.
-    """
-    root = _root(target, rate, rounds, distance)
-    return _central_slope(target, rate, noise, distance) if root is None else root.slope
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """Solve for the noise at which the estimated δ of a run with batches of fixed size is the target's.
-
-    The secant method finds the root of log |log δ| − log |log δ*| as a function of log noise, with the target's δ*. It
-    starts with the noise and the slope of the central limit theorem.
-
-    Args:
-        target: ε and δ.
-        rate: inclusion probability q.
-        rounds: number of rounds.
-        distance: sensitivity factor of the relation.
-
-    Returns:
-        The logarithm of the noise, and the slope there; None if the steps do not converge or q = 1.
-    """
-    if rate == 1.0 or not target.log_delta < 0.0:
-        return None
-    noise = _central_noise(target, rate, rounds, distance)
-    log_noise, slope = math.log(noise), -_central_slope(target, rate, noise, distance)
-    log_target, tilt = math.log(-target.log_delta), 1.0
-    previous: tuple[float, float] | None = None  # log noise and excess of the previous step
-    try:
-        for _ in range(_SECANTS):
-            log_delta, tilt = likely_log_delta_of_batches(
-                target.epsilon, mu=distance / math.exp(log_noise), rate=rate, rounds=rounds, start=tilt
-            )
-            excess = math.log(-log_delta) - log_target
-            if previous is not None and previous[0] != log_noise:
-                secant = (excess - previous[1]) / (log_noise - previous[0])
-                slope = max(secant, _LEAST_SLOPE)
-            step = -min(max(excess / slope, -_LONGEST), _LONGEST)
-            has_converged = previous is not None and abs(step) <= _CLOSE
-            if has_converged:
-                return _Root(log_noise + step, -min(slope, STEEPEST))
-            previous = (log_noise, excess)
-            log_noise += step
-    except (ArithmeticError, ValueError):
-        return None  # a number outside the range of doubles
-    return None
-
-
-def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
-    """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem."""
-    poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
-    if rate == 1.0 or distance / poisson_noise > _LARGEST_RATIO:
-        return poisson_noise
-    # The variance of one round at the noise must be that of μ². It takes at most twice the noise of Poisson batches.
-    variance = (central_mu(target) / rate) ** 2 / rounds
-    is_too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)
-    start = math.log(poisson_noise)
-    _, log_noise = bisect_reals(is_too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)
-    return math.exp(log_noise)
-
-
-def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`."""
-    mu = min(distance / noise, _LARGEST_RATIO)
-    smaller = batch_variance(mu * math.exp(-_STEP), rate)
-    larger = batch_variance(mu * math.exp(_STEP), rate)
-    fall = 0.25 * math.log(larger / smaller) / _STEP
-    return -min(max(rise(target) * fall, 0.1), STEEPEST)

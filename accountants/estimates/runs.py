@@ -82,14 +82,16 @@ def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, ra
         shift = distance * math.exp(-log_noise)
         return likely_log_delta_of_inclusions(target.epsilon, shift=shift, rate=rate, rounds=rounds) > target.log_delta
 
+    log_two = math.log(2.0)
     first = low = math.log(guess)
     for _ in range(_DOUBLINGS):
-        if not misses(low + math.log(2.0)):
+        if not misses(low + log_two):
             break
-        low += math.log(2.0)
+        low += log_two
     if low == first and not misses(low):
         return guess
-    return math.exp(bisect_reals(misses, low, low + math.log(2.0), steps=_HALVINGS)[0])
+    log_noise, _ = bisect_reals(misses, low, low + log_two, steps=_HALVINGS)
+    return math.exp(log_noise)
 
 
 def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float, rounds: int) -> float:
@@ -104,14 +106,15 @@ def likely_log_delta_of_inclusions(epsilon: float, *, shift: float, rate: float,
         rate: inclusion probability q in (0, 1).
         rounds: number of rounds.
     """
-    best, log_chance = -math.inf, rounds * math.log1p(-rate)
+    largest, log_probability = -math.inf, rounds * math.log1p(-rate)
     for k in range(1, min(rounds, _MOST_INCLUDED) + 1):
-        log_chance += math.log((rounds + 1.0 - k) / k) + math.log(rate) - math.log1p(-rate)
-        log_delta = log_chance + central_log_delta(epsilon - k * math.log(rate), shift * math.sqrt(k))
-        if log_delta < best:
+        log_probability += math.log((rounds + 1.0 - k) / k) + math.log(rate) - math.log1p(-rate)
+        epsilon_if_included = epsilon - k * math.log(rate)
+        log_delta = log_probability + central_log_delta(epsilon_if_included, shift * math.sqrt(k))
+        if log_delta < largest:
             break
-        best = log_delta
-    return best
+        largest = log_delta
+    return largest
 
 
 def nearer_rounds(

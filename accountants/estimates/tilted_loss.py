@@ -73,15 +73,25 @@ def tilt_loss(mu: float, rate: float, tilt: float) -> TiltedLoss:
     with np.errstate(over="raise", under="ignore"):
         above, below = masses * np.exp((1.0 + tilt) * loss), masses * np.exp(-tilt * loss)
     # M(λ) − 1 = ∫ φ (r^{1+λ} − r + r^{−λ} − 1) dx, which may be far below 1.
-    positive_part = masses * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
-    moment_minus_one = float(positive_part.sum() + (masses * np.expm1(-tilt * loss)).sum())
+    change_above = masses * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
+    change_below = masses * np.expm1(-tilt * loss)
+    moment_minus_one = float(change_above.sum() + change_below.sum())
     moment = 1.0 + moment_minus_one
     mean = float((above - below) @ loss) / moment
     square = float((above + below) @ (loss * loss)) / moment
-    rest = moment - float(above.sum() + below.sum())
+    weight_of_zero = moment - float(above.sum() + below.sum())
     # dL/dx = μ (1 − (1 − q)/r(x)), so that this is the distance of the losses of neighbouring nodes over `_RESOLVED`.
     spacing = mu * (width / _POINTS / _RESOLVED) * -np.expm1(math.log1p(-rate) - loss)
-    return TiltedLoss(loss, above, below, rest, spacing, math.log1p(moment_minus_one), mean, square - mean * mean)
+    return TiltedLoss(
+        loss=loss,
+        above=above,
+        below=below,
+        rest=weight_of_zero,
+        spacing=spacing,
+        log_moment=math.log1p(moment_minus_one),
+        mean=mean,
+        variance=square - mean * mean,
+    )
 
 
 def _normal_nodes(low: float, high: float) -> tuple[FloatArray, FloatArray, float]:

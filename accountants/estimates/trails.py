@@ -59,13 +59,19 @@ class Trail:
         first_distance, second_distance = abs(nearest[0].log_mu - log_mu), abs(nearest[1].log_mu - log_mu)
         if first_distance > FURTHEST or second_distance > 2.0 * FURTHEST:
             return None
-        # Lagrange's weights of the interpolating polynomial
-        weights = [
-            math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in nearest if node is not point)
-            for point in nearest
-        ]
-        log_noise = sum(weight * point.log_noise for weight, point in zip(weights, nearest, strict=True))
+        log_noise = sum(_lagrange_weight(point, nearest, log_mu) * point.log_noise for point in nearest)
         return nearest[0]._replace(log_mu=log_mu, log_noise=log_noise)
+
+
+def _lagrange_weight(point: TrailPoint, nodes: list[TrailPoint], log_mu: float) -> float:
+    """Return the weight of a node's value in the interpolating polynomial through all nodes.
+
+    Args:
+        point: the node.
+        nodes: all nodes, at different log μ.
+        log_mu: where the polynomial is evaluated.
+    """
+    return math.prod((log_mu - node.log_mu) / (point.log_mu - node.log_mu) for node in nodes if node is not point)
 
 
 class Trails:

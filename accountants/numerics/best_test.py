@@ -64,19 +64,21 @@ def interpolated_minimum(
         The minimiser t, h″/h there, and h there. h″/h is NaN if its denominator underflows.
     """
     exponent = -np.log(values)
-    is_large = bool(exponent[0] < _LARGE)
-    transformed = np.log(exponent) if is_large else np.sqrt(exponent)
+    is_near_one = bool(exponent[0] < _LARGE)
+    transformed = np.log(exponent) if is_near_one else np.sqrt(exponent)
     for _ in range(2):
         grid = low + (high - low) * _GRID
         with np.errstate(over="ignore", under="ignore"):
-            curve = _interpolate(points, transformed, grid)
-            divergence = np.exp(-(np.exp(curve) if is_large else curve * curve))
+            interpolated = _interpolate(points, transformed, grid)
+            divergence = np.exp(-(np.exp(interpolated) if is_near_one else interpolated * interpolated))
             h = rate * np.exp(grid) + divergence
         k = min(max(int(h.argmin()), 1), grid.size - 2)
         low, high = float(grid[k - 1]), float(grid[k + 1])
+    spacing = grid[1] - grid[0]
     second_difference = float(h[k - 1] - 2.0 * h[k] + h[k + 1])
-    scale = float(h[k] * (grid[1] - grid[0]) ** 2)
-    return float(grid[k]), second_difference / scale if scale > 0.0 else math.nan, float(h[k])
+    scale = float(h[k] * spacing**2)
+    curvature = second_difference / scale if scale > 0.0 else math.nan
+    return float(grid[k]), curvature, float(h[k])
 
 
 def _interpolate(nodes: FloatArray, values: FloatArray, points: FloatArray) -> FloatArray:

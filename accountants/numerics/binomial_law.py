@@ -211,7 +211,7 @@ class Binomial:
 
     @cached_property
     def _ratio_table(self) -> FloatArray:
-        """Ratios R(k) = P(K ≥ k)/P(K = k) at every k: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
+        """Ratios R(k) = P(K ≥ k)/P(K = k) at k = 0, …, n: R(n) = 1, R(k) = 1 + R(k + 1) (n − k) p/((k + 1) q).
 
         A step rounds by at most six units of roundoff. The error of R(k + 1) affects only the term after the 1, which
         is R(k) − 1. By induction, the relative error of R(k) is at most 6 R(k) units, with R ≤ 2 √(n p q) + 2 above the
@@ -219,9 +219,9 @@ class Binomial:
         """
         size = int(self.trials)
         k = np.arange(size)
-        mass_ratios = ((size - k) / (k + 1.0) * (self.p / self.q)).tolist()
+        mass_ratios = (size - k) / (k + 1.0) * (self.p / self.q)  # P(K = k + 1)/P(K = k)
         ratios = [1.0]
-        for mass_ratio in reversed(mass_ratios):
+        for mass_ratio in reversed(mass_ratios.tolist()):
             ratios.append(1.0 + mass_ratio * ratios[-1])
         return np.asarray(ratios[::-1])
 
@@ -273,9 +273,8 @@ class Binomial:
         drift = (k - n * self.p) / self.q
         end = (method.depth + failures * math.log1p(odds)) / k
         for _ in range(40):
-            decay = np.exp(-end)
             excess = drift * end + failures * method.exponent_gap(end, odds) - method.depth
-            slope = drift + failures * odds * (-np.expm1(-end)) * (1.0 + odds) / (1.0 + odds - odds * decay)
+            slope = drift + failures * odds * (-np.expm1(-end)) * (1.0 + odds) / (1.0 + odds - odds * np.exp(-end))
             step = excess / slope
             end = end - step
             if (step <= 1e-3 * end).all():
@@ -288,12 +287,12 @@ class Binomial:
         At or below the mean it is log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
-        is_above_mean = k > n * self.p
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))
         mirrored = Binomial(n, self.q, self.p)
         failures = n - k + 1.0
         lower_tail = mirrored.log_mass(failures) + np.log(mirrored.tail_ratio(failures))
         complement = np.where(k <= 0, 0.0, log1m_exp(np.minimum(lower_tail, 0.0)))
+        is_above_mean = k > n * self.p
         return np.asarray(np.minimum(np.where(is_above_mean, upper_tail, complement), 0.0))
 
 

@@ -153,12 +153,13 @@ class CompoundSum:
         points, weights, point_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * points)
         size = np.abs(change)
-        excess = float(weights @ change)
+        excess = float(weights @ change)  # M − 1
         tilted = (weights + weights * change) / (1.0 + excess)
         mean = float(tilted @ points)
         variance = float(tilted @ (points * points)) - mean * mean
         rounding = UNIT_ROUNDOFF * (math.sqrt(points.size) + 16.0) * float(weights @ size)
-        relative_error = (float(weight_errors @ size) + rounding) / (1.0 + excess) + tilt * float(tilted @ point_errors)
+        weight_error, point_error = float(weight_errors @ size), tilt * float(tilted @ point_errors)
+        relative_error = (weight_error + rounding) / (1.0 + excess) + point_error
         log_transform = self.count * math.log1p(excess)
         error = 2.0 * self.count * relative_error + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_transform))
         return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
@@ -189,11 +190,10 @@ class CompoundSum:
 
     @cached_property
     def _saddle(self) -> _TiltedSum:
-        """The sum S near the tilt λ that minimises K(λ) − 2 log λ, with K(λ) = log E e^{λS}.
+        """The sum S near the tilt λ that minimises K(λ) − 2 log λ, the log of the integrand at t = 0.
 
-        This is the log of the integrand at t = 0. Newton's method, safeguarded by bisection, finds λ within 0.02 of the
-        integrand's scale; a step at most triples it. Every tilt gives valid bounds; this one gives tight ones with few
-        nodes.
+        K(λ) = log E e^{λS}. Newton's method, safeguarded by bisection, finds λ within 0.02 of the integrand's scale; a
+        step at most triples it. Every tilt gives valid bounds; this one gives tight ones with few nodes.
         """
         points, weights, _, _ = self.law.nodes
         start = self.start or 1.0 / math.sqrt(self.count * float(weights @ (points * points)))
@@ -245,7 +245,8 @@ class CompoundSum:
         shift = self._shift(rule.smoothing_std)
         total = integrate_transform(self.law.nodes, self.count, saddle.tilt, rule, shift)
         log_slack = saddle.error + 32 * UNIT_ROUNDOFF
-        upper = saddle.log_transform + math.log(total.value + total.rounding_error + cutoff.tail_bound) + log_slack
+        largest = total.value + total.rounding_error + cutoff.tail_bound
+        upper = saddle.log_transform + math.log(largest) + log_slack
         log_alias = period.log_alias + 0.5 * (rule.smoothing_std * period.largest_tilt) ** 2
         alias = math.exp(min(log_alias, _OVERFLOW_EXPONENT))
         least = total.shifted_value - total.rounding_error - cutoff.tail_bound - alias

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
+from epsilond.accountants.numerics.mixed_sums import log_sum, running_log_sums
 from epsilond.accountants.numerics.special import (
     FARTHEST,
     UNIT_ROUNDOFF,
@@ -35,6 +36,8 @@ The error of `log_theta` is at most 16 units of 1 + |value|. For the error of th
 d log θ/d log r = r/(R(a) − R(b)) ≤ 2(2 |log θ| + ε + 2). Likewise
 −d log(1 − θ)/d log r = r/(R(−a) + R(b)) ≤ 6 |log(1 − θ)| + ε + 4, with a, b, R as in `special`.
 """
+_LOG_HALF = -0.7
+"""log(1 − θ) below which θ is above one half, and log θ is computed from 1 − θ."""
 CHUNK = 2**14
 BLOCK = 2**10
 """Number of stops in a block of a sum. The error of a running sum of logarithms grows with the square of its length."""
@@ -47,28 +50,21 @@ SAVING = 4
 
 `PIECE` is the length of a piece relative to the least shift, and `LEAST_PIECES` the least number of pieces.
 """
-MOST_RANGE = 500.0
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ_ε(r) and a bound on its absolute error, elementwise, for shifts known to eight units of roundoff.
 
-    θ_ε(r) is the divergence of `special`. Near θ = 1 the error is relative to log θ itself. A product of ten million
-    such factors therefore remains accurate.
+    θ_ε(r) is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε (`special`). Near θ = 1 the error is relative to
+    log θ itself. A product of ten million such factors therefore remains accurate.
 
     Args:
         epsilon: ε, or a column of several ε, which gives one row for each.
         shift: values of the shift r.
     """
-    if isinstance(epsilon, float) and _all_large(epsilon, shift):
-        log_complement = log_rest(epsilon, shift)
-        is_near_one = log_complement < -0.7  # θ is above one half
-        # Only the values that are not near one are used, and usually there are none.
-        direct = None if is_near_one.all() else log_theta(epsilon, np.where(is_near_one, 1.0, shift))
-    else:
-        direct, log_complement = log_theta_and_complement(epsilon, shift)
-        is_near_one = log_complement < -0.7
+    direct, log_complement = _log_theta_pair(epsilon, shift)
+    is_near_one = log_complement < _LOG_HALF
     value = np.log1p(-np.exp(np.where(is_near_one, log_complement, -1.0)))
     if direct is not None:
         value = np.where(is_near_one, value, direct)
@@ -78,11 +74,34 @@ def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Fl
     return value, np.where(np.isneginf(value), 0.0, error)
 
 
+def _log_theta_pair(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray | None, FloatArray]:
+    """Return log θ_ε(r) and log(1 − θ_ε(r)), elementwise.
+
+    If all shifts are large, log θ is computed only where θ is at most about one half. Usually there is no such shift;
+    then None is returned for it.
+
+    Args:
+        epsilon: ε, or a column of several ε.
+        shift: values of the shift r.
+    """
+    if not isinstance(epsilon, float) or not _all_large(epsilon, shift):
+        return log_theta_and_complement(epsilon, shift)
+    log_complement = log_rest(epsilon, shift)
+    is_near_one = log_complement < _LOG_HALF
+    if is_near_one.all():
+        return None, log_complement
+    return log_theta(epsilon, np.where(is_near_one, 1.0, shift)), log_complement
+
+
 def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
     """Return log(1 − θ_ε(r)) within `ROUNDING` · (1 + |value| + ε), in plain double arithmetic if all shifts are large.
 
-    Large means a = ε/r − r/2 < −1. It is −a²/2 − log √2π + log(R(−a) + R(a + r)), with Mills' ratio R (`special`). a
+    Large means a = ε/r − r/2 < −1. With Mills' ratio R (`special`) it is −a²/2 − log √2π + log(R(−a) + R(a + r)). a
     rounds by 2u(ε/r + r/2) at most, with u the unit of roundoff, which changes a²/2 by at most 4u(|value| + ε + 1).
+
+    Args:
+        epsilon: ε, in nats.
+        shift: values of r.
     """
     if not _all_large(epsilon, shift):
         return log_theta_complement(epsilon, shift)
@@ -92,40 +111,11 @@ def log_rest(epsilon: float, shift: FloatArray) -> FloatArray:
 
 
 def _all_large(epsilon: float, shift: FloatArray) -> bool:
-    """Return whether ε/r − r/2 < −1 for every shift, and no shift is so large that its square overflows."""
-    return bool(shift.size) and bool(shift.max() <= FARTHEST and 2.0 * epsilon < shift.min() * (shift.min() - 2.0))
-
-
-def geometric_sum(rest: float, count: float) -> float:
-    """Return G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, for u = `rest` in [0, 1] and real T = `count` ≥ 1.
-
-    The relative error is at most 1e-15.
-    """
-    if rest * count < 1e-17:
-        return count
-    return 1.0 if rest >= 1.0 else -math.expm1(count * math.log1p(-rest)) / rest
-
-
-def triangular_sum(rest: float, count: float) -> float:
-    """Return H_T = Σ_{τ=1}^T G_τ of the geometric sums G_τ = Σ_{k<τ} (1 − u)^k.
-
-    The relative error is at most 1e-14 for T up to 1e9.
-
-    Args:
-        rest: u in [0, 1].
-        count: T ≥ 0.
-    """
-    if count <= 0:
-        return 0.0
-    if rest * count >= 0.5:
-        return (count - (1.0 - rest) * geometric_sum(rest, count)) / rest
-    term = total = 0.5 * count * (count + 1.0)
-    for k in range(60):
-        term *= -rest * (count - 1.0 - k) / (k + 3.0)
-        total += term
-        if abs(term) < 1e-18 * total:
-            break
-    return total
+    """Return whether ε/r − r/2 < −1 for every shift r, and no shift is so large that its square overflows."""
+    if not shift.size or not shift.max() <= FARTHEST:
+        return False
+    least = shift.min()
+    return bool(2.0 * epsilon < least * (least - 2.0))
 
 
 class ShiftSequence(Protocol):
@@ -174,13 +164,15 @@ def log_scheduled_sum(epsilon: float, steps: ShiftSequence, first_stop: int, *, 
     for last in range(steps.count, 0, -CHUNK):
         first = max(1, last - CHUNK + 1)
         rest = _negligible_rest(epsilon, steps.least_contraction(first, last), steps.count)
-        if rest is not None and last < first_stop and steps.one_sensitivity and not worst:
+        are_terms_equal = rest is not None and last < first_stop and steps.one_sensitivity
+        if rest is not None and are_terms_equal and not worst:
             sums.add_equal_terms(last - first + 1, rest)
             continue
         sums.add_chunk(first, last, rest)
         if sums.charge_negligible_steps(first):
             break
-    slack = (128.0 + 4.0 * (steps.count // CHUNK)) * UNIT_ROUNDOFF * (1.0 + abs(sums.total_upper))
+    chunks = steps.count // CHUNK
+    slack = (128.0 + 4.0 * chunks) * UNIT_ROUNDOFF * (1.0 + abs(sums.total_upper))
     return Interval(sums.total_lower - slack, sums.total_upper + slack)
 
 
@@ -201,16 +193,18 @@ class _BackwardPass:
         self._log_largest, self._largest_error = value, error
 
     def add_equal_terms(self, length: int, rest: float) -> None:
-        """Add the terms A_j R_j of steps with equal A and with B negligibly close to 1, before `first_stop`.
+        """Add the terms A_j R_j of steps before `first_stop` with equal A_j, whose B_j are negligibly close to 1.
 
         Args:
             length: number of steps.
-            rest: largest 1 − B.
+            rest: largest 1 − B_j.
         """
         self.inflow_error += 2.0 * rest * length
-        term = self._log_largest + self.inflow + math.log(length)
-        self.total_lower = _log_add(self.total_lower, term - self._largest_error - self.inflow_error)
-        self.total_upper = _log_add(self.total_upper, term + self._largest_error + self.inflow_error)
+        log_sum_of_terms = self._log_largest + self.inflow + math.log(length)
+        lower = log_sum_of_terms - self._largest_error - self.inflow_error
+        upper = log_sum_of_terms + self._largest_error + self.inflow_error
+        self.total_lower = _log_add(self.total_lower, lower)
+        self.total_upper = _log_add(self.total_upper, upper)
 
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
         """Add the terms A_j R_j (`log_scheduled_sum`) of the steps first, …, last.
@@ -222,18 +216,20 @@ class _BackwardPass:
         """
         sensitivity, contraction = self._steps.shifts(first, last)
         log_a, a_error = theta_of_many(self._epsilon, sensitivity)
-        stops_before = first > self._first_stop
-        log_b, b_error = _factors(self._epsilon, contraction, rest, self._steps.count, stops_before=stops_before)
+        log_b, b_error = _factors(
+            self._epsilon, contraction, rest, self._steps.count, stops_before=first > self._first_stop
+        )
         log_r, r_error = np.empty_like(log_a), np.empty_like(log_a)
-        length = BLOCK if last > self._first_stop else CHUNK
-        for end in range(log_a.size, 0, -length):
-            block = slice(max(0, end - length), end)
-            stops = np.arange(first + block.start, first + end) >= self._first_stop
+        block_length = BLOCK if last > self._first_stop else CHUNK
+        for end in range(log_a.size, 0, -block_length):
+            start = max(0, end - block_length)
+            block = slice(start, end)
+            may_stop = np.arange(first + start, first + end) >= self._first_stop
             log_r[block], r_error[block] = _stop_sums(
-                log_b[block], b_error[block], stops, self.inflow, self.inflow_error
+                log_b[block], b_error[block], may_stop, self.inflow, self.inflow_error
             )
-            self.inflow = float(log_r[block.start] + log_b[block.start])
-            self.inflow_error = float(r_error[block.start] + b_error[block.start])
+            self.inflow = float(log_r[start] + log_b[start])
+            self.inflow_error = float(r_error[start] + b_error[start])
         self._join(log_a + log_r, a_error + r_error)
 
     def _join(self, log_terms: FloatArray, errors: FloatArray) -> None:
@@ -252,17 +248,14 @@ class _BackwardPass:
         Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
         then at most the product of the largest A, and B and R of the step `first`.
         """
-        log_bound = self.inflow + self.inflow_error + float(self._log_largest + self._largest_error) + math.log(first)
-        is_negligible = 1 < first <= self._first_stop and log_bound < self.total_lower - NEGLIGIBLE
-        if is_negligible:
-            self.total_upper = _log_add(self.total_upper, log_bound)
-        return is_negligible
-
-
-def log_sum(values: FloatArray) -> float:
-    """Return log Σ e^values; −inf for no values."""
-    largest = float(values.max()) if values.size else -math.inf
-    return largest if math.isinf(largest) else largest + math.log(float(np.exp(values - largest).sum()))
+        if not 1 < first <= self._first_stop:
+            return False
+        log_largest = float(self._log_largest + self._largest_error)
+        log_bound = self.inflow + self.inflow_error + log_largest + math.log(first)
+        if not log_bound < self.total_lower - NEGLIGIBLE:
+            return False
+        self.total_upper = _log_add(self.total_upper, log_bound)
+        return True
 
 
 def _log_add(first: float, second: float) -> float:
@@ -271,19 +264,23 @@ def _log_add(first: float, second: float) -> float:
 
 
 def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the result of `theta_with_error` for one ε and shifts r, by a table if many of them are close together.
+    """Return log θ_ε(r) and a bound on its error at many shifts r, by a table if many of them are close together.
 
     Equal shifts are computed once. Shifts that are all large (`log_rest`) need no table, as direct evaluation is quick.
+
+    Args:
+        epsilon: ε, in nats.
+        shift: values of r, at least one.
     """
-    least, most = float(shift.min()), float(shift.max())
-    if least == most:
+    least, largest = float(shift.min()), float(shift.max())
+    if least == largest:
         value, error = theta_with_error(epsilon, shift[:1])
         return np.full(shift.shape, value[0]), np.full(shift.shape, error[0])
-    quick = 2.0 * epsilon < least * (least - 2.0)
-    pieces = max(LEAST_PIECES, math.ceil(min((most / least - 1.0) / PIECE, 1e9)))
-    if quick or shift.size < SAVING * pieces:
+    is_direct_quick = 2.0 * epsilon < least * (least - 2.0)
+    pieces = max(LEAST_PIECES, math.ceil(min((largest / least - 1.0) / PIECE, 1e9)))
+    if is_direct_quick or shift.size < SAVING * pieces:
         return theta_with_error(epsilon, shift)
-    return _tabulate(epsilon, shift, np.linspace(least, most, pieces + 1))
+    return _tabulate(epsilon, shift, np.linspace(least, largest, pieces + 1))
 
 
 def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -306,11 +303,16 @@ def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Flo
     if not np.isfinite(value).all():
         return theta_with_error(epsilon, shift)
     rise = np.diff(value)
-    bend = np.maximum(rise[:-1] - rise[1:], 0.0)
-    largest_gap = np.minimum(np.append(bend[0], bend), np.append(bend, bend[-1]))
-    # A rise has the errors of two nodes, and a bend those of four.
+    change_of_slope = np.maximum(rise[:-1] - rise[1:], 0.0)
+    at_left_node, at_right_node = (
+        np.append(change_of_slope[0], change_of_slope),
+        np.append(change_of_slope, change_of_slope[-1]),
+    )
+    largest_gap = np.minimum(at_left_node, at_right_node)
+    # A rise has the errors of two nodes, and a change of slope those of four.
     node_error = np.maximum(error[:-1], error[1:])
-    table_error = 6.0 * np.max(np.stack((node_error, np.roll(node_error, 1), np.roll(node_error, -1))), axis=0)
+    neighbours = np.stack((node_error, np.roll(node_error, 1), np.roll(node_error, -1)))
+    table_error = 6.0 * np.max(neighbours, axis=0)
     # The position of a shift in the table has a few roundoffs of its size.
     position = np.clip((shift - least) * (pieces / (most - least)), 0.0, pieces)
     piece = np.minimum(position.astype(np.int64), pieces - 1)
@@ -335,7 +337,7 @@ def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> fl
 def _factors(
     epsilon: float, contraction: FloatArray, rest: float | None, count: int, *, stops_before: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the log contraction factors B = θ_ε(r_c) of a chunk of steps, with bounds on their errors.
+    """Return the log contraction factors log B = log θ_ε(r_c) of a chunk of steps, with bounds on their errors.
 
     If every factor is negligibly close to 1, it counts as 1. If all are negligibly close to 0, the largest replaces
     all, provided that the step before the chunk may be released: then B R hardly adds to the 1 in every R_j.
@@ -351,14 +353,17 @@ def _factors(
         return np.zeros(contraction.shape), np.full(contraction.shape, 2.0 * rest)
     if stops_before:
         (largest,), (error,) = theta_with_error(epsilon, contraction.max(keepdims=True))
-        if largest + error < -NEGLIGIBLE - math.log(count):
-            return np.full(contraction.shape, max(largest + error, LEAST_LOG_FACTOR)), np.full(contraction.shape, 1e-19)
+        log_bound = largest + error
+        if log_bound < -NEGLIGIBLE - math.log(count):
+            value = max(log_bound, LEAST_LOG_FACTOR)
+            return np.full(contraction.shape, value), np.full(contraction.shape, 1e-19)
     value, errors = theta_of_many(epsilon, contraction)
-    return np.maximum(value, LEAST_LOG_FACTOR), np.where(value + errors < LEAST_LOG_FACTOR, 0.0, errors)
+    is_raised = value + errors < LEAST_LOG_FACTOR
+    return np.maximum(value, LEAST_LOG_FACTOR), np.where(is_raised, 0.0, errors)
 
 
 def _stop_sums(
-    factor: FloatArray, factor_error: FloatArray, stops: BoolArray, inflow: float, inflow_error: float
+    log_b: FloatArray, b_error: FloatArray, may_stop: BoolArray, inflow: float, inflow_error: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return log R_j (`log_scheduled_sum`) for the steps j of a block, and a bound on its error.
 
@@ -366,31 +371,22 @@ def _stop_sums(
     over steps τ of the block that may be released, and B and R are those of the first step after the block.
 
     Args:
-        factor: log B of each step of the block.
-        factor_error: bounds on their errors.
-        stops: mask of the steps that may be released.
+        log_b: log B of each step of the block.
+        b_error: bounds on their errors.
+        may_stop: mask of the steps that may be released.
         inflow: log(B R) of the first step after the block.
         inflow_error: bound on its error.
     """
-    log_product = _suffix(factor)  # S_j
-    error = _suffix(factor_error) + inflow_error
-    remaining_steps = np.arange(factor.size, 0.0, -1.0)
-    if not stops.any():
+    log_product = _suffix(log_b)  # S_j
+    error = _suffix(b_error) + inflow_error
+    remaining_steps = np.arange(log_b.size, 0.0, -1.0)
+    if not may_stop.any():
         rounding = 4 * UNIT_ROUNDOFF * (remaining_steps * np.abs(log_product) + abs(inflow))
         return log_product + inflow, error + rounding
-    terms_from_end = np.append(np.where(stops, -log_product, -np.inf), inflow)[::-1]
-    log_sum_of_terms = _running_sum(terms_from_end)[1:][::-1]
-    rounding = 4 * UNIT_ROUNDOFF * remaining_steps * (1.0 + np.abs(log_product) + np.abs(log_sum_of_terms))
-    return log_product + log_sum_of_terms, error + rounding
-
-
-def _running_sum(logs: FloatArray) -> FloatArray:
-    """Return log Σ_{k ≤ j} e^{logs_k}, by a plain sum if all terms are doubles relative to the largest."""
-    finite = logs[np.isfinite(logs)]
-    if not finite.size or finite.max() - finite.min() > MOST_RANGE:
-        return np.asarray(np.logaddexp.accumulate(logs))
-    with np.errstate(divide="ignore"):
-        return np.asarray(finite.max() + np.log(np.cumsum(np.exp(logs - finite.max()))))
+    log_terms = np.append(np.where(may_stop, -log_product, -np.inf), inflow)
+    log_sums = running_log_sums(log_terms[::-1])[1:][::-1]
+    rounding = 4 * UNIT_ROUNDOFF * remaining_steps * (1.0 + np.abs(log_product) + np.abs(log_sums))
+    return log_product + log_sums, error + rounding
 
 
 def _suffix(values: FloatArray) -> FloatArray:

@@ -141,17 +141,18 @@ def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> L
         left_slope = max(left_slope, _slope(outer.upper, left.lower, outer.x, left.x, -1.0))
     for outer in known[index + 2 : index + 2 + most]:
         right_slope = min(right_slope, _slope(right.lower, outer.upper, right.x, outer.x, 1.0))
-    if left_slope >= 0.0:
+    if left_slope >= 0.0:  # the function rises on the interval
         return Least(left.lower, left.x)
-    if right_slope <= 0.0:
+    if right_slope <= 0.0:  # the function falls on the interval
         return Least(right.lower, right.x)
-    # The function is above both lines, and so above their intersection if one line falls and the other rises.
+    # The function is above both lines, and so above their intersection, as one line falls and the other rises.
     rise = right.lower - left.lower + left_slope * left.x - right_slope * right.x
     intersection = min(max(rise / (left_slope - right_slope), left.x), right.x)
     change_from_left = left_slope * (intersection - left.x)
     change_from_right = right_slope * (intersection - right.x)
-    slack = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
-    return Least(min(left.lower + change_from_left, right.lower + change_from_right) - slack, intersection)
+    rounding = 8 * UNIT_ROUNDOFF * (left.lower + right.lower - change_from_left - change_from_right)
+    value = min(left.lower + change_from_left, right.lower + change_from_right)
+    return Least(value - rounding, intersection)
 
 
 def _slope(first: float, second: float, start: float, end: float, side: float) -> float:
@@ -184,10 +185,14 @@ def golden_sections(
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)
     for _ in range(steps):
-        is_left = at_left < at_right
-        low, high = np.where(is_left, low, left), np.where(is_left, right, high)
-        place = np.where(is_left, high - RATIO * (high - low), low + RATIO * (high - low))
-        value = cost(place)
-        left, right = np.where(is_left, place, right), np.where(is_left, left, place)
-        at_left, at_right = np.where(is_left, value, at_right), np.where(is_left, at_left, value)
+        keeps_left_part = at_left < at_right
+        low, high = np.where(keeps_left_part, low, left), np.where(keeps_left_part, right, high)
+        new_left, new_right = high - RATIO * (high - low), low + RATIO * (high - low)
+        new_point = np.where(keeps_left_part, new_left, new_right)
+        at_new_point = cost(new_point)
+        left, right = np.where(keeps_left_part, new_point, right), np.where(keeps_left_part, left, new_point)
+        at_left, at_right = (
+            np.where(keeps_left_part, at_new_point, at_right),
+            np.where(keeps_left_part, at_left, at_new_point),
+        )
     return np.asarray(np.where(at_left <= at_right, left, right))

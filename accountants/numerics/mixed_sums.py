@@ -1,4 +1,4 @@
-"""Sums of many weighted terms at many points, few of which matter at each: log Σ_k e^{f_k(x)}, every f_k monotone.
+"""Sums in logarithms, and sums of many terms, few of which matter at each point: log Σ_k e^{f_k(x)}, f_k monotone.
 
 Points are taken in blocks. In a block every f_k is between its values at the least and at the largest point. A term is
 left out if the larger of these two is 50 below the largest of the smaller values of all terms. It then adds nothing to
@@ -8,6 +8,7 @@ rounding.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ _NEGLIGIBLE = 50.0
 
 A million such terms add 2e-16 of the largest.
 """
+_MOST_RANGE = 500.0
+"""Range of logarithms, in nats, whose exponentials are added without a logarithm for each partial sum."""
 _BLOCK, _FEWEST_POINTS, _FEWEST_TERMS = 256, 512, 6
 _STEP = 4
 """Number of terms of which windows start and end at a multiple, so that neighbouring blocks share a window."""
@@ -43,10 +46,27 @@ def log_sums(logs: FloatArray) -> FloatArray:
     """
     largest = logs.max(axis=0)
     largest = np.where(np.isneginf(largest), 0.0, largest)
-    shares = logs - largest
-    np.exp(shares, out=shares)
+    scaled_terms = logs - largest
+    np.exp(scaled_terms, out=scaled_terms)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(shares.sum(axis=0)) + largest)
+        return np.asarray(np.log(scaled_terms.sum(axis=0)) + largest)
+
+
+def log_sum(values: FloatArray) -> float:
+    """Return log Σ e^values; −inf for no values."""
+    largest = float(values.max()) if values.size else -math.inf
+    if math.isinf(largest):
+        return largest
+    return largest + math.log(float(np.exp(values - largest).sum()))
+
+
+def running_log_sums(logs: FloatArray) -> FloatArray:
+    """Return log Σ_{k ≤ j} e^{logs_k} for each j, by a plain sum if the terms differ by at most e^`_MOST_RANGE`."""
+    finite = logs[np.isfinite(logs)]
+    if not finite.size or finite.max() - finite.min() > _MOST_RANGE:
+        return np.asarray(np.logaddexp.accumulate(logs))
+    with np.errstate(divide="ignore"):
+        return np.asarray(finite.max() + np.log(np.cumsum(np.exp(logs - finite.max()))))
 
 
 class PointRuns(NamedTuple):
@@ -95,8 +115,9 @@ def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterato
     stop = count - np.argmax(is_needed[::-1], axis=0)
     low = first_needed // _STEP * _STEP
     high = np.minimum(-(-stop // _STEP) * _STEP, count)
-    changes = np.flatnonzero((np.diff(low) != 0) | (np.diff(high) != 0)) + 1
-    for first, last in _runs(changes.tolist(), low.size):
+    is_new_run = (np.diff(low) != 0) | (np.diff(high) != 0)
+    starts_of_runs = np.flatnonzero(is_new_run) + 1
+    for first, last in _runs(starts_of_runs.tolist(), low.size):
         points = slice(int(blocks.stops[first]), int(blocks.stops[last + 1]))
         yield TermWindow(points, slice(int(low[first]), int(high[first])))
 

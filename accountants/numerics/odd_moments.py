@@ -15,12 +15,12 @@ _DAMPED, _LEAST_STEPS = 20.0, 16
 
 
 def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> FloatArray:
-    """Return 2 ∫ e^{−ct−t²/2} sinh(rt/2) dt / r by its power series in r, for r < max(1, c)/2.
+    """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 by its power series in r, for r < max(1, c)/2.
 
     With the moments M_n = ∫ tⁿ e^{−ct−t²/2} dt it is Σ_j (r/2)^{2j} M_{2j+1}/(2j + 1)!.
 
     Args:
-        c: ε/r.
+        c: c ≥ 0.
         first: M_0, the Mills ratio at c.
         shift: r.
     """

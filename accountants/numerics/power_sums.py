@@ -1,4 +1,4 @@
-"""Harmonic numbers and sums of roots, by the Euler–Maclaurin formula beyond the first terms, to 4 units of roundoff."""
+"""Geometric sums; harmonic numbers and sums of roots by the Euler–Maclaurin formula, to 4 units of roundoff."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import math
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 EULER = 0.5772156649015328606
+"""Euler's constant γ."""
 ZETA_OF_MINUS_HALF = -0.2078862249773545660
 _DIRECT = 64
+"""Number of terms below which they are added one by one."""
 PAD = 16 * UNIT_ROUNDOFF
 """Upper bound on the relative rounding of a harmonic number, its root, and a few products with it."""
 
@@ -31,3 +33,39 @@ def root_sum(count: int) -> float:
     root, square = math.sqrt(n), n * n
     tail = (1.0 / 24.0 - (1.0 / 1920.0 - 1.0 / (9216.0 * square)) / square) / root
     return math.fsum((2.0 / 3.0 * n * root, 0.5 * root, ZETA_OF_MINUS_HALF, tail))
+
+
+def geometric_sum(rest: float, count: float) -> float:
+    """Return G_T = Σ_{k<T} (1 − u)^k = (1 − (1 − u)^T)/u, within a relative 1e-15.
+
+    Args:
+        rest: u in [0, 1].
+        count: a real T ≥ 1.
+    """
+    if rest * count < 1e-17:
+        return count
+    if rest >= 1.0:
+        return 1.0
+    return -math.expm1(count * math.log1p(-rest)) / rest
+
+
+def triangular_sum(rest: float, count: float) -> float:
+    """Return H_T = Σ_{τ=1}^T G_τ of the geometric sums G_τ = Σ_{k<τ} (1 − u)^k, within a relative 1e-14 up to T = 1e9.
+
+    It is (T − (1 − u) G_T)/u, or for small u T the series Σ_{k ≥ 0} (−u)^k C(T + 1, k + 2).
+
+    Args:
+        rest: u in [0, 1].
+        count: T ≥ 0.
+    """
+    if count <= 0:
+        return 0.0
+    if rest * count >= 0.5:
+        return (count - (1.0 - rest) * geometric_sum(rest, count)) / rest
+    term = total = 0.5 * count * (count + 1.0)
+    for k in range(60):
+        term *= -rest * (count - 1.0 - k) / (k + 3.0)
+        total += term
+        if abs(term) < 1e-18 * total:
+            break
+    return total

@@ -3,11 +3,8 @@
 For two distributions P and Q with r = dP/dQ, E_Q[r] = 1. Hence E_Q[r^a] − 1 = E_Q[r^a − 1 − a (r − 1)]. This integrand
 is never negative. No cancellation occurs, for any distance of P and Q and any order a above one.
 
-For the Poisson-subsampled Gaussian mechanism, with r = 1 − q + q e^{sy − s²/2}, s = 1/z and y standard normal,
-
-    A − 1 = E[r^a] − 1 = E[r^a − 1 − a (r − 1)],   D_a = log(A)/(a − 1).
-
-No cancellation occurs for any small q. The error of the trapezoid rule with step h is at most
+For the Poisson-subsampled Gaussian mechanism, r = 1 − q + q e^{sy − s²/2} with s = 1/z and y standard normal, and
+D_a = log(E[r^a])/(a − 1). The error of the trapezoid rule with step h is at most
 2 e^{w²/2}/(e^{2πw/h} − 1) of E[r^a] for every w < π z. The error of truncation at c on either side is at most 2 Φ(−c)
 of it (docs/engine-certificate.md A2, direction "remove").
 """
@@ -69,8 +66,9 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
     if not is_positive.any():
         return Interval(0.0, 0.0)
     log_terms, log_q, log_r = log_terms[is_positive], log_second[is_positive], log_ratio[is_positive]
+    finite_log_r = np.where(np.isfinite(log_r), np.abs(log_r), 0.0)
     size = np.abs(log_q) + np.abs(log_terms)
-    size += order * np.where(np.isfinite(log_r), np.abs(log_r), 0.0)
+    size += order * finite_log_r
     rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * size)
     lower = divergence_of_log_excess(_log_sum(log_terms - rounding), order)
     upper = divergence_of_log_excess(_log_sum(log_terms + rounding), order)
@@ -200,19 +198,32 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
     largest = np.max(log_terms, axis=1)
     sums = np.sum(np.exp(log_terms - largest[:, None]), axis=1)  # pairwise, of positive terms
     sizes = np.max(exponents + column * np.abs(log_ratio), axis=1)
-    # The errors of the rule and of the truncation are relative to E[r^a].
     log_relative_error = float(np.logaddexp(log_quadrature_error, _log_ends(step)))
     log_left_out = np.log(column[:, 0]) + log_tops + _LOG_LEFT_OUT + math.log(count * step)
+    log_step, log_normaliser = math.log(step), 0.5 * math.log(2.0 * math.pi)
     bounds = []
     columns = (largest.tolist(), sums.tolist(), sizes.tolist(), log_left_out.tolist())
-    for order, top, total, size, left_out in zip(orders, *columns, strict=True):
-        log_integral = top + math.log(total) + math.log(step) - 0.5 * math.log(2.0 * math.pi)
+    for order, log_largest, total, size, left_out in zip(orders, *columns, strict=True):
+        log_integral = log_largest + math.log(total) + log_step - log_normaliser
         rounding = UNIT_ROUNDOFF * (128.0 + 4.0 * (size + abs(log_integral)) + 4.0 * math.log2(count))
-        # E[r^a] is 1 plus the integral. As it is at least 1, the factor 2 + 2a covers the errors of 1 + a (r − 1) too.
-        log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
-        log_error += _log_one_more(left_out - log_error)
+        log_error = _log_error(log_integral, order, log_relative_error, left_out)
         bounds.append(_divergence_around(log_integral, order, rounding=rounding, log_error=log_error))
     return bounds
+
+
+def _log_error(log_integral: float, order: float, log_relative_error: float, log_left_out: float) -> float:
+    """Return the log of a bound on the error of the integral E[r^a] − 1.
+
+    E[r^a] is 1 plus the integral. As it is at least 1, the factor 2 + 2a covers the errors of 1 + a (r − 1) too.
+
+    Args:
+        log_integral: log of the integral.
+        order: order a.
+        log_relative_error: log of the error of the rule, relative to E[r^a].
+        log_left_out: log of a bound on the nodes that are left out.
+    """
+    log_error = _log_one_more(log_integral) + math.log(2.0 + 2.0 * order) + log_relative_error
+    return log_error + _log_one_more(log_left_out - log_error)
 
 
 def _divergence_around(log_integral: float, order: float, *, rounding: float, log_error: float) -> Interval:
@@ -262,25 +273,27 @@ def _binomial_sum(order: int, rate: float, shift: float) -> Interval:
         shift: sensitivity s in standard deviations of the noise.
     """
     k, log_binomials = _binomials(order)
-    exponent = (0.5 * shift * shift) * k * (k - 1.0)
-    small = np.minimum(exponent, _LARGE_EXPONENT)
-    with np.errstate(divide="ignore"):
-        log_rise = np.where(
-            exponent < _LARGE_EXPONENT,
-            np.log(np.expm1(small)),
-            exponent + np.log1p(-np.exp(-np.maximum(exponent, 1.0))),
-        )
+    x = (0.5 * shift * shift) * k * (k - 1.0)
+    log_rise = _log_expm1(x)
     log_in, log_out = k * math.log(rate), (order - k) * math.log1p(-rate)
     log_terms = log_binomials + log_in + log_out + log_rise
     largest = float(np.max(log_terms))
     if largest == -math.inf:
         return Interval(0.0, math.nextafter(0.0, 1.0))
     log_sum = largest + math.log(float(np.sum(np.exp(log_terms - largest))))
-    is_positive = np.isfinite(log_terms)
-    size = float(np.max((log_binomials - log_in - log_out + np.abs(log_rise) + exponent)[is_positive]))
+    sizes = log_binomials - log_in - log_out + np.abs(log_rise) + x
+    size = float(np.max(sizes[np.isfinite(log_terms)]))
     rounding = UNIT_ROUNDOFF * (64.0 + 4.0 * (size + abs(log_sum)) + 4.0 * math.log2(order))
     lower = divergence_of_log_excess(log_sum - rounding, order)
     return Interval(lower, divergence_of_log_excess(log_sum + rounding, order))
+
+
+def _log_expm1(x: FloatArray) -> FloatArray:
+    """Return log(e^x − 1) for x ≥ 0, elementwise; −∞ at 0."""
+    with np.errstate(divide="ignore"):
+        for_small = np.log(np.expm1(np.minimum(x, _LARGE_EXPONENT)))
+    for_large = x + np.log1p(-np.exp(-np.maximum(x, 1.0)))
+    return np.where(x < _LARGE_EXPONENT, for_small, for_large)
 
 
 @functools.lru_cache(maxsize=256)
@@ -326,19 +339,20 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
         order: order a > 1.
         shift: distance s of the locations over the scale, at least 0.
     """
-    rise, fall = (order - 1.0) * shift, order * shift
-    share, rest = order / (2.0 * order - 1.0), (order - 1.0) / (2.0 * order - 1.0)
-    if rise > _LARGE_EXPONENT:
-        log_moment = math.log(share) + rise + math.log1p((order - 1.0) / order * math.exp(-rise - fall))
-        error = 16 * UNIT_ROUNDOFF * (1.0 + rise)
-        return Interval((log_moment - error) / (order - 1.0), (log_moment + error) / (order - 1.0))
-    gain, loss = share * math.expm1(rise), rest * -math.expm1(-fall)
+    a = order
+    exponent, other_exponent = (a - 1.0) * shift, a * shift
+    weight, other_weight = a / (2.0 * a - 1.0), (a - 1.0) / (2.0 * a - 1.0)
+    if exponent > _LARGE_EXPONENT:
+        log_moment = math.log(weight) + exponent + math.log1p((a - 1.0) / a * math.exp(-exponent - other_exponent))
+        error = 16 * UNIT_ROUNDOFF * (1.0 + exponent)
+        return Interval((log_moment - error) / (a - 1.0), (log_moment + error) / (a - 1.0))
+    gain, loss = weight * math.expm1(exponent), other_weight * -math.expm1(-other_exponent)
     error = 16 * UNIT_ROUNDOFF * (gain + loss)
     least_excess, largest_excess = max(gain - loss - error, 0.0), max(gain - loss + error, 0.0)
-    lower = math.log1p(least_excess) / (order - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)
-    upper = math.log1p(largest_excess) / (order - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
+    lower = math.log1p(least_excess) / (a - 1.0) * (1.0 - 8 * UNIT_ROUNDOFF)
+    upper = math.log1p(largest_excess) / (a - 1.0) * (1.0 + 8 * UNIT_ROUNDOFF)
     # The divergence is at most a s²/2, and at most the largest loss s.
-    upper = min(upper, min(0.5 * order * shift * shift, shift) * (1.0 + 16 * UNIT_ROUNDOFF))
+    upper = min(upper, min(0.5 * a * shift * shift, shift) * (1.0 + 16 * UNIT_ROUNDOFF))
     return Interval(min(lower, upper), upper)
 
 

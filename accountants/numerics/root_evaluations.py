@@ -82,13 +82,13 @@ class RootEvaluations:
         interpolated = self._interpolate(wanted)
         if interpolated is not None:
             last_point, _ = self._points[-1]
-            if abs(interpolated - newton) < 0.5 * abs(newton - last_point):
-                estimate = interpolated
-        above = max((x for x, value in self._points if value > wanted), default=-math.inf)
-        below = min((x for x, value in self._points if value <= wanted), default=math.inf)
-        is_bracket = above < below and math.isfinite(below - above)
-        if is_bracket and not above < estimate < below:
-            return 0.5 * (above + below)
+            is_close_to_newton = abs(interpolated - newton) < 0.5 * abs(newton - last_point)
+            estimate = interpolated if is_close_to_newton else newton
+        largest_above = max((point for point, value in self._points if value > wanted), default=-math.inf)
+        least_below = min((point for point, value in self._points if value <= wanted), default=math.inf)
+        is_bracket = largest_above < least_below and math.isfinite(least_below - largest_above)
+        if is_bracket and not largest_above < estimate < least_below:
+            return 0.5 * (largest_above + least_below)
         return estimate
 
     def _interpolate(self, wanted: float) -> float | None:

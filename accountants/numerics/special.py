@@ -48,6 +48,7 @@ _SQRT_HALF = math.sqrt(0.5)
 _SQRT_HALF_PI = math.sqrt(math.pi / 2)
 _SPLITTER = 2.0**27 + 1
 _FEW = 16
+"""Number of values up to which Python's numbers are quicker than arrays."""
 _FAR_RATIO = 1e7
 """Ratio of ε to the shift above which the series equals its first term."""
 
@@ -67,9 +68,10 @@ def log_difference(larger: FloatArray, smaller: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(np.isneginf(smaller), -np.inf, smaller - larger)
         # log1p keeps digits for wide gaps, expm1 for narrow ones.
-        wide = np.log1p(-np.exp(np.minimum(gap, 0.0)))
-        narrow = np.log(-np.expm1(np.minimum(gap, 0.0)))
-    return np.asarray(np.where(np.isneginf(larger), -np.inf, larger + np.where(gap < -math.log(2.0), wide, narrow)))
+        for_wide_gap = np.log1p(-np.exp(np.minimum(gap, 0.0)))
+        for_narrow_gap = np.log(-np.expm1(np.minimum(gap, 0.0)))
+    difference = larger + np.where(gap < -math.log(2.0), for_wide_gap, for_narrow_gap)
+    return np.asarray(np.where(np.isneginf(larger), -np.inf, difference))
 
 
 def log1m_exp(x: ArrayLike) -> FloatArray:
@@ -84,21 +86,25 @@ def log_one_minus_exp(x: FloatArray) -> FloatArray:
     It changes formula at −0.7, and `log1m_exp` at −log 2. The two may differ in the last place between these.
     """
     if np.size(x) == 1:  # many times quicker for one number
-        number = float(np.reshape(x, ()))
-        if not number < 0.0:
-            value = number if math.isnan(number) else -math.inf
-        else:
-            value = math.log(-math.expm1(number)) if number > -0.7 else math.log1p(-math.exp(number))
-        return np.full(np.shape(x), value)
+        return np.full(np.shape(x), _log_one_minus_exp_at(float(np.reshape(x, ()))))
     at = np.minimum(x, 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.where(at > -0.7, np.log(-np.expm1(at)), np.log1p(-np.exp(np.minimum(at, -0.5)))))
 
 
+def _log_one_minus_exp_at(x: float) -> float:
+    """Return the result of `log_one_minus_exp` for one number; NaN stays NaN."""
+    if x < 0.0:
+        return math.log(-math.expm1(x)) if x > -0.7 else math.log1p(-math.exp(x))
+    return x if math.isnan(x) else -math.inf
+
+
 def log_sum(first: float, second: float) -> float:
     """Return log(e^first + e^second) of two numbers."""
     larger, smaller = max(first, second), min(first, second)
-    return larger + math.log1p(math.exp(smaller - larger)) if smaller > -math.inf else larger
+    if smaller == -math.inf:
+        return larger
+    return larger + math.log1p(math.exp(smaller - larger))
 
 
 def log_expm1(x: float) -> float:
@@ -126,14 +132,14 @@ def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
         shift: r.
     """
     square, square_low = _two_product(shift, shift)
-    half, half_low = 0.5 * square, 0.5 * square_low
-    # ε − r²/2 as the sum gap + gap_low (Knuth's two-sum).
-    gap = epsilon - half
-    removed = gap - epsilon
-    gap_low = (epsilon - (gap - removed)) - (half + removed) - half_low
-    quotient = gap / shift
+    half_square, half_square_low = 0.5 * square, 0.5 * square_low
+    # The numerator ε − r²/2 as the sum numerator + numerator_low (Knuth's two-sum).
+    numerator = epsilon - half_square
+    subtracted = numerator - epsilon
+    numerator_low = (epsilon - (numerator - subtracted)) - (half_square + subtracted) - half_square_low
+    quotient = numerator / shift
     product, product_low = _two_product(quotient, shift)
-    correction = ((gap - product) - product_low + gap_low) / shift
+    correction = ((numerator - product) - product_low + numerator_low) / shift
     high = quotient + correction
     return high, (quotient - high) + correction
 
@@ -180,19 +186,19 @@ def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray
     is_regular = (r > 0) & ~is_infinite & np.isfinite(eps)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         threshold = np.where(is_regular, eps / r - 0.5 * r, 0.0)
-    is_beyond, is_before = is_regular & (threshold > FARTHEST), is_regular & (threshold < -FARTHEST)
-    log_value[is_beyond] = LEAST_LOG
-    log_value[is_before], log_complement[is_before] = 0.0, LEAST_LOG
-    is_inside = is_regular & ~is_beyond & ~is_before
-    if is_inside.any():
-        log_value[is_inside], log_complement[is_inside] = _theta_inside(eps[is_inside], r[is_inside])
+    is_far_above, is_far_below = is_regular & (threshold > FARTHEST), is_regular & (threshold < -FARTHEST)
+    log_value[is_far_above] = LEAST_LOG
+    log_value[is_far_below], log_complement[is_far_below] = 0.0, LEAST_LOG
+    is_computed = is_regular & ~is_far_above & ~is_far_below
+    if is_computed.any():
+        log_value[is_computed], log_complement[is_computed] = _theta_inside(eps[is_computed], r[is_computed])
     return log_value, log_complement
 
 
 def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the result of `_theta` for arrays of equal shape, by one number after the other."""
     pairs = zip(eps.ravel().tolist(), r.ravel().tolist(), strict=True)
-    logs = [theta_logs(*pair) for pair in pairs]
+    logs = [theta_logs(epsilon, shift) for epsilon, shift in pairs]
     values, complements = np.asarray(logs, dtype=np.float64).reshape(-1, 2).T
     return values.reshape(eps.shape), complements.reshape(eps.shape)
 
@@ -252,11 +258,11 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
         log_density = _log_density(a, a_low)
         is_below = a < -1.0
         mills_sum = mills(np.where(is_below, -a, 0.0)) + mills(np.maximum(a + r, 0.0))
-        complement = np.minimum(log_density + np.log(mills_sum), 0.0)
-        log_bracket = _log_mills_difference(a, eps, r)
-        value_below = log1m_exp(np.where(is_below, complement, 0.0))
-        log_value = np.minimum(np.where(is_below, value_below, log_density + log_bracket), 0.0)
-        log_complement = np.where(is_below, complement, log1m_exp(log_value))
+        complement_below = np.minimum(log_density + np.log(mills_sum), 0.0)
+        value_below = log1m_exp(np.where(is_below, complement_below, 0.0))
+        value_above = log_density + _log_mills_difference(a, eps, r)
+        log_value = np.minimum(np.where(is_below, value_below, value_above), 0.0)
+        log_complement = np.where(is_below, complement_below, log1m_exp(log_value))
     return log_value, log_complement
 
 
@@ -295,34 +301,58 @@ def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
 def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
     """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, also for r near 1 and for a near 1.
 
-    Let L = log r and b = a − 1. There are three forms:
-
-    - for |aL| < 1/4 the series Σ_{k ≥ 2} a (a^(k−1) − 1) L^k/k!, with terms that fall by a factor of 8 at least;
-    - for bL > 1 the form r^a (1 − e^(−bL) (1 + b (1 − e^(−L)))), with a bracket of at least 1/4;
-    - between them r (e^(bL) − 1) − b (r − 1). Both terms are proportional to b as b approaches 0. Their difference is
-      at least |aL|/2 > 1/8 of the larger, because r (e^(bL) − 1) is about bL (1 + bL/2 + L).
+    Let L = log r and b = a − 1. There are three forms: a series for |aL| < 1/4 (`_log_excess_series`), one for bL > 1
+    (`_log_excess_of_large`), and one between them (`_log_excess_between`).
 
     Args:
         order: order a > 1, or a column of orders.
         log_ratio: L, elementwise.
     """
-    b = order - 1.0
-    power = b * log_ratio
-    falling = np.exp(-np.maximum(power, 1.0))
-    bracket = 1.0 - falling + b * np.expm1(-np.maximum(log_ratio, 0.0)) * falling
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_large = order * log_ratio + np.log(bracket)
+    power = (order - 1.0) * log_ratio
+    log_large = _log_excess_of_large(order, log_ratio)
     is_large = power > 1.0
     if is_large.all():
         return np.asarray(log_large)
     is_series = np.abs(order * log_ratio) < 0.25
     log_series = _log_excess_series(order, np.where(is_series, log_ratio, 0.0))
-    positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
-    middle_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
-    middle_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
+    log_between = _log_excess_between(order, log_ratio)
+    return np.asarray(np.where(is_series, log_series, np.where(is_large, log_large, log_between)))
+
+
+def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
+    """Return log(r^a (1 − e^{−bL} (1 + b (1 − e^{−L})))) for bL > 1; the bracket is then at least 1/4.
+
+    For other L the result has no meaning.
+
+    Args:
+        order: order a = 1 + b > 1, or a column of orders.
+        log_ratio: L = log r, elementwise.
+    """
+    b = order - 1.0
+    decay = np.exp(-np.maximum(b * log_ratio, 1.0))
+    bracket = 1.0 - decay + b * np.expm1(-np.maximum(log_ratio, 0.0)) * decay
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_middle = np.where(log_ratio > 0.0, log_ratio + np.log(middle_above_one), np.log(middle_below_one))
-        return np.asarray(np.where(is_series, log_series, np.where(is_large, log_large, log_middle)))
+        return np.asarray(order * log_ratio + np.log(bracket))
+
+
+def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
+    """Return log(r (e^{bL} − 1) − b (r − 1)) for |aL| ≥ 1/4 and bL ≤ 1.
+
+    Both terms are proportional to b as b approaches 0. Their difference is at least |aL|/2 > 1/8 of the larger,
+    because r (e^{bL} − 1) is about bL (1 + bL/2 + L). For other L the result has no meaning.
+
+    Args:
+        order: order a = 1 + b > 1, or a column of orders.
+        log_ratio: L = log r, elementwise.
+    """
+    b = order - 1.0
+    positive, negative = np.maximum(log_ratio, 0.0), np.minimum(log_ratio, 0.0)
+    for_ratio_below_one = np.exp(negative) * np.expm1(b * negative) - b * np.expm1(negative)
+    # For r > 1, r is taken out of the logarithm.
+    for_ratio_above_one = np.expm1(np.minimum(b * positive, 1.0)) + b * np.expm1(-positive)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_above_one = log_ratio + np.log(for_ratio_above_one)
+        return np.asarray(np.where(log_ratio > 0.0, log_above_one, np.log(for_ratio_below_one)))
 
 
 def _log_excess_series(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:

@@ -66,10 +66,11 @@ class TiltedPieces(NamedTuple):
         """
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
-        far_bound = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))
+        bound_beyond_pi = a / np.tanh(a) / np.hypot(a, np.maximum(y, math.pi))
         sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))
-        near_bound = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
-        modulus = np.where(y < math.pi, np.maximum(near_bound, far_bound), far_bound) * (1.0 + 1e-12)
+        exact = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
+        bound = np.where(y < math.pi, np.maximum(exact, bound_beyond_pi), bound_beyond_pi)
+        modulus = bound * (1.0 + 1e-12)
         return float(self.masses @ (1.0 - np.minimum(modulus, 1.0)))
 
 

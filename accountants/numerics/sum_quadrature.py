@@ -59,21 +59,14 @@ class _TiltedPoints(NamedTuple):
     omitted_weight: float
 
     def transform_error(self, frequencies: FloatArray) -> FloatArray:
-        """Bound the error of φ(t) − 1 at each frequency t.
-
-        The four terms are the points left out, rounding, the errors of the weights, and those of the points.
-        """
+        """Bound the error of φ(t) − 1 at each frequency t: by points left out, roundings, and errors of the data."""
         mean_size = float(self.weights @ np.abs(self.points))
+        rounding = np.minimum(mean_size * frequencies, 2.0) * UNIT_ROUNDOFF * (4.0 * math.sqrt(self.points.size) + 64.0)
         mean_weight_error = float(self.weight_errors @ np.abs(self.points))
-        largest_change = np.minimum(mean_size * frequencies, 2.0)
-        relative_rounding = UNIT_ROUNDOFF * (4.0 * math.sqrt(self.points.size) + 64.0)
+        error_of_weights = np.minimum(2.0 * float(self.weight_errors.sum()), 2.0 * mean_weight_error * frequencies)
         point_errors = self.point_errors + 4 * UNIT_ROUNDOFF * np.abs(self.points)
-        return np.asarray(
-            2.0 * self.omitted_weight
-            + largest_change * relative_rounding
-            + np.minimum(2.0 * float(self.weight_errors.sum()), 2.0 * mean_weight_error * frequencies)
-            + frequencies * float(self.weights @ point_errors)
-        )
+        error_of_points = frequencies * float(self.weights @ point_errors)
+        return np.asarray(2.0 * self.omitted_weight + rounding + error_of_weights + error_of_points)
 
 
 def integrate_transform(
@@ -96,11 +89,12 @@ def integrate_transform(
     """
     tilted = _tilt_points(nodes, tilt, count)
     frequencies = np.asarray(rule.spacing * np.arange(rule.last_index + 1), dtype=np.float64)
-    change = _transform_change(tilted, rule.spacing, rule.last_index)
-    x, y = change.real, change.imag
-    log_modulus = 0.5 * np.log1p(np.maximum(2.0 * x + x * x + y * y, -1.0 + 1e-15))
     z = tilt + 1j * frequencies
-    log_power = count * (log_modulus + 1j * np.arctan2(y, 1.0 + x))
+    change = _transform_change(tilted, rule.spacing, rule.last_index)  # φ − 1
+    real, imaginary = change.real, change.imag
+    square_minus_one = 2.0 * real + real * real + imaginary * imaginary  # |φ|² − 1
+    log_modulus = 0.5 * np.log1p(np.maximum(square_minus_one, -1.0 + 1e-15))
+    log_power = count * (log_modulus + 1j * np.arctan2(imaginary, 1.0 + real))
     terms = np.exp(log_power + 0.5 * (rule.smoothing_std * z) ** 2) / z**2
     terms[0] *= 0.5
     # An error η of φ changes φⁿ by at most |φ|ⁿ ((1 + η/|φ|)ⁿ − 1).

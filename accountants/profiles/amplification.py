@@ -88,13 +88,14 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
         epsilon: values of ε', in nats.
         rate: inclusion probability q.
     """
-    small = np.minimum(epsilon, 30.0)
+    limited = np.minimum(epsilon, 30.0)
     with np.errstate(over="ignore", divide="ignore"):
-        quotient = np.expm1(small) / rate
-        log_quotient = np.log(np.expm1(small)) - math.log(rate)
-        near = np.where(np.isinf(quotient), log_quotient, np.log1p(quotient))
-    far = epsilon - math.log(rate) + np.log1p((rate - 1.0) * np.exp(-np.maximum(epsilon, 30.0)))
-    return np.asarray(np.where(epsilon < 30.0, near, far))
+        quotient = np.expm1(limited) / rate
+        log_quotient = np.log(np.expm1(limited)) - math.log(rate)
+        for_small = np.where(np.isinf(quotient), log_quotient, np.log1p(quotient))
+    # e^ε'/q is taken out of the logarithm.
+    for_large = epsilon - math.log(rate) + np.log1p((rate - 1.0) * np.exp(-np.maximum(epsilon, 30.0)))
+    return np.asarray(np.where(epsilon < 30.0, for_small, for_large))
 
 
 def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
@@ -152,8 +153,9 @@ class AmplifiedProfile(Profile):
     @property
     def supremum(self) -> float:
         """log(1 − q + q e^s), rounded up, for the largest loss s of the base; math.inf if none is known."""
-        most = self.base.supremum
-        return amplified_epsilon(most, self.rate) * (1.0 + _ROUNDED_END) if most < math.inf else most
+        if self.base.supremum == math.inf:
+            return math.inf
+        return amplified_epsilon(self.base.supremum, self.rate) * (1.0 + _ROUNDED_END)
 
     @property
     def tail_accuracy(self) -> float:
@@ -218,11 +220,12 @@ class DilutedProfile(Profile):
     def supremum(self) -> float:
         """−log(1 − q + q e^{−s}), rounded up, for the largest loss s of the base; −log(1 − q) if none is known."""
         decay = math.exp(-self.base.supremum)
-        # 1 − q + q e^{−s} is computed as 1 + `change`, with `expm1` for small s, where e^{−s} − 1 would cancel.
-        change = self.rate * (decay - 1.0) if decay < 0.5 else self.rate * math.expm1(-self.base.supremum)
+        decay_less_one = decay - 1.0 if decay < 0.5 else math.expm1(-self.base.supremum)
+        change = self.rate * decay_less_one  # the ratio is 1 + change
         if change > -0.5:
             return -math.log1p(change) * (1.0 + _ROUNDED_END)
-        least_ratio = (1.0 - self.rate if self.absent is None else self.absent) + self.rate * decay
+        absent = 1.0 - self.rate if self.absent is None else self.absent
+        least_ratio = absent + self.rate * decay
         return -math.log(least_ratio) * (1.0 + _ROUNDED_END) if least_ratio > 0.0 else math.inf
 
     @property
@@ -232,10 +235,11 @@ class DilutedProfile(Profile):
 
     def _log_factor(self, epsilon: FloatArray) -> FloatArray:
         """Return log(1 − u) with u = (1 − q)(e^ε' − 1)/q, and −inf for u ≥ 1."""
+        absent = 1.0 - self.rate if self.absent is None else self.absent
         with np.errstate(over="ignore"):
-            absent = 1.0 - self.rate if self.absent is None else self.absent
             u = np.expm1(np.minimum(epsilon, 700.0)) * (absent / self.rate)
-        return np.asarray(np.log1p(-np.minimum(u, 1.0), where=u < 1.0, out=np.full(np.shape(u), -np.inf)))
+        log_factor = np.full(np.shape(u), -np.inf)
+        return np.asarray(np.log1p(-np.minimum(u, 1.0), where=u < 1.0, out=log_factor))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log q + log(1 − u) + log δ(ε' − log(1 − u))."""
@@ -267,11 +271,12 @@ class DilutedProfile(Profile):
         return None if tails is None else self._mix(tails, is_positive)
 
     def _base_point(self, epsilon: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return ε' − log(1 − u), 0 for u ≥ 1, and whether u < 1."""
+        """Return the base's ε, which is ε' − log(1 − u) and 0 for u ≥ 1, and a mask of u < 1 (`_log_factor`)."""
         point = np.asarray(epsilon, dtype=np.float64)
         log_factor = self._log_factor(point)
         is_positive = np.isfinite(log_factor)
-        return np.where(is_positive, point - np.where(is_positive, log_factor, 0.0), 0.0), is_positive
+        finite_factor = np.where(is_positive, log_factor, 0.0)
+        return np.where(is_positive, point - finite_factor, 0.0), is_positive
 
     def _mix(self, tails: Tails, is_positive: BoolArray) -> Tails:
         """Return the log tails of Q and of (1 − q) Q + q P, from those of Q and of P.
@@ -314,19 +319,20 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
         return base, base
     forward = AmplifiedProfile(base.forward, share.rate, share.absent)
     backward = DilutedProfile(base.backward, share.rate, share.absent)
-    mu, law = base.gaussian_dp_mu, base.law
+    law = base.law
     if isinstance(law, GaussianMixtureLaw) and law.direction == "remove":
         smaller, larger = mixtures_around(law, share.around)
         upper = Pair(forward, backward, law=larger)
-        return upper, upper if smaller == larger else Pair(forward, backward, law=smaller)
-    if mu is None:
-        atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
-        plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
-        profiles = (forward,) if base.symmetric else (forward, backward)
-        search = SubsampledSearch(profiles, base, share.rate)
-        pair = Pair(forward, backward, atoms=atoms, plateau=plateau, below=base, special_search=search)
-        return pair, pair
-    return pairs_around_rate(forward, backward, share, mu, "remove")
+        attained = upper if smaller == larger else Pair(forward, backward, law=smaller)
+        return upper, attained
+    if base.gaussian_dp_mu is not None:
+        return pairs_around_rate(forward, backward, share, base.gaussian_dp_mu, "remove")
+    atoms = None if base.atoms is None else base.atoms.mix(share.rate, share.absent)
+    plateau = amplify_plateau(base.plateau, Fraction(share.around[1]))
+    profiles = (forward,) if base.symmetric else (forward, backward)
+    search = SubsampledSearch(profiles, base, share.rate)
+    pair = Pair(forward, backward, atoms=atoms, plateau=plateau, below=base, special_search=search)
+    return pair, pair
 
 
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
@@ -340,10 +346,12 @@ def amplify_symmetrically(base: Pair, share: Share) -> Pair:
         share: inclusion probability q.
     """
     mu = base.gaussian_dp_mu
-    share = share if mu is None else Share.at(share.around[1])
+    if mu is not None:
+        share = Share.at(share.around[1])
     profile = AmplifiedProfile(base.forward, share.rate, share.absent)
     law = None if mu is None else DrawnGaussianLaw(share.rate, mu)
-    return Pair(profile, profile, law=law, below=base, special_search=SubsampledSearch((profile,), base, share.rate))
+    search = SubsampledSearch((profile,), base, share.rate)
+    return Pair(profile, profile, law=law, below=base, special_search=search)
 
 
 def pairs_around_rate(

@@ -103,7 +103,7 @@ class AtomicProfile(Profile):
         The first array bounds the relative error of e^{l_i} Σ_{j ≥ i} q_j at each loss l_i, where q_j = p_j e^{−l_j}.
         The second one is the log of a bound on the resulting error of δ(l_i), in the order of `_log_delta_at_losses`.
         """
-        losses, sizes, unit = self._loss_array, np.abs(self._loss_array), 8 * UNIT_ROUNDOFF
+        losses, sizes = self._loss_array, np.abs(self._loss_array)
         log_q = self._tails[1][:-1]
         if not losses.size:
             return np.zeros(1), np.full(1, -np.inf)
@@ -112,10 +112,11 @@ class AtomicProfile(Profile):
             log_weighted_sizes = np.asarray(self.log_masses) - losses + np.log(sizes)
             log_totals = np.logaddexp.accumulate(log_weighted_sizes[::-1])[::-1]
             mean_sizes = np.exp(np.where(np.isneginf(log_q), 0.0, log_totals - log_q))
-            relative = unit * (sizes + np.maximum(mean_sizes, 0.0))
+            relative_errors = 8 * UNIT_ROUNDOFF * (sizes + np.maximum(mean_sizes, 0.0))
             log_steps = losses[1:] + log_one_minus_exp(losses[:-1] - losses[1:]) + log_q[1:]
-            log_errors = np.append(-np.inf, (log_steps + np.log(relative[1:]))[::-1])
-        return np.append(relative, 0.0), np.append(np.logaddexp.accumulate(log_errors)[::-1], -np.inf)
+            log_errors_of_steps = (log_steps + np.log(relative_errors[1:]))[::-1]
+        log_errors = np.logaddexp.accumulate(np.append(-np.inf, log_errors_of_steps))[::-1]
+        return np.append(relative_errors, 0.0), np.append(log_errors, -np.inf)
 
     def _next(self, epsilon: FloatArray) -> IntArray:
         """Return the index of the first loss above ε; n if no loss is."""
@@ -165,13 +166,15 @@ class AtomicProfile(Profile):
         log_delta_at_losses, log_q = self._lists
         value, error = log_delta_at_losses[index], 0.0
         if index < len(self.losses):
-            relative, log_errors = self._error_lists
+            relative_errors, log_errors = self._error_lists
             next_loss = self.losses[index]
             log_step = next_loss + log1m_exp_at(min(epsilon - next_loss, 0.0)) + log_q[index]
             value = log_sum(value, log_step)
             if value > -math.inf:
-                error = math.exp(log_errors[index] - value) + relative[index] * math.exp(log_step - value)
-        slack = self.tail_accuracy * (1.0 + abs(value)) + error if value > -math.inf else 0.0
+                error = math.exp(log_errors[index] - value) + relative_errors[index] * math.exp(log_step - value)
+        if value == -math.inf:
+            return Interval(value, value)
+        slack = self.tail_accuracy * (1.0 + abs(value)) + error
         lower = value - slack if value > LEAST_LOG else -math.inf
         return Interval(lower, min(value + slack, 0.0))
 
@@ -212,11 +215,12 @@ class AtomicProfile(Profile):
             return None
         loss = self.losses[index]
         neighbours = self.losses[max(index - 1, 0) : index] + self.losses[index + 1 : index + 2]
-        nearest = min([*(abs(loss - neighbour) for neighbour in neighbours), loss])
-        step = max(_GAP_SHARE * nearest, _LEAST_STEP)
+        distances = [abs(loss - neighbour) for neighbour in neighbours]
+        step = max(_GAP_SHARE * min([*distances, loss]), _LEAST_STEP)
         if loss < 2.0 * step:
             return None
-        return NearTest(loss, bounds, width, LOSS / (step * step), bent=True)
+        steepness = LOSS / (step * step)
+        return NearTest(loss, bounds, width, steepness, bent=True)
 
     def estimated_epsilon(self, log_delta: float) -> float:
         """Estimate the ε at which δ has a given logarithm.
@@ -239,9 +243,11 @@ class AtomicProfile(Profile):
         loss, log_delta_at_loss = self.losses[index], log_delta_at_losses[index]
         if log_delta_at_loss >= log_delta:
             return loss
-        log_excess = log_delta + log1m_exp_at(log_delta_at_loss - log_delta)
+        log_excess = log_delta + log1m_exp_at(log_delta_at_loss - log_delta)  # log(δ − δ(l))
         share = math.exp(min(log_excess - loss - log_q[index], 0.0))
-        return loss + math.log1p(-share) if share < 1.0 else -math.inf
+        if share >= 1.0:
+            return -math.inf
+        return loss + math.log1p(-share)
 
 
 _GAP_SHARE, _LEAST_STEP = 1e-4, 1e-7

@@ -56,21 +56,21 @@ def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicPro
     """
     is_possible = np.isfinite(log_p)
     log_p, log_q = log_p[is_possible], log_q[is_possible]
-    is_infinite_loss = np.isneginf(log_q)
+    has_infinite_loss = np.isneginf(log_q)
     log_infinite = -np.inf
-    if is_infinite_loss.any():
-        log_infinite = float(np.logaddexp.reduce(log_p[is_infinite_loss], initial=-np.inf))
+    if has_infinite_loss.any():
+        log_infinite = float(np.logaddexp.reduce(log_p[has_infinite_loss], initial=-np.inf))
         log_infinite -= 2 * accuracy * (1.0 + abs(log_infinite))
-        log_p, log_q = log_p[~is_infinite_loss], log_q[~is_infinite_loss]
-    p, q, cells = _merge_cells(log_p, log_q)
-    # Roundings of sequential sums of `cells` positive terms.
-    slack = accuracy * (1.0 + np.abs(p)) + accuracy * (1.0 + np.abs(q)) + 2.0 * UNIT_ROUNDOFF * cells
-    losses = p - q - 2.0 * slack
+        log_p, log_q = log_p[~has_infinite_loss], log_q[~has_infinite_loss]
+    cell_p, cell_q, merged = _merge_cells(log_p, log_q)
+    summation_error = 2.0 * UNIT_ROUNDOFF * merged
+    slack = accuracy * (1.0 + np.abs(cell_p)) + accuracy * (1.0 + np.abs(cell_q)) + summation_error
+    losses = cell_p - cell_q - 2.0 * slack
+    log_masses = np.minimum(cell_p - slack, 0.0)
     is_positive = losses > 0.0
-    losses = losses[is_positive]
-    masses = np.minimum(p[is_positive] - slack[is_positive], 0.0)
+    losses, log_masses = losses[is_positive], log_masses[is_positive]
     order = np.argsort(losses, kind="stable")
-    return AtomicProfile(tuple(losses[order].tolist()), tuple(masses[order].tolist()), log_infinite, 4 * accuracy)
+    return AtomicProfile(tuple(losses[order].tolist()), tuple(log_masses[order].tolist()), log_infinite, 4 * accuracy)
 
 
 def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -84,24 +84,34 @@ def _merge_cells(log_p: FloatArray, log_q: FloatArray) -> tuple[FloatArray, Floa
 
     Returns:
         Log masses of the cells under both distributions, and the number of cells merged into each; 0 if none was
-            merged.
+        merged.
     """
     losses = log_p - log_q
     is_positive = losses > 0.0
-    p, q, losses = log_p[is_positive], log_q[is_positive], losses[is_positive]
-    if p.size <= MOST_ATOMS:
-        return p, q, np.zeros(p.size)
-    most = float(losses.max())
-    least = min(float(losses.min()), 1e-3 * most)
-    share = np.clip((losses - least) / (most - least), 0.0, 1.0)
-    # Bins of equal width in the share, each divided further by bins of equal width in its square root. These are narrow
-    # for small losses, which decide δ if the largest loss is far beyond every ε of interest.
-    half = MOST_ATOMS // 2 - 1
-    bins = (np.ceil(share * half) + np.ceil(np.sqrt(share) * half)).astype(np.int64)
+    log_p, log_q, losses = log_p[is_positive], log_q[is_positive], losses[is_positive]
+    if losses.size <= MOST_ATOMS:
+        return log_p, log_q, np.zeros(losses.size)
+    bins = _bins(losses)
     number = np.bincount(bins)
     is_occupied = number > 0
-    merged_p, merged_q = _sum_bins(p, bins)[is_occupied], _sum_bins(q, bins)[is_occupied]
+    merged_p, merged_q = _sum_bins(log_p, bins)[is_occupied], _sum_bins(log_q, bins)[is_occupied]
     return merged_p, merged_q, number[is_occupied].astype(np.float64)
+
+
+def _bins(losses: FloatArray) -> IntArray:
+    """Return the index of the bin of each loss, of at most `MOST_ATOMS` bins.
+
+    Bins of equal width are divided further by bins of equal width in the square root. These are narrow for small
+    losses, which decide δ if the largest loss is far beyond every ε of interest.
+
+    Args:
+        losses: positive losses.
+    """
+    largest = float(losses.max())
+    least = min(float(losses.min()), 1e-3 * largest)
+    share = np.clip((losses - least) / (largest - least), 0.0, 1.0)
+    half = MOST_ATOMS // 2 - 1
+    return np.asarray(np.ceil(share * half) + np.ceil(np.sqrt(share) * half), dtype=np.int64)
 
 
 def _sum_bins(logs: FloatArray, bins: IntArray) -> FloatArray:
@@ -157,11 +167,7 @@ class Noise:
         candidates = np.concatenate(between)
         if self.kind == "geometric":
             candidates = np.unique(self.step * np.rint(candidates / self.step))
-        # Edges next to a mean are left out: a cell must not be so narrow that roundings of its edges matter.
-        right = np.clip(np.searchsorted(distinct, candidates), 1, distinct.size - 1)
-        distances = np.minimum(np.abs(candidates - distinct[right - 1]), np.abs(distinct[right] - candidates))
-        is_far = distances > 1e-6 * float(np.diff(distinct).min())
-        return np.unique(np.concatenate([candidates[is_far], distinct]))
+        return np.unique(np.concatenate([_far_from(distinct, candidates), distinct]))
 
     def log_cells(self, mixture: Mixture, edges: FloatArray) -> FloatArray:
         """Return the log masses of a mixture below the first edge, between consecutive edges, and above the last."""
@@ -182,7 +188,7 @@ class Noise:
         """
         largest_edge = float(np.max(np.abs(edges)))
         narrowest_cell = np.min(np.diff(edges, prepend=edges[0] - 1.0))
-        edge_units = float(np.max(np.abs(edges)) / narrowest_cell)
+        edge_units = float(largest_edge / narrowest_cell)
         # Units of roundoff: for elementary functions, for rounded means and edges, and one for each summand.
         rounding = (64.0 + 4.0 * (largest_edge + edge_units) + means) * UNIT_ROUNDOFF
         # A Gaussian log density changes by up to its argument per unit of the argument.
@@ -195,14 +201,28 @@ class Noise:
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):
+            near = np.where(is_above, low - mean, mean - high)
             if self.kind == "gaussian":
-                near = np.where(is_above, low - mean, mean - high)
                 far = np.where(is_above, high - mean, mean - low)
                 return log_difference(log_normal_tail(near), log_normal_tail(far))
-            gap = self.step if self.kind == "geometric" else 0.0
-            log_half = -np.log1p(np.exp(-self.step)) if self.kind == "geometric" else np.log(0.5)
-            distance = np.where(is_above, low - mean, mean - high + gap)
+            if self.kind == "laplace":
+                return np.asarray(np.log(0.5) - near + log_one_minus_exp(low - high))
+            # Cells contain their lower edge, so that a mirrored cell begins one step further away.
+            distance = np.where(is_above, low - mean, mean - high + self.step)
+            log_half = -np.log1p(np.exp(-self.step))
             return np.asarray(log_half - distance + log_one_minus_exp(low - high))
+
+
+def _far_from(means: FloatArray, candidates: FloatArray) -> FloatArray:
+    """Return the candidates for edges that are not next to a mean, where roundings of a narrow cell would matter.
+
+    Args:
+        means: two or more means, increasing.
+        candidates: possible edges between them.
+    """
+    right = np.clip(np.searchsorted(means, candidates), 1, means.size - 1)
+    distances = np.minimum(np.abs(candidates - means[right - 1]), np.abs(means[right] - candidates))
+    return np.asarray(candidates[distances > 1e-6 * float(np.diff(means).min())])
 
 
 def cells_pair(p: Mixture, q: Mixture, noise: Noise, accuracy: float = 0.0) -> Pair:

@@ -61,8 +61,9 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         b = np.exp(log_b)
         log_odds = np.where(log_b < 0.0, log_b - np.log1p(b), -np.log1p(np.exp(-np.maximum(log_b, 0.0))))
         excess = (2.0 * b + 1.0) * rho - at + log_odds
+        slope = 2.0 * rho * b + 1.0 / (1.0 + b)
         low, high = np.where(excess <= 0, log_b, low), np.where(excess > 0, log_b, high)
-        newton = log_b - excess / (2.0 * rho * b + 1.0 / (1.0 + b))
+        newton = log_b - excess / slope
         next_log_b = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         if np.all(np.abs(next_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
             break
@@ -118,12 +119,16 @@ def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
 def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray:
     """Return the log of the bound on δ for a given b: b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
 
-    It has no cancellation for small or large b.
+    Args:
+        rho: ρ.
+        epsilon: ε, in nats.
+        log_b: log b, where b + 1 is the order of the Rényi divergence.
     """
     b = np.exp(log_b)
-    small = b * log_b - (b + 1.0) * np.log1p(b)
-    large = -log_b - (b + 1.0) * np.log1p(np.exp(-np.maximum(log_b, 0.0)))
-    return np.asarray(b * ((b + 1.0) * rho - epsilon) + np.where(log_b < 0.0, small, large))
+    # −log b − (b + 1) log(1 + 1/b), without cancellation.
+    for_small = b * log_b - (b + 1.0) * np.log1p(b)
+    for_large = -log_b - (b + 1.0) * np.log1p(np.exp(-np.maximum(log_b, 0.0)))
+    return np.asarray(b * ((b + 1.0) * rho - epsilon) + np.where(log_b < 0.0, for_small, for_large))
 
 
 class Chord(NamedTuple):
@@ -184,10 +189,21 @@ class ConcentratedProfile(Profile):
     def _chord(self) -> Chord:
         """The chord that replaces the bound on δ, as a function of e^ε, up to the least ε with P(L > ε) + Q(L > ε) ≤ 1.
 
-        With b of `minimiser`, P(L > ε) = e^{−ρb²} and Q(L > ε) = e^{−ρ(b+1)²}. Both tails and ε are functions of b
-        only, so that log b is bisected. An approximate end of the chord is valid too.
+        ε and both tails are functions of the b of `minimiser`. An approximate end of the chord is valid too.
         """
         largest_epsilon = 1.0 + 4.0 * self.rho + 4.0 * math.sqrt(self.rho)
+        log_b = self._log_b_of_chord(largest_epsilon)
+        b = math.exp(log_b)
+        epsilon = min(max((2.0 * b + 1.0) * self.rho + _log_odds(b, log_b), 0.0), largest_epsilon)
+        log_delta = min(float(concentrated_log_delta(self.rho, np.asarray(epsilon))) + 64 * UNIT_ROUNDOFF, 0.0)
+        return Chord.ending_at(epsilon, log_delta)
+
+    def _log_b_of_chord(self, largest_epsilon: float) -> float:
+        """Return log b at the end of the chord, where the tails e^{−ρb²} + e^{−ρ(b+1)²} sum to 1, by bisection.
+
+        Args:
+            largest_epsilon: an ε beyond that end, in nats.
+        """
         low, high = minimiser_at(self.rho, 0.0), minimiser_at(self.rho, largest_epsilon)
         while high - low > UNIT_ROUNDOFF * (1.0 + abs(low)):
             middle = 0.5 * (low + high)
@@ -198,10 +214,7 @@ class ConcentratedProfile(Profile):
                 low = middle
             else:
                 high = middle
-        b = math.exp(high)
-        epsilon = min(max((2.0 * b + 1.0) * self.rho + _log_odds(b, high), 0.0), largest_epsilon)
-        log_delta = min(float(concentrated_log_delta(self.rho, np.asarray(epsilon))) + 64 * UNIT_ROUNDOFF, 0.0)
-        return Chord.ending_at(epsilon, log_delta)
+        return high
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log(S δ_ρ(ε) + 1 − S), with S the probability of the event and δ_ρ the bound on δ from ρ-zCDP.
@@ -213,16 +226,13 @@ class ConcentratedProfile(Profile):
         """
         at = np.asarray(epsilon, dtype=np.float64)
         log_b = minimiser(self.rho, at)
+        log_bound = np.where(at < self._chord.epsilon, self._chord.log_bound(at), _log_bound(self.rho, at, log_b))
         # The accuracy of `concentrated_log_delta`; the exponent is cut at 600 so that the product is a double.
         slack = 16 * UNIT_ROUNDOFF * (1.0 + np.exp(np.minimum(log_b, 600.0)) * at)
-        log_bound = _log_bound(self.rho, at, log_b)
-        log_divergence = np.where(at < self._chord.epsilon, self._chord.log_bound(at), log_bound)
-        least = np.logaddexp(self.log_escape, self.log_survival + log_divergence - slack)
-        most = np.logaddexp(self.log_escape, self.log_survival + log_divergence + slack)
-        return Enclosure(
-            Enclosure.around(np.asarray(least), 32 * UNIT_ROUNDOFF).lower,
-            Enclosure.around(np.asarray(most), 32 * UNIT_ROUNDOFF).upper,
-        )
+        least = np.logaddexp(self.log_escape, self.log_survival + log_bound - slack)
+        largest = np.logaddexp(self.log_escape, self.log_survival + log_bound + slack)
+        lower = Enclosure.around(np.asarray(least), 32 * UNIT_ROUNDOFF).lower
+        return Enclosure(lower, Enclosure.around(np.asarray(largest), 32 * UNIT_ROUNDOFF).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the logs of e^{−ρb²} and e^{−ρ(b+1)²}, given the event. They are constant along the chord."""
@@ -305,8 +315,8 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
     listed = list(parts)
     rho = math.fsum(times * part.rho for part, times in listed) * (1 + 4 * UNIT_ROUNDOFF)
     log_survival = math.fsum(times * part.log_survival for part, times in listed)
-    escapes = [math.log(times) + part.log_escape for part, times in listed]
+    log_escapes = [math.log(times) + part.log_escape for part, times in listed]
     formulas = [(part.formula, times) for part, times in listed]
-    summands = tuple((formula, times) for formula, times in formulas if formula is not None)
-    log_escape = log_escape_of(log_survival, escapes)
-    return concentrated_pair(rho, log_survival, log_escape, summands if len(summands) == len(listed) else ())
+    known = tuple((formula, times) for formula, times in formulas if formula is not None)
+    summands = known if len(known) == len(listed) else ()
+    return concentrated_pair(rho, log_survival, log_escape_of(log_survival, log_escapes), summands)

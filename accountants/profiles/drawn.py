@@ -88,10 +88,8 @@ class SubsampledSearch(PairSearch):
         del near
         base = self.base.epsilon(log_delta - math.log(self.rate))
         lower = self._bound_near(base.lower, log_delta, -1)
-        if lower is None:
-            return bracketed_epsilon(self.log_delta_bounds, log_delta)
-        upper = self._bound_near(base.upper, log_delta, 1)
-        if upper is None:
+        upper = None if lower is None else self._bound_near(base.upper, log_delta, 1)
+        if lower is None or upper is None:
             return bracketed_epsilon(self.log_delta_bounds, log_delta)
         return Interval(min(lower, upper), upper)
 
@@ -101,14 +99,18 @@ class SubsampledSearch(PairSearch):
             return self.epsilon(log_delta, near).upper
         base_upper = self.base.upper_epsilon(log_delta - math.log(self.rate))
         upper = self._bound_near(base_upper, log_delta, 1)
-        return bracketed_epsilon(self.log_delta_bounds, log_delta).upper if upper is None else upper
+        if upper is None:
+            return bracketed_epsilon(self.log_delta_bounds, log_delta).upper
+        return upper
 
     def lower_epsilon(self, log_delta: float, near: float) -> float:
         """Return the lower bound on ε'(δ), from the lower bound of the base. The arguments are those of `epsilon`."""
         del near
         base_lower = self.base.lower_epsilon(log_delta - math.log(self.rate))
         lower = self._bound_near(base_lower, log_delta, -1)
-        return bracketed_epsilon(self.log_delta_bounds, log_delta).lower if lower is None else lower
+        if lower is None:
+            return bracketed_epsilon(self.log_delta_bounds, log_delta).lower
+        return lower
 
     def _bound_near(self, base_epsilon: float, log_delta: float, side: int) -> float | None:
         """Return a certified bound on ε'(δ), near the one that follows from a bound of the base.
@@ -151,8 +153,8 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
     """
     epsilon = amplified_epsilon(test.epsilon, rate)
     gamma = math.exp(min(epsilon, 700.0))
-    # dε/dε' = γ'/(γ' − 1 + q).
-    steepness = test.steepness * gamma / max(gamma - 1.0 + rate, -_LEAST_EXCESS * rate)
+    base_derivative = gamma / max(gamma - 1.0 + rate, -_LEAST_EXCESS * rate)  # dε/dε' = γ'/(γ' − 1 + q)
+    steepness = test.steepness * base_derivative
     bounds = functools.partial(_drawn_bounds, test.log_delta, rate)
     return adapt_width(test._replace(epsilon=epsilon, log_delta=bounds, steepness=steepness), size)
 

@@ -91,7 +91,7 @@ class DrawnSumBound(Bound):
         return self.enclose(np.asarray(epsilons, dtype=np.float64)).upper
 
     def enclose(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the logarithm of the bound, elementwise.
+        """Enclose the logarithm of the bound η ((1 − β) G + β S), elementwise.
 
         β and 1 − β are both rounded outward. The change from ε to log γ is rounded so that γ is smaller for an upper
         bound, because divergences decrease.
@@ -101,23 +101,20 @@ class DrawnSumBound(Bound):
         """
         least_base = base_epsilon(epsilon * (1.0 - NUDGE), self.rate)
         largest_base = base_epsilon(epsilon * (1.0 + NUDGE), self.rate)
-        margin = 4 * NUDGE * (1.0 + largest_base)
         log_beta = np.minimum(epsilon - least_base, 0.0)
         one_minus_beta = -np.expm1(log_beta)
-        slack = 4 * NUDGE + self.accuracy
-        replaced = self._replaced.log_delta(epsilon)
-        mixture = self._log_mixture(least_base, largest_base)
+        margin = 4 * NUDGE * (1.0 + largest_base)
+        mixture = self._log_mixture(least_base, largest_base)  # G
+        replaced = self._replaced.log_delta(epsilon)  # η S
         log_rate = math.log(self.rate)
         with np.errstate(divide="ignore"):
-            # The profile `replaced` includes the factor η of β S.
-            lower = np.logaddexp(
-                np.log(np.maximum(one_minus_beta - margin, 0.0)) + log_rate + mixture.lower,
-                log_beta - margin + replaced.lower,
-            )
-            upper = np.logaddexp(
-                np.log(np.minimum(one_minus_beta + margin, 1.0)) + log_rate + mixture.upper,
-                np.minimum(log_beta + margin, 0.0) + replaced.upper,
-            )
+            least_factor = np.log(np.maximum(one_minus_beta - margin, 0.0))
+            largest_factor = np.log(np.minimum(one_minus_beta + margin, 1.0))
+        lower = np.logaddexp(least_factor + log_rate + mixture.lower, log_beta - margin + replaced.lower)
+        upper = np.logaddexp(
+            largest_factor + log_rate + mixture.upper, np.minimum(log_beta + margin, 0.0) + replaced.upper
+        )
+        slack = 4 * NUDGE + self.accuracy
         upper = np.minimum(np.logaddexp(upper + slack, self.log_rest), 0.0)
         return Enclosure(np.asarray(np.minimum(lower - slack, upper)), np.asarray(upper))
 
@@ -134,18 +131,19 @@ class DrawnSumBound(Bound):
             least: lower bounds on log γ.
             largest: upper bounds on log γ.
         """
-        mixture, smallest_shift, largest_shift = self._mixture, self.shifts[0], self.shifts[-1]
+        smallest_shift, largest_shift = self.shifts[0], self.shifts[-1]
         x = self._point_above(least)
         rounding = 64 * UNIT_ROUNDOFF * (1.0 + largest_shift * (np.abs(x) + largest_shift) + least)
         rounding = rounding + 64 * UNIT_ROUNDOFF * len(self.shifts)
-        excess = np.maximum(mixture.log_density_ratio(x) - least, 0.0)
-        cut = x - (excess + rounding) / smallest_shift
-        shortfall = np.abs(mixture.log_density_ratio(cut) - least) + 2.0 * rounding
-        log_p, log_q = mixture.log_tail(cut, side=1), np.asarray(log_normal_tail(cut))
+        excess = np.maximum(self._mixture.log_density_ratio(x) - least, 0.0)  # ρ
+        cut = x - (excess + rounding) / smallest_shift  # c
+        shortfall = np.abs(self._mixture.log_density_ratio(cut) - least) + 2.0 * rounding  # s
+        log_p, log_q = self._mixture.log_tail(cut, side=1), np.asarray(log_normal_tail(cut))
         slack = _TAIL_ACCURACY * (1.0 + np.abs(log_p) + np.abs(log_q) + largest)
-        most_p, least_p = log_p + shortfall + slack, log_p - slack
-        upper = log_difference(most_p, np.minimum(log_q + least - slack, most_p))
-        lower = log_difference(least_p, np.minimum(log_q + largest + slack, least_p))
+        largest_p, least_p = log_p + shortfall + slack, log_p - slack
+        least_scaled_q, largest_scaled_q = log_q + least - slack, log_q + largest + slack
+        upper = log_difference(largest_p, np.minimum(least_scaled_q, largest_p))
+        lower = log_difference(least_p, np.minimum(largest_scaled_q, least_p))
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:

@@ -107,32 +107,35 @@ class GaussianProfile(Profile):
 
     def lower_log_delta(self, epsilon: float) -> float:
         """Return the lower bound at one ε, without arrays."""
-        value = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))[0]
-        return -math.inf if value <= LEAST_LOG else value - LOG_ACCURACY * (1.0 + abs(value))
+        value, _ = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))
+        if value <= LEAST_LOG:
+            return -math.inf
+        return value - LOG_ACCURACY * (1.0 + abs(value))
 
     def upper_log_delta(self, epsilon: float) -> float:
         """Return the upper bound at one ε, without arrays."""
-        value = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))[0]
-        return value if math.isinf(value) else min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
+        value, _ = theta_logs(epsilon, self.mu * (1 + 4 * UNIT_ROUNDOFF))
+        if math.isinf(value):
+            return value
+        return min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Solve δ(ε) = δ for ε by Newton steps that stay inside a bracket.
-
-        The search is within (0, μ²/2 + μ √(2 log 1/δ)). If μ is small, the difference of Mills' ratios in
-        `_excess_and_steepness` loses its digits.
+        """Solve δ(ε) = δ for ε by Newton steps that stay inside the bracket (0, μ²/2 + μ √(2 log 1/δ)).
 
         Args:
             log_delta: natural logarithm of δ.
 
         Returns:
-            The root with a bound on its error; None if no ε in (0, `LARGEST_EPSILON`) is a root, or if the difference
-            has lost its digits.
+            The root with a bound on its error; None if no ε in (0, `LARGEST_EPSILON`) is a root, or if μ is so small
+            that
+            the difference of Mills' ratios in `_excess_and_steepness` loses its digits.
         """
         high = self.mu * (0.5 * self.mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
         if not high < LARGEST_EPSILON:
             return None
         excess_at_zero, _ = self._excess_and_steepness(0.0, log_delta)
-        if not excess_at_zero > 0.0 > self._excess_and_steepness(high, log_delta)[0]:
+        excess_at_high, _ = self._excess_and_steepness(high, log_delta)
+        if not excess_at_zero > 0.0 > excess_at_high:
             return None
         root, steepness = self._newton_root(log_delta, high)
         if not (steepness > 0.0 and root > 1e-9 * high):
@@ -178,12 +181,13 @@ class GaussianProfile(Profile):
             epsilon: ε, in nats.
             log_delta: the target, log δ.
         """
-        middle, half = epsilon / self.mu, 0.5 * self.mu
-        if middle - half < _NEARLY_ONE:
+        middle, half_mu = epsilon / self.mu, 0.5 * self.mu
+        a, b = middle - half_mu, middle + half_mu
+        if a < _NEARLY_ONE:
             return -log_delta, 0.0
-        mills_at_a, mills_at_b = scaled_tail(middle - half), scaled_tail(middle + half)
+        mills_at_a, mills_at_b = scaled_tail(a), scaled_tail(b)
         difference = max(mills_at_a - mills_at_b, 1e-320)
-        log_value = -0.5 * (middle - half) ** 2 + math.log(difference)
+        log_value = -0.5 * a**2 + math.log(difference)
         return log_value - log_delta, mills_at_b / difference
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
@@ -292,9 +296,11 @@ class MixtureProfile(Profile):
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
         """Return the x with loss L(x) = ε, the boundary of the half-line {L > ε}.
 
-        The result is ±inf if the loss is on one side of ε within 60 standard deviations of every mean. The root is
-        interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next step would
-        be a rounding.
+        The root is interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next
+        step would be a rounding.
+
+        Returns:
+            The points x; ±inf where the loss is on one side of ε within 60 standard deviations of every mean.
         """
         table, losses = self._table
         target = self.side * epsilon
@@ -309,12 +315,13 @@ class MixtureProfile(Profile):
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 step = np.where(slope != 0.0, (log_p - log_q - epsilon) / slope, 0.0)
             previous, root = root, np.clip(root - step, low, high)
-            if bool((np.abs(root - previous) <= _SETTLED).all()):
+            has_settled = np.abs(root - previous) <= _SETTLED
+            if bool(has_settled.all()):
                 break
-        is_settled = (np.abs(root - previous) <= _SETTLED) & (slope != 0.0) & (low < root) & (root < high)
-        is_open = ~is_settled & (losses[0] <= target) & (target <= losses[-1])
-        if is_open.any():
-            root[is_open] = self._bisect(target[is_open], low[is_open], high[is_open])
+        is_found = has_settled & (slope != 0.0) & (low < root) & (root < high)
+        must_bisect = ~is_found & (losses[0] <= target) & (target <= losses[-1])
+        if must_bisect.any():
+            root[must_bisect] = self._bisect(target[must_bisect], low[must_bisect], high[must_bisect])
         # The loss exceeds ε above the root if it increases, below if it decreases; nowhere or everywhere off the table.
         root = np.where(target > losses[-1], np.inf, root)
         return np.where(target < losses[0], -np.inf, root)
@@ -341,9 +348,10 @@ class MixtureProfile(Profile):
         log_p, log_q = self.log_tails(epsilon)
         slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + np.abs(epsilon))
         with np.errstate(invalid="ignore"):
-            scaled = epsilon + log_q
-            lower = log_difference(log_p - slack, np.minimum(scaled + slack, log_p - slack))
-            upper = log_difference(log_p + slack, np.minimum(scaled - slack, log_p + slack))
+            log_scaled_q = epsilon + log_q
+            least_p, largest_p = log_p - slack, log_p + slack
+            lower = log_difference(least_p, np.minimum(log_scaled_q + slack, least_p))
+            upper = log_difference(largest_p, np.minimum(log_scaled_q - slack, largest_p))
         # Beyond the searched range the half-line has less mass than one standard normal tail at 60.
         upper = np.where(np.isneginf(log_p), -1800.0, upper)
         return Enclosure(lower, np.minimum(upper, 0.0))

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 _MOST_ATOMS = 16
+"""Largest shift for which all outcomes are listed."""
 MANY = 64
+"""Number of finite losses up to which the lattice engine finds each of them, so that their span is not stated."""
 
 
 @dataclass(frozen=True)
@@ -89,22 +91,25 @@ class GeometricProfile(Profile):
         if self.levels is None:
             return -math.inf, 0.0
         common_levels = self.levels - self.shift + 1
-        is_infinite_outer = common_levels >= 1
-        if is_infinite_outer:
+        is_infinite_rarer = common_levels >= 1
+        if is_infinite_rarer:
             nearest, count = common_levels, self.shift
         else:
             nearest, count = 1 - common_levels, self.levels + common_levels
         if count <= 0:
             return 0.0, -math.inf
-        outer = -self.decay_rate * nearest - self._log_total + log_one_minus_exp(np.asarray(-self.decay_rate * count))
-        inner = log_one_minus_exp(np.asarray(outer))
-        return (float(outer), float(inner)) if is_infinite_outer else (float(inner), float(outer))
+        log_count_share = log_one_minus_exp(np.asarray(-self.decay_rate * count))
+        log_rarer = -self.decay_rate * nearest - self._log_total + log_count_share
+        log_other = log_one_minus_exp(np.asarray(log_rarer))
+        return (float(log_rarer), float(log_other)) if is_infinite_rarer else (float(log_other), float(log_rarer))
 
     @property
     def log_infinite_mass(self) -> float:
         """Log of the probability of an infinite loss, rounded up within `tail_accuracy`."""
-        escape = self._escape[0]
-        return escape if math.isinf(escape) else min(escape + 8 * UNIT_ROUNDOFF * (1.0 + abs(escape)), 0.0)
+        escape, _ = self._escape
+        if math.isinf(escape):
+            return escape
+        return min(escape + 8 * UNIT_ROUNDOFF * (1.0 + abs(escape)), 0.0)
 
     @property
     def log_survival(self) -> float:
@@ -115,18 +120,19 @@ class GeometricProfile(Profile):
         """Return the pair as two distributions on finitely many outcomes.
 
         The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Their losses are
-        α (k − 2c) for c = 0, …, k. Outputs outside the common support have an infinite loss. The result is None if k is
-        large, or larger than the number of levels.
+        α (k − 2c) for c = 0, …, k. Outputs outside the common support have an infinite loss.
+
+        Returns:
+            The distributions; None if k is larger than `_MOST_ATOMS` or than the number of levels.
         """
         shift, rate = self.shift, self.decay_rate
         if shift > _MOST_ATOMS or (self.levels is not None and self.levels < shift):
             return None
-        end = self._log_end_share
-        inner = float(log_one_minus_exp(np.asarray(-rate)))
+        log_end, log_inner = self._log_end_share, float(log_one_minus_exp(np.asarray(-rate)))
         counts = range(shift + 1)
-        log_first = [(end if c in (0, shift) else inner) - rate * c - self._log_total for c in counts]
         losses = tuple(rate * (shift - 2 * c) for c in counts)
-        sizes = [max(-end, -inner) + rate * c + abs(self._log_total) for c in counts]
+        log_first = [(log_end if c in (0, shift) else log_inner) - rate * c - self._log_total for c in counts]
+        sizes = [max(-log_end, -log_inner) + rate * c + abs(self._log_total) for c in counts]
         largest_error = max(size / (1.0 + abs(log_mass)) for size, log_mass in zip(sizes, log_first, strict=True))
         accuracy = max(16 * UNIT_ROUNDOFF * (1.0 + largest_error), self.tail_accuracy)
         escape = self.log_infinite_mass
@@ -186,17 +192,17 @@ class GeometricProfile(Profile):
         first = max(1, self._least)
         largest = self._largest_count(epsilon)
         has_inner_loss = largest >= first
-        largest = np.where(has_inner_loss, largest, first)
-        number = largest - first + 1.0
+        largest = np.where(has_inner_loss, largest, first)  # c*
+        number = largest - first + 1.0  # n
         minus_theta = np.minimum(epsilon - rate * (self.shift - 2.0 * largest), 0.0)
-        at_largest = -rate * largest + log_one_minus_exp(minus_theta)
-        at_others = -rate * first + log_one_minus_exp(-rate * (number - 1.0))
-        inner = log_one_minus_exp(-rate * number) + np.logaddexp(at_largest, at_others) - log_total
-        log_sum = np.logaddexp(np.where(has_inner_loss, inner, -np.inf), self.log_infinite_mass)
-        if self._least > 0:
+        log_at_largest = -rate * largest + log_one_minus_exp(minus_theta)
+        log_at_others = -rate * first + log_one_minus_exp(-rate * (number - 1.0))
+        log_inner = log_one_minus_exp(-rate * number) + np.logaddexp(log_at_largest, log_at_others) - log_total
+        log_sum = np.logaddexp(np.where(has_inner_loss, log_inner, -np.inf), self.log_infinite_mass)
+        if self._least > 0:  # no outcome has the loss αk
             return np.asarray(log_sum)
-        at_zero = self._log_end_share - log_total + log_one_minus_exp(epsilon - rate * self.shift)
-        return np.asarray(np.logaddexp(log_sum, at_zero))
+        log_at_zero = self._log_end_share - log_total + log_one_minus_exp(epsilon - rate * self.shift)
+        return np.asarray(np.logaddexp(log_sum, log_at_zero))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ by a sum of positive terms. The roundings of the losses are charged as shifts of ε."""

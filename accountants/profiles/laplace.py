@@ -113,13 +113,14 @@ class OppositeLaplaceProfile(Profile):
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """Return log u; δ is zero if it is 0 or more."""
-        log_least_ratio = float(np.logaddexp(self._log_absent, math.log(self.rate) - self.shift))
+        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q; δ is zero if it is 0 or more."""
         with np.errstate(divide="ignore"):
-            log_expm1_large = epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0)))
-            log_expm1_small = np.log(np.expm1(np.minimum(epsilon, 30.0)))
-        log_expm1 = np.where(epsilon > 30.0, log_expm1_large, log_expm1_small)
-        log_rise = log_expm1 - self.shift + log_least_ratio - math.log(self.rate)
+            for_large = epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0)))
+            for_small = np.log(np.expm1(np.minimum(epsilon, 30.0)))
+        log_expm1 = np.where(epsilon > 30.0, for_large, for_small)
+        log_rate = math.log(self.rate)
+        log_least_ratio = float(np.logaddexp(self._log_absent, log_rate - self.shift))
+        log_rise = log_expm1 - self.shift + log_least_ratio - log_rate
         return np.asarray(0.5 * np.logaddexp(-2.0 * self.shift, log_rise))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
@@ -134,11 +135,11 @@ class OppositeLaplaceProfile(Profile):
         """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions."""
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         is_inside = log_u < 0
-        boundary = self.shift + np.minimum(log_u, 0.0)
-        log_rate = math.log(self.rate)
-        absent = self._log_absent - _LOG2 - boundary
-        log_p = np.logaddexp(absent, log_rate + np.log1p(-0.5 * np.exp(np.minimum(log_u, 0.0))))
-        log_q = np.logaddexp(absent, log_rate - _LOG2 - boundary - self.shift)
+        log_u = np.minimum(log_u, 0.0)
+        boundary, log_rate = self.shift + log_u, math.log(self.rate)
+        log_absent = self._log_absent - _LOG2 - boundary
+        log_p = np.logaddexp(log_absent, log_rate + np.log1p(-0.5 * np.exp(log_u)))
+        log_q = np.logaddexp(log_absent, log_rate - _LOG2 - boundary - self.shift)
         return Tails(np.where(is_inside, log_p, -np.inf), np.where(is_inside, log_q, -np.inf))
 
 

@@ -46,24 +46,24 @@ class PiecewiseTails:
     @cached_property
     def log_slopes(self) -> FloatArray:
         """log −dD/dα on each piece, at most that of the line from (0, 1), below which every profile is."""
-        slopes = log_difference(self.log_value[:-1], self.log_value[1:]) - log_difference(
-            self.epsilon[1:], self.epsilon[:-1]
-        )
-        return np.minimum(slopes, log1m_exp(np.minimum(self.log_value[1:], 0.0)) - self.epsilon[1:])
+        log_falls = log_difference(self.log_value[:-1], self.log_value[1:])
+        log_runs = log_difference(self.epsilon[1:], self.epsilon[:-1])
+        log_slopes_from_one = log1m_exp(np.minimum(self.log_value[1:], 0.0)) - self.epsilon[1:]
+        return np.minimum(log_falls - log_runs, log_slopes_from_one)
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Return Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L > ε).
+        """Return the log tails of Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L > ε).
 
         Here α_right is the right end of the piece.
         """
-        piece = np.searchsorted(self.epsilon, epsilon, side="right") - 1
-        inside = piece < self.epsilon.size - 1
-        piece = np.minimum(piece, max(self.epsilon.size - 2, 0))
         if self.epsilon.size == 1:
             return Tails(np.full(np.shape(epsilon), self.log_infinite_mass), np.full(np.shape(epsilon), -np.inf))
-        log_q = np.where(inside, self.log_slopes[piece], -np.inf)
-        right = np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + self.log_slopes[piece])
-        return Tails(np.where(inside, np.minimum(right, 0.0), self.log_infinite_mass), log_q)
+        piece = np.searchsorted(self.epsilon, epsilon, side="right") - 1
+        is_inside = piece < self.epsilon.size - 1
+        piece = np.minimum(piece, self.epsilon.size - 2)
+        log_q = self.log_slopes[piece]
+        log_p = np.minimum(np.logaddexp(self.log_value[piece + 1], self.epsilon[piece + 1] + log_q), 0.0)
+        return Tails(np.where(is_inside, log_p, self.log_infinite_mass), np.where(is_inside, log_q, -np.inf))
 
 
 NEAR_TIE = 0.01
@@ -110,10 +110,7 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
         epsilon: ε of the points, increasing.
         log_value: log D of the points, decreasing.
     """
-    with np.errstate(invalid="ignore"):
-        log_runs = log_difference(epsilon[1:], epsilon[:-1])
-        log_falls = log_difference(log_value[:-1], log_value[1:])
-        neighbour_slopes = np.where(np.isfinite(log_runs), log_falls - log_runs, np.inf).tolist()
+    neighbour_slopes = _neighbour_slopes(epsilon, log_value).tolist()
     vertices: list[int] = [0]
     slopes: list[float] = []  # log −dD/dα between the vertices
     for index in range(1, epsilon.size):
@@ -128,6 +125,19 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
         vertices.append(index)
         slopes.append(slope)
     return vertices
+
+
+def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
+    """Return log −dD/dα of the line from each point to the next; math.inf if their α are too close.
+
+    Args:
+        epsilon: ε of the points, increasing.
+        log_value: log D of the points, decreasing.
+    """
+    with np.errstate(invalid="ignore"):
+        log_runs = log_difference(epsilon[1:], epsilon[:-1])
+        log_falls = log_difference(log_value[:-1], log_value[1:])
+        return np.where(np.isfinite(log_runs), log_falls - log_runs, np.inf)
 
 
 def _log_slope(epsilon: FloatArray, log_value: FloatArray, first: int, second: int) -> float:

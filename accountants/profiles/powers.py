@@ -25,7 +25,7 @@ from epsilond.accountants.curve.enclosure import Enclosure, Tails
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.curve.profile import Profile
 from epsilond.accountants.numerics.root_search import bisect_reals
-from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_difference, log_one_minus_exp
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp, log_one_minus_exp
 from epsilond.accountants.profiles.concentrated import Chord
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ class PowerProfile(Profile):
 
     @cached_property
     def _chord(self) -> Chord:
-        """Upper end of the chord, log f there, and log Q along it. The end is 0 if there is no chord."""
+        """The chord that replaces f while P + Q > 1. It ends at ε = 0 if P + Q ≤ 1 from there on."""
         end = max(self._falls_to_one(lambda at: np.logaddexp(self._log_p(at), self._log_q(at))), 0.0)
         log_f = min(float(self._log_f(np.asarray(end))) + 64 * UNIT_ROUNDOFF, 0.0)
-        return Chord(end, log_f, float(log1m_exp(log_f)) - float(np.logaddexp(end, 0.0)))
+        return Chord.ending_at(end, log_f)
 
     def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
         """Return the least double y at which a decreasing function of y is at most one, by bisection.
@@ -92,12 +92,16 @@ class PowerProfile(Profile):
         Args:
             log_value: the logarithm of the function. It must have both signs.
         """
+
+        def exceeds_one(y: float) -> bool:
+            return float(log_value(np.asarray(y))) > 0.0
+
         low, high = -1.0, 1.0
         while float(log_value(np.asarray(low))) < 0.0:
             low *= 2.0
-        while float(log_value(np.asarray(high))) > 0.0:
+        while exceeds_one(high):
             high *= 2.0
-        return bisect_reals(lambda y: float(log_value(np.asarray(y))) > 0.0, low, high)[1]
+        return bisect_reals(exceeds_one, low, high)[1]
 
     def _log_f(self, at: FloatArray) -> FloatArray:
         """Return log f at each y."""
@@ -112,20 +116,16 @@ class PowerProfile(Profile):
         return np.asarray(self._log_weighted_sum(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) for ε ≥ 0: log f, or below the end ε₀ of the chord log(δ(ε₀) + (e^ε₀ − e^ε) Q).
-
-        Q is Q(L > ε), which is constant along the chord.
+        """Enclose log δ(ε) for ε ≥ 0: log f, or the chord for ε below its end.
 
         Args:
             epsilon: values of ε = log γ, in nats.
         """
         at = np.asarray(epsilon, dtype=np.float64)
+        value = np.where(at < self._chord.epsilon, self._chord.log_bound(at), self._log_f(at))
         # The exponents l_a − (a − 1) ε are rounded relative to their largest size.
-        size = (max(self.orders) - 1.0) * (1.0 + at) + max(abs(coefficient) for coefficient in self.log_coefficients)
-        chord = self._chord
-        inside = np.minimum(at, chord.epsilon)
-        log_rise = log_difference(np.full_like(inside, chord.epsilon), inside) + chord.log_q
-        value = np.where(at < chord.epsilon, np.logaddexp(chord.log_delta, log_rise), self._log_f(at))
+        largest_coefficient = max(abs(coefficient) for coefficient in self.log_coefficients)
+        size = (max(self.orders) - 1.0) * (1.0 + at) + largest_coefficient
         slack = 16.0 * UNIT_ROUNDOFF * (1.0 + size)
         return Enclosure(
             Enclosure.around(value - slack, 32 * UNIT_ROUNDOFF).lower,

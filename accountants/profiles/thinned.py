@@ -67,13 +67,19 @@ class ThinnedProfile(Profile):
 
     def _scale(self, tails: Tails) -> Tails:
         """Return both log tails, scaled by q."""
-        return Tails(tails.log_p + math.log(self.rate), tails.log_q + math.log(self.rate))
+        log_rate = math.log(self.rate)
+        return Tails(tails.log_p + log_rate, tails.log_q + log_rate)
 
 
 def thin(base: Pair, rate: float) -> Pair:
-    """Return the pair that is the base pair with probability q, and otherwise two equal distributions."""
+    """Return the pair that is the base pair with probability q, and otherwise two equal distributions.
+
+    Args:
+        base: the base pair.
+        rate: q in (0, 1].
+    """
     if rate == 1.0:
         return base
     forward = ThinnedProfile(base.forward, rate)
-    pair = Pair(forward, forward if base.symmetric else ThinnedProfile(base.backward, rate), below=base)
-    return with_plateau(pair, thin_plateau(base.plateau, Fraction(rate)))
+    backward = forward if base.symmetric else ThinnedProfile(base.backward, rate)
+    return with_plateau(Pair(forward, backward, below=base), thin_plateau(base.plateau, Fraction(rate)))

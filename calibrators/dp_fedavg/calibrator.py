@@ -13,12 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from epsilond.accountants.errors import NoCertificate
-from epsilond.accountants.estimates.noise import (
-    likely_noise,
-    likely_noise_of_batches,
-    likely_slope,
-    likely_slope_of_batches,
-)
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.noise import likely_noise, likely_slope
 from epsilond.accountants.json_types import Fields
 from epsilond.accountants.numerics.outward import round_up
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled

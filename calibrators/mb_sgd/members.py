@@ -12,12 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
-from epsilond.accountants.estimates.noise import (
-    likely_noise,
-    likely_noise_of_batches,
-    likely_slope,
-    likely_slope_of_batches,
-)
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.noise import likely_noise, likely_slope
 from epsilond.accountants.federation import ClientGroup, Federation
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.accountants.structure import sensitivity_factor

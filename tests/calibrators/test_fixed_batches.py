@@ -10,7 +10,8 @@ import pytest
 
 import epsilond
 from epsilond.accountants.account import account
-from epsilond.accountants.estimates.noise import likely_noise, likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
+from epsilond.accountants.estimates.noise import likely_noise
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled

@@ -14,7 +14,7 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 from epsilond.accountants.curve.facts import SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.chernoff import log_chernoff_factor
-from epsilond.accountants.engine.contour.composition import build_parts
+from epsilond.accountants.engine.contour.grouped_laws import build_parts
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio, clip_response
 from epsilond.accountants.engine.contour.line import Integrand, build_integrand_at
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps

@@ -15,7 +15,7 @@ from epsilond.accountants.curve.facts import GaussianLaw, SampledGaussianLaw
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour import noise_steps
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds, log_chernoff_factor
-from epsilond.accountants.engine.contour.composition import build_parts
+from epsilond.accountants.engine.contour.grouped_laws import build_parts
 from epsilond.accountants.engine.contour.line import build_integrand_at
 from epsilond.accountants.engine.contour.part import Line
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason

@@ -14,7 +14,7 @@ from epsilond.accountants.curve.facts import DrawnGaussianLaw, GaussianLaw
 from epsilond.accountants.engine import exact
 from epsilond.accountants.engine.contour import composition as contour
 from epsilond.accountants.engine.contour.closed_forms import GaussianSteps
-from epsilond.accountants.engine.contour.composition import build_parts
+from epsilond.accountants.engine.contour.grouped_laws import build_parts
 from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
 from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
 from epsilond.accountants.engine.contour.part import Line

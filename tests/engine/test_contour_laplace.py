@@ -101,7 +101,7 @@ def test_a7_runs_and_lists_agree_with_the_lattice() -> None:
         answered += 1
         pairs = [(laplace_pair(shift), count) for shift, count in zip(shifts, counts, strict=True)]
         other = compose(pairs, budget=Budget.coarse()).epsilon(log_delta)
-        slack = 1e-12 * contour.supremum(laws)
+        slack = 1e-12 * engine.supremum(laws)
         assert found.lower <= other.upper + slack
         assert other.lower <= found.upper + slack
         assert found.upper - found.lower <= 1e-4 * found.upper

@@ -32,18 +32,19 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate the bounds of a composition.
+        """Evaluate the Chernoff bounds of a composition.
 
         Args:
-            transforms: transforms of the parts of the composition; K is the sum of theirs.
+            transforms: transforms of the parts of the composition. K is the sum of their cumulants.
             tilts: μ ≥ 0, increasing.
         """
         cumulants = np.asarray(
             [[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms]
         )
-        total = cumulants.sum(axis=0) + log_chernoff_factor(tilts)
-        size = len(cumulants) * np.abs(cumulants).sum(axis=0)
-        return cls(tilts, total + UNIT_ROUNDOFF * (4.0 * size + 16.0 * (1.0 + np.abs(total))))
+        log_bounds = cumulants.sum(axis=0) + log_chernoff_factor(tilts)
+        summed_size = len(cumulants) * np.abs(cumulants).sum(axis=0)
+        rounding = UNIT_ROUNDOFF * (4.0 * summed_size + 16.0 * (1.0 + np.abs(log_bounds)))
+        return cls(tilts, log_bounds + rounding)
 
     def upper_log_delta(self, epsilon: float) -> float:
         """Return the least of the bounds b(μ) − μ ε on log D(ε), and at most 0. Roundings are included."""
@@ -51,10 +52,11 @@ class ChernoffBounds(NamedTuple):
         return min(float((self.log_bounds - self.tilts * epsilon + rounding).min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
-        """Return the log of a bound on the alias Σ_{m≠0} e^{lmA} D(ε + mA) of the trapezoidal rule.
+        """Return an upper bound on the log of the alias, the error of the trapezoidal rule by its period.
 
-        With D(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}, the terms with m > 0 are a geometric series for any μ > l, and those with
-        m < 0 for any μ < l. Either side is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ.
+        The alias is Σ_{m≠0} e^{lmA} D(ε + mA), and D(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}. The terms with m > 0 are thus
+        below a geometric series for any μ > l, and those with m < 0 for any μ < l. Each of the two sums is at most
+        e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
 
         Args:
             tilt: real part l of the line of integration.
@@ -62,18 +64,19 @@ class ChernoffBounds(NamedTuple):
             epsilon: ε at which D is evaluated.
         """
         decay = np.abs(self.tilts - tilt) * period
-        size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + decay
         with np.errstate(divide="ignore"):
-            series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
-        series = series + 16 * UNIT_ROUNDOFF * (1.0 + size)
-        above = float(series[self.tilts > tilt].min())
-        below = float(series[self.tilts < tilt].min())
-        return float(np.logaddexp(above, below)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(above) + abs(below))
+            log_series = self.log_bounds - self.tilts * epsilon - decay - np.log(-np.expm1(-decay))
+        size = np.abs(self.log_bounds) + self.tilts * abs(epsilon) + decay
+        log_series = log_series + 16 * UNIT_ROUNDOFF * (1.0 + size)
+        positive_m = float(log_series[self.tilts > tilt].min())
+        negative_m = float(log_series[self.tilts < tilt].min())
+        rounding = 4 * UNIT_ROUNDOFF * (1.0 + abs(positive_m) + abs(negative_m))
+        return float(np.logaddexp(positive_m, negative_m)) + rounding
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Return about the shortest period A = 2π/Δt at which the alias is at most e^`log_excess`.
+        """Estimate the shortest period A = 2π/Δt at which the alias is at most e^`log_excess`.
 
-        Either side of the alias is about e^{b(μ) − με − |μ−l|A} for the best of the tilts μ on that side.
+        The alias on either side is about e^{b(μ) − με − |μ−l|A}, for the best tilt μ on that side.
 
         Args:
             tilt: real part l of the line of integration.

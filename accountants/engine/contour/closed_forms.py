@@ -130,12 +130,13 @@ class LaplaceSteps(ClosedForm):
         tanh = math.tanh(x * s)
         sech_squared = (1.0 - tanh) * (1.0 + tanh)
         f = tanh / (2.0 * x)
-        first = s * sech_squared / (2.0 * x) - tanh / (2.0 * x * x)
-        second = -s * s * tanh * sech_squared / x - s * sech_squared / (x * x) + tanh / x**3
-        log_derivative = first / (1.0 + f)
-        variance = max(s * s * sech_squared + second / (1.0 + f) - log_derivative * log_derivative, 0.0)
+        f_first = s * sech_squared / (2.0 * x) - tanh / (2.0 * x * x)
+        f_second = -s * s * tanh * sech_squared / x - s * sech_squared / (x * x) + tanh / x**3
+        log_derivative = f_first / (1.0 + f)
         cumulant = _log_cosh(x * s) + (math.log1p(f) - 0.5 * s)
-        return self.count * cumulant, self.count * (s * tanh + log_derivative), self.count * variance
+        mean = s * tanh + log_derivative
+        variance = max(s * s * sech_squared + f_second / (1.0 + f) - log_derivative * log_derivative, 0.0)
+        return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
         """Return a bound on the error of K, given the tilt l and the computed K.
@@ -152,9 +153,9 @@ class LaplaceSteps(ClosedForm):
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
         """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t.
 
-        With f = tanh(xs)/2x and x = l + ½, |φ(t)| ≤ (1 + 1/2t)/(1 + f) for every t. For t ≤ π/2s, |φ(t)| is also at
-        most 1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second
-        bound holds up to π/2s, and the first one beyond.
+        With x = l + ½ and f = tanh(xs)/2x, |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is also at most
+        1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second bound
+        holds up to π/2s, and the first one beyond. The larger of both is therefore used.
 
         Args:
             tilt: real part l of the line.
@@ -166,29 +167,34 @@ class LaplaceSteps(ClosedForm):
         quarter_turn = 0.5 * math.pi / s
         f = math.tanh(s * x) / (2.0 * x)
         far_bound = (1.0 + 0.5 / np.maximum(frequencies, quarter_turn)) / (1.0 + f)
-        sine = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(s * x, 350.0))
+        sine_ratio = np.sin(np.minimum(s * frequencies, 0.5 * math.pi)) / math.cosh(min(s * x, 350.0))
         # 1 − ρ = (1 − ρ²)/(1 + ρ) does not cancel.
-        decrease = sine * sine / (1.0 + np.sqrt((1.0 - sine) * (1.0 + sine)))
-        near_bound = np.where(frequencies < quarter_turn, 1.0 - decrease / (1.0 + f), 0.0)
-        bound = np.maximum(near_bound, far_bound) * (1.0 + 32 * UNIT_ROUNDOFF * (1.0 + s * x))
+        one_minus_rho = sine_ratio * sine_ratio / (1.0 + np.sqrt((1.0 - sine_ratio) * (1.0 + sine_ratio)))
+        near_bound = np.where(frequencies < quarter_turn, 1.0 - one_minus_rho / (1.0 + f), 0.0)
+        rounding = 32 * UNIT_ROUNDOFF * (1.0 + s * x)
+        bound = np.maximum(near_bound, far_bound) * (1.0 + rounding)
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ(t)^T e^{−itc} on a line, with bounds on its errors (docs/engine-certificate.md, A7, The change).
+        """Return φ(t)^T e^{−itc} on a line, centred at the mean c, with bounds on its errors.
 
-        φ(t) − 1 is computed from terms that are small for small t, with an error of at most (160 + 4xs) u ts, where u
-        is the unit of roundoff and x = l + ½.
+        φ(t) − 1 is computed from terms that are small for small t. With the unit of roundoff u and x = l + ½, its error
+        is at most (160 + 4xs) u ts.
+
+        Source: docs/engine-certificate.md, A7, The change.
         """
         s, x, frequencies = self.shift, line.tilt + 0.5, line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
         tanh = math.tanh(s * x)
         change = self._transform_change(x, tanh, frequencies) / (1.0 + tanh / (2.0 * x))
         error = (UNIT_ROUNDOFF * (160.0 + 4.0 * x * s) * s) * frequencies
-        modulus, phase, growth, rounding = raise_to_power(change, error, centre / self.count, frequencies, self.count)
+        log_modulus, phase, log_growth, rounding = raise_to_power(
+            change, error, centre / self.count, frequencies, self.count
+        )
         return LineValues(
-            log_modulus=modulus,
+            log_modulus=log_modulus,
             phase=phase - centre * frequencies,
-            log_growth=growth,
+            log_growth=log_growth,
             rounding=rounding + 4 * UNIT_ROUNDOFF * abs(centre) * frequencies,
             centre=centre,
             cumulant=cumulant,
@@ -210,13 +216,13 @@ class LaplaceSteps(ClosedForm):
         half_angle = (0.5 * self.shift) * frequencies
         one_minus_cosine = 2.0 * np.sin(half_angle) ** 2
         sine = 2.0 * np.sin(half_angle) * np.cos(half_angle)
-        real = (-x) * tanh * one_minus_cosine
-        imaginary = x * sine - tanh * frequencies
+        numerator_real = (-x) * tanh * one_minus_cosine
+        numerator_imaginary = x * sine - tanh * frequencies
         # N/(2wx) = N (x − it)/(2x (x² + t²)).
         scale = 1.0 / (2.0 * x * (x * x + frequencies * frequencies))
         change = np.zeros(frequencies.size, dtype=np.complex128)
-        change.real = (real * x + imaginary * frequencies) * scale - one_minus_cosine
-        change.imag = (imaginary * x - real * frequencies) * scale + tanh * sine
+        change.real = (numerator_real * x + numerator_imaginary * frequencies) * scale - one_minus_cosine
+        change.imag = (numerator_imaginary * x - numerator_real * frequencies) * scale + tanh * sine
         return change
 
 

@@ -12,28 +12,15 @@ Losses are finite here: the caller adds atoms at infinity, δ = 1 − Π(1 − a
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.curve.facts import (
-    DrawnGaussianLaw,
-    DrawnMixtureLaw,
-    GaussianLaw,
-    GaussianMixtureLaw,
-    LaplaceLaw,
-    MixedLaw,
-    SampledGaussianLaw,
-)
 from epsilond.accountants.engine.contour.accuracy import ITERATIONS, NATS, TINY
 from epsilond.accountants.engine.contour.chernoff import ChernoffBounds
-from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
-from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
+from epsilond.accountants.engine.contour.grouped_laws import build_parts, supremum
 from epsilond.accountants.engine.contour.line import WIDEST_LINE, build_integrand, find_saddle_below, trim_parts
-from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
-from epsilond.accountants.engine.contour.noise_sums import NEGLIGIBLE_NATS
 from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
 from epsilond.accountants.engine.contour.saddle import epsilon_target, find_saddle, log_delta_target, log_size_target
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at
@@ -41,12 +28,10 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log1m_exp_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from epsilond.accountants.curve.facts import Law
+    from epsilond.accountants.engine.contour.grouped_laws import Laws
     from epsilond.accountants.engine.contour.line import Integrand
     from epsilond.accountants.engine.contour.part import Part
     from epsilond.accountants.engine.contour.saddle import Saddle, Target
-
-    Laws = Sequence[tuple[Law, int]]
 
 WIDEST = 1e-4
 """Relative width of δ beyond which an enclosure is rejected."""
@@ -72,79 +57,6 @@ class _Level(NamedTuple):
     value: float
 
 
-def build_parts(laws: Laws) -> list[Part]:
-    """Group the steps of a composition into parts, each with its own form of the transform.
-
-    Equal distributions become one part with the sum of their counts. All Gaussian steps without subsampling become one
-    part. The list is empty if every loss is zero.
-
-    Args:
-        laws: distributions of the losses with their counts.
-
-    Raises:
-        ContourRefused: a law is a mixture.
-    """
-    counts: Counter[Law] = Counter()
-    for law, count in laws:
-        counts[law] += count
-    parts: list[Part] = []
-    gaussian_squares: list[float] = []
-    for law, count in counts.items():
-        if law.is_silent or count == 0:
-            continue
-        if isinstance(law, MixedLaw):
-            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "mixtures are not integrated")
-        if isinstance(law, LaplaceLaw):
-            parts.append(LaplaceSteps(law.shift, count))
-        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
-            gaussian_squares.append(count * law.distance * law.distance)
-        else:
-            parts.append(_build_subsampled_part(law, count))
-    square = math.fsum(gaussian_squares)
-    return [*parts, GaussianSteps(square)] if square > 0.0 else parts
-
-
-def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> NoiseSteps:
-    """Return subsampled Gaussian steps as a part of a composition."""
-    kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
-    return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
-
-
-def transform_decays(laws: Laws) -> bool:
-    """Return whether the transform of a composition is likely to decay along the line.
-
-    A batch without replacement has the loss 0 with a positive probability a, its atom. The modulus of its transform
-    therefore does not fall below about a, and that of T steps not below a^T. This is too much if all steps are such
-    batches and the product of their a^T exceeds e^−40. If not all steps are, the transform decays.
-
-    Args:
-        laws: distributions of the losses with their counts.
-
-    Source: docs/engine-certificate.md, A8, What is rejected.
-    """
-    if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
-        return True
-    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)])
-    if any(not isinstance(part, NoiseSteps) for part in parts):
-        return True
-    log_atoms = [part.count * math.log(max(part.atom, TINY)) for part in parts if isinstance(part, NoiseSteps)]
-    log_atoms += [count * math.log(max(law.atom, TINY)) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
-    return not log_atoms or math.fsum(log_atoms) <= -NEGLIGIBLE_NATS
-
-
-def supremum(laws: Laws) -> float:
-    """Return the largest total loss, rounded up, from which on δ(ε) is zero; inf if the loss is unbounded.
-
-    Args:
-        laws: distributions of the losses with their counts.
-    """
-    mixtures = [(law, count) for law, count in laws if isinstance(law, MixedLaw)]
-    suprema = [count * law.supremum for law, count in mixtures if count and not law.is_silent]
-    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
-    suprema += [part.supremum for part in parts]
-    return math.fsum(suprema) * (1.0 + 4 * UNIT_ROUNDOFF * len(suprema))
-
-
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Return an enclosure of log δ(ε) of a composition of laws with counts.
 
@@ -156,10 +68,11 @@ def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval
         widest: largest relative width of δ.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
-    Source: docs/engine-certificate.md, A5.
 
     Raises:
         ContourRefused: no such certificate.
+
+    Source: docs/engine-certificate.md, A5.
     """
     _demand_number(epsilon)
     if epsilon >= supremum(laws):
@@ -197,14 +110,15 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
     if not parts or epsilon >= supremum(laws):
         return log_delta(laws, epsilon).upper
     tilt = find_saddle(parts, epsilon_target(epsilon)).tilt
-    chernoff = ChernoffBounds.at([part.resolve(tilt, 0.0) for part in parts], np.asarray([tilt]))
+    transforms = [part.resolve(tilt, 0.0) for part in parts]
+    chernoff = ChernoffBounds.at(transforms, np.asarray([tilt])).upper_log_delta(epsilon)
     log_leaks = [part.log_leak for part in parts]
-    total = float(np.logaddexp.reduce([chernoff.upper_log_delta(epsilon), *log_leaks]))
+    total = float(np.logaddexp.reduce([chernoff, *log_leaks]))
     return min(total + 8 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` (docs/engine-certificate.md, A5, ε(δ)).
+    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
 
     Args:
         laws: distributions of the losses with their counts.
@@ -217,6 +131,8 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
 
     Raises:
         ContourRefused: no such certificate.
+
+    Source: docs/engine-certificate.md, A5, ε(δ).
     """
     _demand_number(log_delta)
     parts = build_parts(laws)
@@ -225,7 +141,8 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     target = log_delta_target(log_delta)
     if find_saddle(parts, target).epsilon <= 0.0 and upper_log_delta(laws, 0.0) <= log_delta - slack:
         return Interval(0.0, 0.0)
-    root, integrand = _find_root(parts, _Level(target, _log_delta_at, log_delta), 0.0, widest)
+    level = _Level(target, _log_delta_at, log_delta)
+    root, integrand = _find_root(parts, level, 0.0, widest)
     at_root = _demand_narrow(integrand.enclosure(root), widest)
     return _certify_root(integrand, root, at_root.upper - at_root.lower, log_delta, slack)
 
@@ -312,7 +229,8 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
         ContourRefused: the ε do not converge.
     """
     log_delta = find_saddle(parts, level.target).log_delta
-    root = max(find_saddle(trim_parts(parts, log_delta), level.target).epsilon, least)
+    first_saddle = find_saddle(trim_parts(parts, log_delta), level.target)
+    root = max(first_saddle.epsilon, least)
     for _ in range(_MOST_LINES):
         centre = root
         integrand, saddle = build_integrand(parts, centre, log_delta, widest)
@@ -369,20 +287,28 @@ def _certify_root(integrand: Integrand, root: float, width: float, log_delta: fl
     slope = abs(integrand.estimate(root)[1])
     # Each bound is about half of the width away from log δ; 0.6 leaves a margin.
     margin = 0.6 * width + slack + 8 * UNIT_ROUNDOFF * (1.0 + abs(log_delta))
-    pad = margin / slope + 4 * UNIT_ROUNDOFF * root
+    expected_distance = margin / slope + 4 * UNIT_ROUNDOFF * root
     first_step = 0 if root == 0.0 else 1
-    distances = [pad * (2.0**k - 1.0) for k in range(first_step, ITERATIONS)]
-    least_above = min(log_delta + slack, -TINY)
-    upper, lower = math.inf, -math.inf
-    for distance in distances:
-        if integrand.enclosure(root + distance).upper <= log_delta - slack:
-            upper = root + distance
-            break
-    for distance in distances:
-        candidate = max(root - distance, 0.0)
-        if candidate == 0.0 or integrand.enclosure(candidate).lower > least_above:
-            lower = candidate
-            break
+    distances = [expected_distance * (2.0**k - 1.0) for k in range(first_step, ITERATIONS)]
+    upper = _certify_above(integrand, [root + distance for distance in distances], log_delta - slack)
+    lower = _certify_below(integrand, [max(root - distance, 0.0) for distance in distances], log_delta + slack)
     if not 0.0 <= lower <= upper < math.inf:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, "no certified bound near the root")
     return Interval(lower, upper)
+
+
+def _certify_above(integrand: Integrand, candidates: Sequence[float], log_delta: float) -> float:
+    """Return the first ε at which the upper bound on log δ is at most `log_delta`; math.inf if there is none."""
+    for candidate in candidates:
+        if integrand.enclosure(candidate).upper <= log_delta:
+            return candidate
+    return math.inf
+
+
+def _certify_below(integrand: Integrand, candidates: Sequence[float], log_delta: float) -> float:
+    """Return the first ε that is 0 or has a lower bound on log δ above `log_delta`; −math.inf if there is none."""
+    least = min(log_delta, -TINY)  # log δ is never above 0
+    for candidate in candidates:
+        if candidate == 0.0 or integrand.enclosure(candidate).lower > least:
+            return candidate
+    return -math.inf

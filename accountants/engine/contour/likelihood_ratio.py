@@ -72,7 +72,7 @@ class LikelihoodRatio:
         return np.asarray(expit(math.log(self.rate) - math.log1p(-self.rate) + self.exponent(x)))
 
     def turn(self, x: FloatArray, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return arg r(x + iy) and log |r(x + iy)|/r(x) at complex noise.
+        """Return arg r(x + iy) and log |r(x + iy)|/r(x) at complex noise x + iy.
 
         r(x + iy)/r(x) = 1 − p + p e^{isy}, whose squared modulus is 1 − 4p(1 − p) sin²(sy/2).
 
@@ -80,21 +80,28 @@ class LikelihoodRatio:
             x: real parts.
             height: imaginary part y.
         """
-        response = self.response(x)
+        p = self.response(x)
+        angle = self.shift * height
         half_sine_squared = math.sin(0.5 * self.shift * height) ** 2
-        real = 1.0 - 2.0 * response * half_sine_squared
-        argument = np.arctan2(response * math.sin(self.shift * height), real)
-        return argument, 0.5 * np.log1p(-4.0 * response * (1.0 - response) * half_sine_squared)
+        real, imaginary = 1.0 - 2.0 * p * half_sine_squared, p * math.sin(angle)
+        log_modulus = 0.5 * np.log1p(-4.0 * p * (1.0 - p) * half_sine_squared)
+        return np.arctan2(imaginary, real), log_modulus
 
 
 def log_mixture(rate: float, y: FloatArray) -> FloatArray:
     """Return log(1 − q + q e^y) for q ≤ ½, or for y ≥ 0, without cancellation.
 
+    It is log(1 + q (e^y − 1)) for small y, and y + log q + log(1 + (1 − q) e^{−y}/q) for large y.
+
+    Args:
+        rate: q.
+        y: exponents.
+
     Source: docs/engine-certificate.md, A4, Errors of L.
     """
-    near = np.log1p(rate * np.expm1(np.minimum(y, _LARGE_EXPONENT)))
-    far = y + math.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
-    return np.where(y > _LARGE_EXPONENT, far, near)
+    for_small = np.log1p(rate * np.expm1(np.minimum(y, _LARGE_EXPONENT)))
+    for_large = y + math.log(rate) + np.log1p((1.0 - rate) / rate * np.exp(-np.maximum(y, _LARGE_EXPONENT)))
+    return np.where(y > _LARGE_EXPONENT, for_large, for_small)
 
 
 def clip_response(response: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -79,17 +79,14 @@ class Integrand:
         """
         last_frequency = line.nodes * line.spacing
         values = join_parts(part.resolve(line.tilt, last_frequency).on_line(line) for part in parts)
-        scale = line.spacing / math.pi
-        z = line.tilt + 1j * line.frequencies
-        power = np.exp(values.log_modulus + 1j * values.phase)
-        terms = np.asarray(scale * power / (z * (1.0 + z)), dtype=np.complex128)
-        terms[0] *= 0.5
+        terms = _trapezoidal_terms(line, values)
         moduli = np.abs(terms)
         size = np.abs(values.log_modulus) + np.abs(values.phase)
         # Exponents are cut at 700, where e^x is still a double.
-        rounding = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * size + 32.0), 700.0))
-        transform_errors = _transform_errors(line, values, moduli, scale)
-        error = truncation + float(transform_errors.sum()) + float(moduli @ (rounding + summation_error(line.nodes)))
+        term_rounding = np.expm1(np.minimum(values.rounding + UNIT_ROUNDOFF * (4.0 * size + 32.0), 700.0))
+        transform_error = float(_transform_errors(line, values, moduli).sum())
+        rounding_error = float(moduli @ (term_rounding + summation_error(line.nodes)))
+        error = truncation + transform_error + rounding_error
         log_leak = float(np.logaddexp.reduce([part.log_leak for part in parts]))
         # The factor 1.01 covers the roundings of the error itself.
         return cls(line, values, chernoff, terms, 1.01 * error, log_leak)
@@ -104,16 +101,17 @@ class Integrand:
         All three are in units of e^{K − lε}.
         """
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
-        turned = self.terms * np.exp(1j * offset * frequencies)
-        slope = -float((turned * (self.line.tilt + 1j * frequencies)).real.sum())
+        rotated_terms = self.terms * np.exp(1j * offset * frequencies)
+        value = float(rotated_terms.real.sum())
+        slope = -float((rotated_terms * (self.line.tilt + 1j * frequencies)).real.sum())
         angle_error = 8 * UNIT_ROUNDOFF * (abs(offset) + abs(self.values.centre) + abs(epsilon))
-        error = self.fixed_error + angle_error * float(np.abs(self.terms) @ frequencies)
-        return float(turned.real.sum()), slope, error
+        return value, slope, self.fixed_error + angle_error * float(np.abs(self.terms) @ frequencies)
 
     def enclosure(self, epsilon: float) -> Interval:
         """Enclose log D(ε) at any ε. The enclosure is narrow only near the ε that the line was chosen for.
 
-        The alias of the trapezoidal rule is not negative, so that it is charged to the lower bound only.
+        The alias, the error of the trapezoidal rule by its period, is not negative. It is charged to the lower bound
+        only.
 
         Guarantees: lower ≤ log D ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
@@ -124,11 +122,8 @@ class Integrand:
         """
         value, _, error = self._sums(epsilon)
         log_scale = self.log_scale(epsilon)
-        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
-        scale_error = self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
-        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
-        log_alias = self.chernoff.log_excess(self.line.tilt, period, epsilon) - log_scale + scale_error
-        alias = 1.001 * math.exp(min(log_alias, 600.0))
+        scale_error = self._scale_error(epsilon)
+        alias = self._alias(epsilon)
         lower = _log_outward(log_scale - scale_error, value - error - alias, -1)
         upper = _log_outward(log_scale + scale_error, value + error, +1)
         chernoff = self.chernoff.upper_log_delta(epsilon)
@@ -137,6 +132,18 @@ class Integrand:
         log_total = float(np.logaddexp(min(upper, chernoff), self.log_leak))
         upper = min(log_total * (1.0 - 8 * UNIT_ROUNDOFF), 0.0)
         return Interval(min(lower, upper), upper)
+
+    def _scale_error(self, epsilon: float) -> float:
+        """Return a bound on the error of `log_scale` at ε."""
+        size = abs(self.values.cumulant) + self.line.tilt * abs(epsilon) + 64.0
+        return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
+
+    def _alias(self, epsilon: float) -> float:
+        """Return an upper bound on the alias Σ_{m≠0} e^{lmA} D(ε + mA) with A = 2π/Δt, in units of e^{K − lε}."""
+        period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
+        log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
+        log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
+        return 1.001 * math.exp(min(log_alias, 600.0))
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
         """Return log D(ε) and its derivative, for searches; nothing is certified.
@@ -150,21 +157,36 @@ class Integrand:
         return self.log_scale(epsilon) + math.log(value), slope / value
 
 
-def _transform_errors(line: Line, values: LineValues, moduli: FloatArray, scale: float) -> FloatArray:
+def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
+    """Return the terms a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)) of the trapezoidal sum, with a_0 halved.
+
+    Args:
+        line: tilt l and frequencies t_k, with z_k = l + it_k.
+        values: the characteristic function φ^T at each frequency, centred at c.
+    """
+    z = line.tilt + 1j * line.frequencies
+    power = np.exp(values.log_modulus + 1j * values.phase)
+    terms = np.asarray(line.spacing / math.pi * power / (z * (1.0 + z)), dtype=np.complex128)
+    terms[0] *= 0.5
+    return terms
+
+
+def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
     """Return bounds on the errors of the terms a_k due to the errors of the characteristic function.
 
     An error factor e^g of the modulus changes a term by at most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that
-    the term may have, scale · e^{m + g}/|z|² with m = log |φ^T|.
+    the term may have, (Δt/π) e^{m + g}/|z|² with m = log |φ^T|.
 
     Args:
-        line: tilt l and frequencies.
+        line: tilt l and frequencies, with the spacing Δt.
         values: m and g at each frequency.
         moduli: |a_k|.
-        scale: Δt/π.
     """
+    scale = line.spacing / math.pi
     growth = values.log_growth
-    largest = np.exp(np.minimum(values.log_modulus + growth, 700.0)) * scale / (line.frequencies**2 + line.tilt**2)
-    return np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest)
+    largest_power = np.exp(np.minimum(values.log_modulus + growth, 700.0))
+    largest_term = largest_power * scale / (line.frequencies**2 + line.tilt**2)
+    return np.where(growth < 1.0, moduli * np.expm1(np.minimum(growth, 1.0)), largest_term)
 
 
 def _log_outward(log_scale: float, value: float, side: int) -> float:
@@ -225,7 +247,8 @@ def build_integrand(
         ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
     """
     saddle = find_saddle_below(trim_parts(parts, log_delta), epsilon)
-    return build_integrand_at(trim_parts(parts, log_delta, saddle.tilt), saddle, epsilon, log_delta, widest), saddle
+    trimmed = trim_parts(parts, log_delta, saddle.tilt)
+    return build_integrand_at(trimmed, saddle, epsilon, log_delta, widest), saddle
 
 
 def build_integrand_at(
@@ -243,9 +266,7 @@ def build_integrand_at(
     Raises:
         ContourRefused: the integrand does not decay, or needs too many nodes. Both are found before it is evaluated.
     """
-    distances = _TILTS / saddle.width
-    tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))
-    tilts = np.unique(tilts[tilts >= 0.0])
+    tilts = _chernoff_tilts(saddle)
     transforms = [part.resolve(float(tilts[-1]), 0.0) for part in parts]
     chernoff = ChernoffBounds.at(transforms, tilts)
     log_delta = min(log_delta, chernoff.upper_log_delta(epsilon))
@@ -254,15 +275,23 @@ def build_integrand_at(
         raise ContourRefused(RefusalReason.NO_TILT, f"period {period:.3g}")
     spacing = floor_spacing(2.0 * math.pi / period)
     log_unit = saddle.cumulant - saddle.tilt * epsilon
-    last_frequency, truncation = _truncate(transforms, saddle, log_delta - log_unit, spacing * (MOST_NODES - 2), widest)
+    largest_frequency = spacing * (MOST_NODES - 2)
+    last_frequency, truncation = _truncate(transforms, saddle, log_delta - log_unit, largest_frequency, widest)
     line = Line(saddle.tilt, spacing, math.ceil(last_frequency / spacing) + 1)
     return Integrand.of(parts, line, chernoff, truncation)
 
 
+def _chernoff_tilts(saddle: Saddle) -> FloatArray:
+    """Return the tilts of the Chernoff bounds, increasing: 0, that of the saddle, and several on either side of it."""
+    distances = _TILTS / saddle.width
+    tilts = np.concatenate((saddle.tilt - distances, [0.0, saddle.tilt], saddle.tilt + distances))
+    return np.unique(tilts[tilts >= 0.0])
+
+
 def _truncate(
-    transforms: Sequence[Transform], saddle: Saddle, log_delta: float, most: float, widest: float
+    transforms: Sequence[Transform], saddle: Saddle, log_delta: float, largest_frequency: float, widest: float
 ) -> tuple[float, float]:
-    """Choose the last frequency t_n of the integral, and bound the part beyond it in units of e^{K − lε}.
+    """Choose the last frequency t_n of the integral, and bound the part beyond it.
 
     The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl), where B(t) is the product of
     the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of D, or the
@@ -271,26 +300,26 @@ def _truncate(
     Args:
         transforms: transforms of the parts.
         saddle: the saddle point, with tilt l.
-        log_delta: estimate of log D, in the same units.
-        most: largest frequency.
+        log_delta: estimate of log D, in units of e^{K − lε}.
+        largest_frequency: largest frequency that may be returned.
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
-        The last frequency, and the bound.
+        The last frequency, and the bound in units of e^{K − lε}.
 
     Raises:
         ContourRefused: the part beyond the largest frequency is not small.
 
     Source: docs/engine-certificate.md, A3.
     """
-    first = min(5.0 / saddle.width, most)
-    frequencies = np.geomspace(first, most, _FREQUENCIES)
-    log_tails = np.log(np.arctan2(saddle.tilt, frequencies) / (math.pi * saddle.tilt))
-    log_tails = log_tails + sum(transform.log_decay(saddle.tilt, frequencies) for transform in transforms)
+    first_frequency = min(5.0 / saddle.width, largest_frequency)
+    frequencies = np.geomspace(first_frequency, largest_frequency, _FREQUENCIES)
+    log_integrals = np.log(np.arctan2(saddle.tilt, frequencies) / (math.pi * saddle.tilt))
+    log_tails = log_integrals + sum(transform.log_decay(saddle.tilt, frequencies) for transform in transforms)
     negligible = np.flatnonzero(log_tails <= log_delta - NATS)
     index = int(negligible[0]) if negligible.size else -1
     # The tail widens the enclosure on both sides, so that each side may use half of the width.
     largest_log_tail = log_delta + max(math.log(0.5 * widest), -NATS)
     if not log_tails[index] <= largest_log_tail:
-        raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {most:.3g}")
+        raise ContourRefused(RefusalReason.NO_DECAY, f"frequencies up to {largest_frequency:.3g}")
     return float(frequencies[index]), 1.001 * math.exp(float(log_tails[index]))

@@ -67,7 +67,8 @@ class NoiseSteps(TruncatedSteps):
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
         """Choose quadrature nodes of the noise that are accurate at a tilt and up to a frequency.
 
-        Panels are halved until the error bound of each is below its share of the allowed error.
+        Panels, the intervals of the quadrature, are halved until the error bound of each is below its share of the
+        allowed error.
 
         Args:
             tilt: real part l of z. For a frequency of 0, the nodes are accurate at lower tilts too.
@@ -85,14 +86,31 @@ class NoiseSteps(TruncatedSteps):
             sums = NoiseSums(self, panels)
             if sums.losses.size > 2 * MOST_NODES:
                 raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{sums.losses.size} nodes of the noise")
-            log_share = -nats - math.log(sum(panel.widths.size for panel in panels))
-            log_allowed = {at: sums.log_moment(at) + log_share for at in tilts}
-            too_wide = [
-                np.any([panel.log_errors(at, frequency) > log_allowed[at] for at in tilts], axis=0) for panel in panels
-            ]
+            too_wide = _too_wide_panels(sums, tilts, frequency, nats)
             if not any(chosen.any() for chosen in too_wide):
                 return sums
             panels = [panel.halve(chosen) for panel, chosen in zip(panels, too_wide, strict=True)]
+
+
+def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats: float) -> list[BoolArray]:
+    """Return masks of the panels whose quadrature error exceeds an equal share of the allowed error.
+
+    Args:
+        sums: the panels of each piece of the noise.
+        tilts: real parts l of z at which the sums are to be accurate.
+        frequency: largest modulus of the imaginary part of z.
+        nats: nats by which the total error is to be below M(l).
+
+    Returns:
+        One mask for each piece.
+    """
+    count = sum(panels.widths.size for panels in sums.panels)
+    log_share = -nats - math.log(count)
+    log_allowed = {tilt: sums.log_moment(tilt) + log_share for tilt in tilts}
+    return [
+        np.any([panels.log_errors(tilt, frequency) > log_allowed[tilt] for tilt in tilts], axis=0)
+        for panels in sums.panels
+    ]
 
 
 def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatArray, negligible: float) -> float:

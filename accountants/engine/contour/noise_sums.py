@@ -109,11 +109,11 @@ class NoiseSums:
         return float(np.logaddexp.reduce(self._log_weights(tilt)))
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
-        """Return estimates of K(l) = T log M(l), K′(l) and K″(l)."""
+        """Return estimates of the cumulant K(l) = T log M(l) of all T steps, K′(l) and K″(l)."""
         log_moment, count = self.log_moment(tilt), self.steps.count
-        weights = np.exp(self._log_weights(tilt) - log_moment)
-        mean = float(weights @ self.losses)
-        variance = float(weights @ (self.losses - mean) ** 2)
+        tilted_masses = np.exp(self._log_weights(tilt) - log_moment)
+        mean = float(tilted_masses @ self.losses)
+        variance = float(tilted_masses @ (self.losses - mean) ** 2)
         return count * log_moment, count * mean, count * variance
 
     def _weight_errors(self, tilt: float) -> FloatArray:
@@ -126,57 +126,90 @@ class NoiseSums:
         return np.asarray(mass_errors + tilt * loss_errors + rounding + summation_error(losses.size))
 
     def cumulant(self, tilt: float) -> tuple[float, float]:
-        """Return log M(l) of one step, and a bound on its error.
+        """Return log M(l) of one step at a real tilt l ≥ 0, and a bound on its error.
 
-        It is computed from M − 1 = Σ_j p_j (e^{lL_j} − 1), whose terms are small for small losses. The mass of the
-        noise that is left out is charged as an error (docs/engine-certificate.md, A4).
+        It is log(1 + c) with the change c = M(l) − 1, which is small for small losses.
+
+        Source: docs/engine-certificate.md, A4.
+        """
+        # All sums are in units of e^{log_unit}, so that they do not overflow.
+        log_unit = max(float(self._log_weights(tilt).max()), 0.0)
+        scaled_one = math.exp(-log_unit)
+        change, change_error = self._moment_change(tilt, log_unit)
+        moment = scaled_one + change
+        value = log_unit + math.log(moment) if log_unit > 0.0 else math.log1p(change)
+        quadrature_error = math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
+        error = 1.01 * change_error / moment + 1.01 * quadrature_error
+        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
+
+    def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
+        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1) without the quadrature error of M(l), and a bound on its error.
+
+        The error includes the mass of the noise that is left out.
+
+        Args:
+            tilt: l ≥ 0.
+            log_unit: log of the unit of both results.
         """
         log_masses, _, losses, loss_errors = self._nodes
         exponents, log_weights = tilt * losses, self._log_weights(tilt)
-        # All sums are in units of e^{log_unit}, so that they do not overflow.
-        log_unit = max(float(log_weights.max()), 0.0)
-        scaled_one = math.exp(-log_unit)
         # |p (e^{lL} − 1)| = max(p, p e^{lL}) (1 − e^{−|lL|}).
-        sizes = np.exp(np.maximum(log_masses, log_weights) - log_unit) * -np.expm1(-np.abs(exponents))
-        change = float(np.sign(losses) @ sizes)
-        value = log_unit + math.log(scaled_one + change) if log_unit > 0.0 else math.log1p(change)
+        term_sizes = np.exp(np.maximum(log_masses, log_weights) - log_unit) * -np.expm1(-np.abs(exponents))
+        change = float(np.sign(losses) @ term_sizes)
         exponent_errors = tilt * loss_errors + 4 * UNIT_ROUNDOFF * np.abs(exponents)
-        change_error = float(sizes @ self._weight_errors(tilt))
-        change_error += float(np.exp(log_weights - log_unit) @ exponent_errors)
-        change_error += scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
-        change_error += 1.01 * scaled_one * self._total_mass_error
-        quadrature_error = math.exp(min(self.log_error(tilt, 0.0) - value, 50.0))
-        error = 1.01 * change_error / (scaled_one + change) + 1.01 * quadrature_error
-        return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
+        weight_error = float(term_sizes @ self._weight_errors(tilt))
+        exponent_error = float(np.exp(log_weights - log_unit) @ exponent_errors)
+        scaled_one = math.exp(-log_unit)
+        omitted_mass = scaled_one * math.exp(self.steps.log_leak - math.log(self.steps.count))
+        mass_error = 1.01 * scaled_one * self._total_mass_error
+        return change, weight_error + exponent_error + omitted_mass + mass_error
 
     def upper_cumulant(self, tilt: float) -> float:
         """Return an upper bound on K(l) = T log M(l); exactly 0 at tilt 0."""
-        return self.steps.count * sum(self.cumulant(tilt)) * (1.0 + 4 * UNIT_ROUNDOFF) if tilt > 0.0 else 0.0
+        if tilt == 0.0:
+            return 0.0
+        value, error = self.cumulant(tilt)
+        return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t (docs/engine-certificate.md, A3).
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t.
 
-        φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. For a height y, the integral over the
-        noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)} (`Piece.turn`). The result is the least of
-        a few bounds T log B_y(t) of `_decay_bound`. The best y is about t times the slope of the mean of θ in y.
+        φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. The result is the least of a few bounds
+        T log B_y(t) of `_decay_bound`, one for each height y.
 
         Args:
             tilt: real part l of z.
             frequencies: t > 0, increasing.
+
+        Source: docs/engine-certificate.md, A3.
         """
-        value, value_error = self.cumulant(tilt)
-        log_weights = self._log_weights(tilt) - value
+        log_moment, moment_error = self.cumulant(tilt)
+        log_masses = self._log_weights(tilt) - log_moment
+        heights = self._heights(tilt, frequencies, log_masses)
+        bounds = [self._decay_bound(tilt, frequencies, height, log_masses, log_moment) for height in heights]
+        rounding = float(self._weight_errors(tilt).max()) + 1.01 * moment_error + 6000 * UNIT_ROUNDOFF
+        least = np.min(bounds, axis=0) * (1.0 + rounding)
+        return np.asarray(self.steps.count * np.log(np.clip(least, TINY, 1.0)))
+
+    def _heights(self, tilt: float, frequencies: FloatArray, log_masses: FloatArray) -> list[float]:
+        """Return heights y for `_decay_bound`, in geometric progression. Every height gives a valid bound.
+
+        The best height for a frequency t is about t times the derivative in y of the mean of θ (`Piece.turn`).
+
+        Args:
+            tilt: real part l of z.
+            frequencies: t > 0, increasing.
+            log_masses: log masses of the tilted distribution at all nodes.
+        """
         highest = min(_LARGEST_ANGLE / self.steps.ratio.shift, _HIGHEST)
         small_height = 1e-3 * highest
         theta, _ = self._contour(tilt, small_height)
-        slope = float(theta @ np.exp(log_weights[: theta.size])) / small_height
-        # These factors only choose the heights that are tried; every height gives a bound.
+        mean_theta = float(theta @ np.exp(log_masses[: theta.size]))
+        slope = mean_theta / small_height
         first = max(min(0.4 * slope * float(frequencies[0]), 0.2 * highest), TINY)
         last = max(min(slope * float(frequencies[-1]), highest), 1.001 * first)
-        heights = np.geomspace(first, last, _HEIGHTS).tolist()
-        bounds = [self._decay_bound(tilt, frequencies, height, log_weights, value) for height in heights]
-        rounding = float(self._weight_errors(tilt).max()) + 1.01 * value_error + 6000 * UNIT_ROUNDOFF
-        return np.asarray(self.steps.count * np.log(np.clip(np.min(bounds, axis=0) * (1.0 + rounding), TINY, 1.0)))
+        heights: list[float] = np.geomspace(first, last, _HEIGHTS).tolist()
+        return heights
 
     def _contour(self, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
         """Return θ and log G at all nodes on the contour at a height y; see `Piece.turn`.
@@ -187,69 +220,87 @@ class NoiseSums:
         return np.concatenate([theta for theta, _ in turns]), np.concatenate([growth for _, growth in turns])
 
     def _decay_bound(
-        self, tilt: float, frequencies: FloatArray, height: float, log_weights: FloatArray, log_moment: float
+        self, tilt: float, frequencies: FloatArray, height: float, log_masses: FloatArray, log_moment: float
     ) -> FloatArray:
         """Return a bound B_y(t) on |φ(t′)| of one step for all t′ ≥ t, without rounding.
 
-        B_y(t) is e^{y²/2} E_l[G e^{−tθ}], with the mean E_l over tilted noise, and θ and G of `Piece.turn`. Added are
-        the probability of the loss 0 (the atom of a batch), the paths from the ends of the noise to the height y, and
-        `_edge_bound`.
+        The integral over the noise x is moved to x + iy, where the integrand decays as e^{−tθ(x)}. The bound is
+
+            B_y(t) = e^{y²/2} E_l[G e^{−tθ}] + P_l(atom) + side paths,
+
+        with the mean E_l over tilted noise, θ and G of `Piece.turn`, and the atom at the loss 0 of a batch. The side
+        paths lead from the ends of the noise to the height y (`_side_paths`, `_edge_bound`).
 
         Args:
             tilt: real part l of z.
             frequencies: t > 0.
             height: imaginary part y > 0 of the noise.
-            log_weights: logarithms of the masses of the tilted distribution, that of the atom last.
+            log_masses: log masses of the tilted distribution at all nodes, that of the atom last.
             log_moment: log M(l).
 
         Source: docs/engine-certificate.md, A3, Cut law.
         """
-        theta, growth = self._contour(tilt, height)
-        # Exponents are cut at 700, 50 and 300 so that nothing overflows. The factor 1.01 covers roundings of the error.
-        exponents = log_weights[: theta.size] + growth - frequencies[:, None] * theta
+        theta, log_growth = self._contour(tilt, height)
+        # Exponents are cut at 700 and 50 so that nothing overflows. The factor 1.01 covers roundings of the error.
+        exponents = log_masses[: theta.size] + log_growth - frequencies[:, None] * theta
         expectation = np.exp(np.minimum(exponents, 700.0)).sum(axis=1)
         error = math.exp(min(self.log_error(tilt, 0.0, height) - log_moment, 50.0))
-        atom = np.exp(log_weights[theta.size :]).sum()
+        atom = np.exp(log_masses[theta.size :]).sum()
         bound = math.exp(0.5 * height * height) * (expectation + 1.01 * error) + atom
+        for path in self._side_paths(tilt, height, log_moment):
+            bound = bound + path
+        return np.asarray(bound + self._edge_bound(tilt, frequencies, height) * math.exp(-log_moment))
+
+    def _side_paths(self, tilt: float, height: float, log_moment: float) -> list[float]:
+        """Return bounds on the integrals along the vertical paths at the ends of each piece, up to a height y.
+
+        Each is y times the largest integrand, divided by M(l). The lower end of a batch is left to `_edge_bound`.
+
+        Args:
+            tilt: real part l of z.
+            height: y > 0.
+            log_moment: log M(l).
+        """
+        bounds = []
         for piece in self.steps.pieces:
             ends = np.asarray([piece.high] if self.steps.kind == "drawn" else [piece.low, piece.high])
             log_integrand = piece.log_maximum(tilt, ends, ends) - log_moment
             log_integrand += piece.log_growth(tilt, 0.0, ends, ends, np.asarray(height), 0.0)
-            bound = bound + height * float(np.exp(np.minimum(log_integrand, 300.0)).sum())
-        return np.asarray(bound + self._edge_bound(tilt, frequencies, height) * math.exp(-log_moment))
+            bounds.append(height * float(np.exp(np.minimum(log_integrand, 300.0)).sum()))  # e^300 does not overflow
+        return bounds
 
     def _edge_bound(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-        """Return what the path from x = s/2 to s/2 + iy adds to the decay bound of a batch; 0 for other steps.
+        """Return the contribution to the decay bound of the path from s/2 to s/2 + iy; 0 unless the steps are batches.
 
-        The noise of a batch without replacement begins at s/2. With its density φ, the likelihood ratio r, the
+        The noise of a batch without replacement begins at s/2. With the normal density φ, the likelihood ratio r, the
         rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), it is for all t′ ≥ t at
         most
 
-            V(t) = φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
-
-        Source: docs/engine-certificate.md, A8, Decay.
+            φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
 
         Args:
             tilt: real part l of z.
             frequencies: t > 0.
             height: imaginary part y of the noise, with s y ≤ π/2.
+
+        Source: docs/engine-certificate.md, A8, Decay.
         """
         if self.steps.kind != "drawn":
             return np.zeros_like(frequencies)
         rate, shift = self.steps.ratio.rate, self.steps.ratio.shift
-        _, (log_modulus,) = self.steps.ratio.turn(np.asarray([0.5 * shift]), height)
-        modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))
+        _, (log_modulus,) = self.steps.ratio.turn(np.asarray([0.5 * shift]), height)  # −b
+        modulus_power = math.exp(min(-tilt * float(log_modulus), 600.0))  # e^{lb}
         beta = rate * math.sin(shift * height) / height * (1.0 - 1e-12)
-        late = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
+        t0 = np.maximum(frequencies, 1.8171 / (beta * height))  # 6^{1/3}, rounded down
         first_order = shift * np.minimum(0.5 * height * height, (frequencies * beta) ** -2.0)
-        curvature = rate * (1.0 - rate) * (shift * math.exp(-float(log_modulus))) ** 2
-        second_order = curvature * (1.0 + tilt + late + (tilt + late) * modulus_power) * (late * beta) ** -3.0
-        density = math.exp(0.5 * height * height - 0.125 * shift * shift - LOG_SQRT_2PI)
+        curvature = rate * (1.0 - rate) * (shift * math.exp(-float(log_modulus))) ** 2  # q(1 − q) s² e^{2b}
+        second_order = curvature * (1.0 + tilt + t0 + (tilt + t0) * modulus_power) * (t0 * beta) ** -3.0
+        density = math.exp(0.5 * height * height - 0.125 * shift * shift - LOG_SQRT_2PI)  # φ(s/2) e^{y²/2}
         # The factor 1 + 1e-9 covers all roundings.
         return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a line with its errors: quadrature, roundings of weights, losses and sums, and the power.
+        """Return φ^T on a line, with bounds on its errors.
 
         Raises:
             ContourRefused: too many nodes together with the frequencies, or too large an error.
@@ -259,19 +310,19 @@ class NoiseSums:
         if self.losses.size * line.nodes > _MOST_PRODUCTS:
             raise ContourRefused(RefusalReason.BEYOND_BUDGET, f"{self.losses.size} times {line.nodes} nodes")
         count, frequencies = self.steps.count, line.frequencies
-        value, value_error = self.cumulant(line.tilt)
-        weights = np.exp(self._log_weights(line.tilt) - value)
-        mean = float(weights @ self.losses)
+        log_moment, moment_error = self.cumulant(line.tilt)
+        tilted_masses = np.exp(self._log_weights(line.tilt) - log_moment)
+        mean = float(tilted_masses @ self.losses)
         deviations = self.losses - mean
-        weight_errors = self._weight_errors(line.tilt) + value_error + 32 * UNIT_ROUNDOFF
+        mass_errors = self._weight_errors(line.tilt) + moment_error + 32 * UNIT_ROUNDOFF
         loss_errors = self._nodes.loss_errors + 4 * UNIT_ROUNDOFF * np.abs(self.losses)
         # The error of φ is proportional to t, except for that of the quadrature.
-        error_rate = float((weights * np.abs(deviations)) @ weight_errors)
-        error_rate += float(weights @ loss_errors)
-        quadrature = math.exp(min(self.log_error(line.tilt, line.nodes * line.spacing) - value, 50.0))
-        error = 1.01 * error_rate * frequencies + 2.02 * quadrature
+        error_per_frequency = float((tilted_masses * np.abs(deviations)) @ mass_errors)
+        error_per_frequency += float(tilted_masses @ loss_errors)
+        quadrature_error = math.exp(min(self.log_error(line.tilt, line.nodes * line.spacing) - log_moment, 50.0))
+        error = 1.01 * error_per_frequency * frequencies + 2.02 * quadrature_error
         error[0] = 0.0  # φ(0) = 1 exactly
-        change = characteristic_change(weights, deviations, line)
+        change = characteristic_change(tilted_masses, deviations, line)
         log_modulus, phase, log_growth, rounding = raise_to_power(change, error, mean, frequencies, count)
         return LineValues(
             log_modulus=log_modulus,
@@ -279,6 +330,6 @@ class NoiseSums:
             log_growth=log_growth,
             rounding=rounding,
             centre=count * mean,
-            cumulant=count * value,
-            cumulant_error=count * (value_error + 2 * UNIT_ROUNDOFF * abs(value)),
+            cumulant=count * log_moment,
+            cumulant_error=count * (moment_error + 2 * UNIT_ROUNDOFF * abs(log_moment)),
         )

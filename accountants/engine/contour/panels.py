@@ -26,25 +26,35 @@ _ORDER = 24
 
 
 def _gauss_rule(order: int) -> tuple[FloatArray, FloatArray]:
-    """Return the nodes and weights on [−1, 1] of the Gauss–Legendre rule of an order n, each rounded correctly.
+    """Return the nodes x_i and weights w_i on [−1, 1] of the Gauss–Legendre rule, each rounded correctly.
 
-    The nodes are the roots of the Legendre polynomial P_n, by Newton's method in forty digits. P_n follows from
-    m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2}, its slope from (1 − x²) P_n′ = n (P_{n−1} − x P_n), and the weights
-    are 2/((1 − x²) P_n′²).
+    The nodes are the roots of the Legendre polynomial P_n, found by Newton's method in forty digits. The weights are
+    2/((1 − x²) P_n′(x)²).
+
+    Args:
+        order: number n of nodes.
     """
-    rule = []
+    nodes, weights = [], []
     with decimal.localcontext(decimal.Context(prec=40)):
         for estimate in np.polynomial.legendre.leggauss(order)[0].tolist():
             x = decimal.Decimal(estimate)
             for _ in range(3):
-                previous, value = decimal.Decimal(1), x
-                for m in range(2, order + 1):
-                    previous, value = value, ((2 * m - 1) * x * value - (m - 1) * previous) / m
-                slope = order * (previous - x * value) / (1 - x * x)
+                value, slope = _legendre(order, x)
                 x -= value / slope
-            rule.append((float(x), float(2 / ((1 - x * x) * slope * slope))))
-    nodes, weights = np.asarray(rule).T
-    return nodes, weights
+            nodes.append(float(x))
+            weights.append(float(2 / ((1 - x * x) * slope * slope)))
+    return np.asarray(nodes), np.asarray(weights)
+
+
+def _legendre(order: int, x: decimal.Decimal) -> tuple[decimal.Decimal, decimal.Decimal]:
+    """Return the Legendre polynomial P_n(x) and its derivative, for n = `order` ≥ 1.
+
+    By the recurrences m P_m = (2m − 1) x P_{m−1} − (m − 1) P_{m−2} and (1 − x²) P_n′ = n (P_{n−1} − x P_n).
+    """
+    previous, value = decimal.Decimal(1), x
+    for m in range(2, order + 1):
+        previous, value = value, ((2 * m - 1) * x * value - (m - 1) * previous) / m
+    return value, order * (previous - x * value) / (1 - x * x)
 
 
 POINTS, WEIGHTS = _gauss_rule(_ORDER)
@@ -110,18 +120,29 @@ class Panels(NamedTuple):
             frequency: largest modulus of the imaginary part of z.
             lift: height of the contour of the decay bound, with frequency 0; otherwise 0.
 
-        Source: docs/engine-certificate.md, A3.
+        Source: docs/engine-certificate.md, A2, Panels; A3.
         """
         half_width = 0.5 * self.widths
         # Semiaxes of the ellipses, a row for each ρ.
-        across = 0.5 * half_width * (_ELLIPSES + 1.0 / _ELLIPSES)
+        real_semiaxis = 0.5 * half_width * (_ELLIPSES + 1.0 / _ELLIPSES)
         height = 0.5 * half_width * (_ELLIPSES - 1.0 / _ELLIPSES)
-        low, high = self._centres - across, self._centres + across
-        shift = self.piece.ratio.shift
-        # For the decay bound |e^{−tθ}| ≤ 1 is proved up to a right angle (docs/engine-certificate.md, A3).
-        largest_angle = 1.57 if frequency == 0.0 else 3.1
-        largest_height = min(3.1 / shift - lift, largest_angle / shift)
+        largest_height = self._largest_height(frequency, lift)
+        low, high = self._centres - real_semiaxis, self._centres + real_semiaxis
         log_bound = self.piece.log_maximum(tilt, low, high)
         log_bound += self.piece.log_growth(tilt, frequency, low, high, np.minimum(height, largest_height), lift)
         log_rule = np.log(64.0 / 15.0 * half_width) - 2 * POINTS.size * np.log(_ELLIPSES) - np.log1p(-(_ELLIPSES**-2.0))
         return np.asarray(np.where(height <= largest_height, log_bound + log_rule, np.inf).min(axis=0))
+
+    def _largest_height(self, frequency: float, lift: float) -> float:
+        """Return the largest imaginary part of the noise at which the bound on f_z is proved.
+
+        The angle of the likelihood ratio, the height times the shift s, must stay below π. For the decay bound, which
+        has the frequency 0, |e^{−tθ}| ≤ 1 is proved up to a right angle (docs/engine-certificate.md, A3).
+
+        Args:
+            frequency: largest modulus of the imaginary part of z.
+            lift: height of the contour of the decay bound; otherwise 0.
+        """
+        shift = self.piece.ratio.shift
+        largest_angle = 1.57 if frequency == 0.0 else 3.1
+        return min(3.1 / shift - lift, largest_angle / shift)

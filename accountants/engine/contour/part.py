@@ -146,25 +146,26 @@ def summation_error(terms: int) -> float:
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
     """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k of a line.
 
-    With the stride b ≈ √nodes, each t_k is the sum of a large step, a multiple of b spacings, and a small step. As
+    With the stride b ≈ √nodes, each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
     e^{i(x+y)} − 1 = (e^{iy} − 1) e^{ix} + (e^{ix} − 1), one matrix product combines both.
 
     Args:
         weights: masses w_j of the losses under the tilted distribution.
-        deviations: losses d_j minus their mean.
+        deviations: losses minus their mean, d_j.
         line: frequencies t_k.
 
     Source: docs/engine-certificate.md, A4.
     """
     stride = math.isqrt(line.nodes - 1) + 1
-    small_steps = np.arange(float(stride))
-    large_steps = stride * np.arange(float(-(-line.nodes // stride)))
-    total = np.zeros((large_steps.size, small_steps.size), dtype=np.complex128)
+    strides = -(-line.nodes // stride)  # nodes / stride, rounded up
+    fine = line.spacing * np.arange(float(stride))
+    coarse = line.spacing * (stride * np.arange(float(strides)))
+    total = np.zeros((coarse.size, fine.size), dtype=np.complex128)
     for start in range(0, weights.size, _BLOCK):
         weight, deviation = weights[start : start + _BLOCK], deviations[start : start + _BLOCK]
-        small = _rotations(line.spacing * small_steps, deviation)
-        large = _rotations(line.spacing * large_steps, deviation)
-        total += small @ weight + (large * weight) @ (1.0 + small).T
+        fine_rotations = _rotations(fine, deviation)
+        coarse_rotations = _rotations(coarse, deviation)
+        total += fine_rotations @ weight + (coarse_rotations * weight) @ (1.0 + fine_rotations).T
     return np.asarray(total.reshape(-1)[: line.nodes])
 
 
@@ -178,9 +179,7 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
 def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return modulus, phase and errors of φ^T: the first four fields of `LineValues` (docs/engine-certificate.md, A4).
-
-    log |φ| is ½ log(1 + (2 Re c + |c|²)) with c = φ − 1, which is accurate for φ near 1.
+    """Raise the characteristic function φ of one centred step to the power T.
 
     Args:
         change: φ − 1 of one step at each frequency.
@@ -189,19 +188,25 @@ def raise_to_power(
         frequencies: frequencies t.
         count: number T of steps.
 
+    Returns:
+        Log modulus, phase, growth of the error, and rounding of φ^T: the first four fields of `LineValues`.
+
     Raises:
         ContourRefused: the error of some φ exceeds a half.
+
+    Source: docs/engine-certificate.md, A4.
     """
     if not float(error.max()) <= 0.5:
         raise ContourRefused(RefusalReason.NOT_POSITIVE, f"rounding of the transform {float(error.max()):.2g}")
     real, imaginary = change.real, change.imag
-    square_minus_one = 2.0 * real + real * real + imaginary * imaginary
     computed = np.hypot(1.0 + real, imaginary)
     # A modulus below its own error η is replaced by η. The power is then off by up to η^T + (2η)^T ≤ (4η)^T − η^T.
     modulus = np.maximum(computed, np.maximum(error, TINY))
     relative_error = np.where(computed < modulus, 3.0, error / modulus)
-    near_one = 0.5 * np.log1p(np.maximum(square_minus_one, -0.9))
-    log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), near_one)
+    # |φ|² − 1 = 2 Re c + |c|² for c = φ − 1 keeps its digits for φ near 1.
+    square_minus_one = 2.0 * real + real * real + imaginary * imaginary
+    log_modulus_near_one = 0.5 * np.log1p(np.maximum(square_minus_one, -0.9))
+    log_modulus = np.where(square_minus_one < -0.5, np.log(modulus), log_modulus_near_one)
     phase = np.arctan2(imaginary, 1.0 + real)
     size = 2.0 * np.abs(real) + real * real + imaginary * imaginary + np.abs(log_modulus) + np.abs(phase)
     rounding = UNIT_ROUNDOFF * (6.0 * size + 4.0 * frequencies * abs(mean))
@@ -209,9 +214,11 @@ def raise_to_power(
 
 
 def join_parts(parts: Iterable[LineValues]) -> LineValues:
-    """Return the product of the characteristic functions of all parts (docs/engine-certificate.md, A5, Several parts).
+    """Multiply the characteristic functions of all parts of a composition, with the bounds on their errors.
 
     Logarithms and phases are added one part after the other. Each addition rounds by one unit of the partial sum.
+
+    Source: docs/engine-certificate.md, A5, Several parts.
     """
     values = list(parts)
     log_modulus, phase, log_growth, rounding = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)
@@ -222,16 +229,17 @@ def join_parts(parts: Iterable[LineValues]) -> LineValues:
         log_growth = log_growth + part.log_growth
         rounding = rounding + part.rounding
         partial_sums = partial_sums + np.abs(log_modulus) + np.abs(phase)
-    # The error bounds are sums of positive numbers, whose own rounding this factor covers.
-    raised = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
+    # The error bounds are sums of positive numbers. This factor covers their own rounding.
+    upward = 1.0 + 2 * len(values) * UNIT_ROUNDOFF
     cumulants = [part.cumulant for part in values]
-    cumulant_errors = math.fsum(part.cumulant_error for part in values)
+    cumulant_error = math.fsum(part.cumulant_error for part in values)
+    cumulant_rounding = 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants))
     return LineValues(
         log_modulus=log_modulus,
         phase=phase,
-        log_growth=log_growth * raised,
-        rounding=(rounding + UNIT_ROUNDOFF * partial_sums) * raised,
+        log_growth=log_growth * upward,
+        rounding=(rounding + UNIT_ROUNDOFF * partial_sums) * upward,
         centre=math.fsum(part.centre for part in values),
         cumulant=math.fsum(cumulants),
-        cumulant_error=cumulant_errors * raised + 4 * UNIT_ROUNDOFF * math.fsum(map(abs, cumulants)),
+        cumulant_error=cumulant_error * upward + cumulant_rounding,
     )

@@ -53,47 +53,52 @@ class Piece(NamedTuple):
         return [(1, 1.0 + tilt), (-1, -tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return the log density of the first distribution and the loss at nodes x, each followed by its error.
+        """Evaluate the loss and its density at noise x.
+
+        Args:
+            x: the noise, in standard deviations.
+
+        Returns:
+            Log density of the first distribution, bound on its error, privacy loss in nats, bound on its error.
 
         Source: docs/engine-certificate.md, A4.
         """
-        ratio = self.ratio.log_ratio(x)
-        error = self.ratio.ratio_error(x, ratio)
+        log_ratio = self.ratio.log_ratio(x)
+        ratio_error = self.ratio.ratio_error(x, log_ratio)
         log_normal = -0.5 * x * x - LOG_SQRT_2PI
-        rounding = UNIT_ROUNDOFF * (8.0 * x * x + 4.0 * np.abs(ratio) + 64.0)
-        if self.direction == "add":
-            return log_normal, rounding, -ratio, error
-        log_density, density_error = log_normal + ratio, error + rounding
+        rounding = UNIT_ROUNDOFF * (8.0 * x * x + 4.0 * np.abs(log_ratio) + 64.0)
+        if self.direction == "add":  # the first distribution is N(0, 1)
+            return log_normal, rounding, -log_ratio, ratio_error
+        log_density, density_error = log_normal + log_ratio, ratio_error + rounding
         if self.direction == "remove":
-            return log_density, density_error, ratio, error
+            return log_density, density_error, log_ratio, ratio_error
         mirrored = self.ratio.log_ratio(-x)
-        return log_density, density_error, ratio - mirrored, error + self.ratio.ratio_error(-x, mirrored)
+        loss_error = ratio_error + self.ratio.ratio_error(-x, mirrored)
+        return log_density, density_error, log_ratio - mirrored, loss_error
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ(x) and log G(x) in the bound on the integrand f_z at noise with the imaginary part y.
+        """Return θ and log G of the bound e^{y²/2} f_l(x) G(x) e^{−tθ(x)} on |f_z(x + iy)|, for z = l + it.
 
-        For z = l + it, it is e^{y²/2} f_l(x) G(x) e^{−tθ(x)}. Each factor r(±x)^c of f_z adds arg r(±x + iy) to θ, and
-        c log(|r(±x + iy)|/r(±x)) to log G. Its exponent c is that at z = l (`factors`).
+        Each factor r(±x)^c of f_l (`factors`) adds arg r(±x + iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
 
         Args:
-            x: real noise.
+            x: real part of the noise, in standard deviations.
             tilt: real part l of z.
-            height: y, in standard deviations of the noise.
+            height: imaginary part y of the noise.
 
         Source: docs/engine-certificate.md, A3.
         """
-        theta, growth = np.zeros((2, x.size))
+        theta, log_growth = np.zeros((2, x.size))
         for sign, power in self.factors(tilt):
             argument, log_ratio_growth = self.ratio.turn(sign * x, height)
-            theta, growth = theta + argument, growth + power * log_ratio_growth
-        return theta, growth
+            theta, log_growth = theta + argument, log_growth + power * log_ratio_growth
+        return theta, log_growth
 
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
         """Return upper bounds on log f_l(x), the integrand at z = l, on intervals of the noise x.
 
-        f_l is the normal density times factors r(±x)^c. log r is convex, so the log of a factor is below its chord if
-        c > 0. If c < 0 it is concave, and below its tangent in the middle. The sum of these lines minus x²/2 exceeds
-        its larger value at the two bounds by at most an eighth of the squared width.
+        The log of each factor r(±x)^c is below a line (`_line_above`). The sum of these lines minus x²/2 exceeds its
+        larger value at the two ends of an interval by at most an eighth of the squared width.
 
         Args:
             tilt: l ≥ 0.
@@ -102,29 +107,40 @@ class Piece(NamedTuple):
 
         Source: docs/engine-certificate.md, A2, Panels.
         """
-        middle = 0.5 * (low + high)
         at_low, at_high = -0.5 * low * low, -0.5 * high * high
         size = np.zeros_like(low)
         for sign, power in self.factors(tilt):
-            if power >= 0.0:
-                line_low = power * self.ratio.log_ratio(sign * low)
-                line_high = power * self.ratio.log_ratio(sign * high)
-            else:
-                value = power * self.ratio.log_ratio(sign * middle)
-                half_slope = 0.5 * power * sign * self.ratio.shift * self.ratio.response(sign * middle)
-                half_rise = half_slope * (high - low)
-                line_low, line_high = value - half_rise, value + half_rise
+            line_low, line_high = self._line_above(sign, power, low, high)
             at_low, at_high = at_low + line_low, at_high + line_high
             size = size + np.abs(line_low) + np.abs(line_high)
         rounding = 1e-9 + 1e-13 * size  # far more than the errors of the terms
         return np.asarray(np.maximum(at_low, at_high) + 0.125 * (high - low) ** 2 - LOG_SQRT_2PI + rounding)
+
+    def _line_above(self, sign: int, power: float, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return a line above c log r(±x) on intervals of x, by its values at their two ends.
+
+        log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle for c < 0.
+
+        Args:
+            sign: sign of x, 1 or −1.
+            power: c.
+            low: lower bounds of the intervals.
+            high: upper bounds of the intervals.
+        """
+        if power >= 0.0:
+            return power * self.ratio.log_ratio(sign * low), power * self.ratio.log_ratio(sign * high)
+        middle = sign * (0.5 * (low + high))
+        value = power * self.ratio.log_ratio(middle)
+        half_slope = 0.5 * power * sign * self.ratio.shift * self.ratio.response(middle)
+        half_rise = half_slope * (high - low)
+        return value - half_rise, value + half_rise
 
     def log_growth(
         self, tilt: float, frequency: float, low: FloatArray, high: FloatArray, height: FloatArray, lift: float
     ) -> FloatArray:
         """Return bounds on log |f_z(x + iy)|/f_l(x) for |y| ≤ height and x in [low, high].
 
-        The normal density in f_z adds y²/2. With τ and σ of `clip_response`, a factor r(±x)^c adds at most
+        The normal density adds y²/2. With τ and σ of `clip_response` and the shift s, a factor r(±x)^c adds at most
         frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
 
         Args:
@@ -133,15 +149,17 @@ class Piece(NamedTuple):
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
             height: largest |y| of each interval, with s (height + lift) < π.
-            lift: imaginary part of the noise in the integral of the decay bound, at frequency 0, which adds to |y|
+            lift: height of the contour in the integral of the decay bound, where the frequency is 0. It is added to |y|
                 in the last term. It is 0 for M(z).
 
         Source: docs/engine-certificate.md, A2, Off the axis; A3.
         """
+        shift = self.ratio.shift
         growth = 0.5 * height * height
         for sign, power in self.factors(tilt):
-            angle_rate, variance = clip_response(self.ratio.response(high if sign > 0 else -low))
-            growth = growth + (1.0 + 1e-9) * frequency * self.ratio.shift * height * angle_rate
+            largest_x = high if sign > 0 else -low  # the response increases in x
+            angle_rate, variance = clip_response(self.ratio.response(largest_x))
+            growth = growth + (1.0 + 1e-9) * frequency * shift * height * angle_rate
             if power < 0.0:
-                growth = growth + 4.0 * variance * power * np.log(np.cos(0.5 * self.ratio.shift * (height + lift)))
+                growth = growth + 4.0 * variance * power * np.log(np.cos(0.5 * shift * (height + lift)))
         return np.asarray(growth)

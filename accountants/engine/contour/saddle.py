@@ -27,15 +27,15 @@ _CLOSE = 0.02
 
 
 class Saddle(NamedTuple):
-    """A tilt λ, with estimates of derivatives of K and F there.
+    """A tilt λ > 0, with estimates of derivatives of the cumulant K and the exponent F there.
 
     F(l) = K(l) − l ε − log l − log(1 + l) is the exponent of the integrand for D(ε). Every λ > 0 is the saddle point,
     the minimum of F, for exactly one ε.
 
     Attributes:
         tilt: λ > 0.
-        cumulant: K(λ).
-        mean: K′(λ).
+        cumulant: K(λ), the log moment of the total loss.
+        mean: K′(λ), in nats.
         curvature: F″(λ).
     """
 
@@ -60,9 +60,10 @@ class Saddle(NamedTuple):
         With F of this ε, D(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
+        exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
         offset = (epsilon - self.epsilon) / self.width
         log_gaussian = 0.5 * math.log(2.0 * math.pi * self.curvature) + 0.5 * offset * offset
-        return self.cumulant - self.tilt * epsilon - log_poles - log_gaussian
+        return exponent - log_gaussian
 
     @property
     def log_delta(self) -> float:
@@ -91,20 +92,20 @@ def log_delta_target(log_delta: float) -> Target:
 
 
 def log_size_target(log_size: float) -> Target:
-    """Return the target for a given log false positive rate, log Q(S > ε), of the test that the total loss S exceeds ε.
+    """Return the target that is zero where the test S > ε of the total loss S has a given false positive rate.
 
-    At a saddle, the target is the given value minus the estimate log Q(S > ε) ≈ log D(ε) + log λ − ε. It comes with its
-    derivative in the tilt λ. D(ε) = E_P[(1 − e^{ε−S})₊] is δ(ε).
+    The estimate at a saddle is log Q(S > ε) ≈ log D(ε) + log λ − ε, where D(ε) is δ(ε).
 
     Args:
-        log_size: log of the false positive rate.
+        log_size: log of the false positive rate Q(S > ε).
     """
 
-    def excess(saddle: Saddle) -> tuple[float, float]:
+    def target(saddle: Saddle) -> tuple[float, float]:
         estimate = saddle.log_delta + math.log(saddle.tilt) - saddle.epsilon
-        return log_size - estimate, (1.0 + saddle.tilt) * saddle.curvature - 1.0 / saddle.tilt
+        derivative = (1.0 + saddle.tilt) * saddle.curvature - 1.0 / saddle.tilt
+        return log_size - estimate, derivative
 
-    return excess
+    return target
 
 
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
@@ -126,16 +127,13 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         parts: parts of the composition.
         target: a function of a saddle that increases with the tilt.
 
+    Returns:
+        A saddle within `_CLOSE` widths of the requested one, or the last one after `ITERATIONS` bisections.
+
     Raises:
         ContourRefused: the tilt exceeds 10^15, or a quadrature needs too many nodes.
     """
-    low, high = 0.0, 1.0
-    transforms = [part.resolve(high, 0.0) for part in parts]
-    while target(measure_saddle(transforms, high))[0] < 0.0:
-        low, high = high, high * _GROWTH
-        if high > _LARGEST_TILT:
-            raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
-        transforms = [part.resolve(high, 0.0) for part in parts]
+    low, high, transforms = _bracket_tilt(parts, target)
     for _ in range(ITERATIONS):
         middle = math.sqrt(low * high) if low > 0.0 else 0.1 * high
         saddle = measure_saddle(transforms, middle)
@@ -147,3 +145,23 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         else:
             high = middle
     return saddle
+
+
+def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
+    """Return two tilts around the zero of a target, and the transforms that are accurate at both.
+
+    Args:
+        parts: parts of the composition.
+        target: a function of a saddle that increases with the tilt.
+
+    Raises:
+        ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.
+    """
+    low, high = 0.0, 1.0
+    transforms = [part.resolve(high, 0.0) for part in parts]
+    while target(measure_saddle(transforms, high))[0] < 0.0:
+        low, high = high, high * _GROWTH
+        if high > _LARGEST_TILT:
+            raise ContourRefused(RefusalReason.NO_TILT, f"tilt beyond {_LARGEST_TILT:g}")
+        transforms = [part.resolve(high, 0.0) for part in parts]
+    return low, high, transforms

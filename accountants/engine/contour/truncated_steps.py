@@ -53,7 +53,9 @@ class TruncatedSteps:
     @property
     def atom(self) -> float:
         """Probability (1 − q) erf(s/√8) of the loss 0 of a batch, within 16 units of roundoff; otherwise 0."""
-        return (1.0 - self.ratio.rate) * math.erf(self.ratio.shift / math.sqrt(8.0)) if self.kind == "drawn" else 0.0
+        if self.kind != "drawn":
+            return 0.0
+        return (1.0 - self.ratio.rate) * math.erf(self.ratio.shift / math.sqrt(8.0))
 
     @property
     def supremum(self) -> float:
@@ -64,8 +66,9 @@ class TruncatedSteps:
     @property
     def largest_loss(self) -> float:
         """T times the largest loss that is not left out. It is at an end of the noise, since losses are monotone."""
-        largest_of_pieces = [np.max(piece.losses(np.asarray([piece.low, piece.high]))[2]) for piece in self.pieces]
-        return self.count * float(np.max(largest_of_pieces))
+        ends_of_pieces = [np.asarray([piece.low, piece.high]) for piece in self.pieces]
+        losses = [piece.losses(ends)[2] for piece, ends in zip(self.pieces, ends_of_pieces, strict=True)]
+        return self.count * float(np.max(losses))
 
     def log_outside(self, distances: FloatArray, side: int) -> FloatArray:
         """Return upper bounds on the log probability, under the first distribution P, that the noise is beyond an end.
@@ -74,20 +77,33 @@ class TruncatedSteps:
             distances: possible ends, as values of `high` for the side 1, or of −`low` for the side −1.
             side: 1 for the noise above an end, −1 for the noise below it.
         """
+        if self.kind == "drawn" and side < 0:
+            return np.full_like(distances, -np.inf)
+        log_tail = self._log_tail(distances, side)
+        # The error of `log_ndtr` is far smaller than 1e-12.
+        return np.asarray(log_tail + 1e-12 * (1.0 + np.abs(log_tail)))
+
+    def _log_tail(self, distances: FloatArray, side: int) -> FloatArray:
+        """Return the log of the tail probability of the noise, by case.
+
+        With the rate q, the shift s and the distance d it is
+
+        - for a batch, (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + d;
+        - in the direction "add", and below the lower end, Φ(−d);
+        - otherwise, (1 − q) Φ(−d) + q Φ(s − d).
+
+        Args:
+            distances: d.
+            side: 1 for the upper tail, −1 for the lower one.
+        """
         rate, shift = self.ratio.rate, self.ratio.shift
         if self.kind == "drawn":
-            if side < 0:
-                return np.full_like(distances, -np.inf)
-            # (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + distance.
             log_centred = math.log1p(1.0 - rate) + log_ndtr(-distances - 0.5 * shift)
-            log_tail = np.logaddexp(log_centred, math.log(rate) + log_ndtr(0.5 * shift - distances))
-        elif self.kind == "add" or side < 0:
-            log_tail = log_ndtr(-distances)
-        else:
-            log_excluded = math.log1p(-rate) + log_ndtr(-distances)
-            log_tail = np.logaddexp(log_excluded, math.log(rate) + log_ndtr(shift - distances))
-        # The error of `log_ndtr` is far smaller.
-        return np.asarray(log_tail + 1e-12 * (1.0 + np.abs(log_tail)))
+            return np.logaddexp(log_centred, math.log(rate) + log_ndtr(0.5 * shift - distances))
+        if self.kind == "add" or side < 0:
+            return np.asarray(log_ndtr(-distances))
+        log_excluded = math.log1p(-rate) + log_ndtr(-distances)
+        return np.logaddexp(log_excluded, math.log(rate) + log_ndtr(shift - distances))
 
     @property
     def log_leak(self) -> float:

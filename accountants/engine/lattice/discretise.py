@@ -113,15 +113,23 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
     index[1::2] = bounds
     index[2::2] = (bounds[:-1] + bounds[1:]) // 2
     points = np.asarray(index * unit, dtype=np.float64)
-    with np.errstate(all="ignore"):
-        first, second = profile.log_tails(points)
-        # The slopes of a coarse bound need not belong to a pair: the second tail may exceed e^−ε times the first one. A
-        # smaller second tail gives a larger δ.
-        is_too_large = second + points > first + _MISFIT * (1.0 + np.abs(first))
-    if is_too_large.any():
-        second = np.maximum.accumulate(np.where(is_too_large, -np.inf, second)[::-1])[::-1]
+    first, second = _consistent_tails(profile, points)
     log_p, log_q = (second, first) if mirrored else (first, second)
     return SideTails(index, points, log_p, log_q, _error(log_p, profile), _error(log_q, profile))
+
+
+def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return both log tails of a profile at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to rounding.
+
+    The slopes of a coarse bound need not belong to a pair: the second tail may exceed e^−ε times the first one. It is
+    then replaced by a smaller tail at a larger ε, which gives a larger δ.
+    """
+    with np.errstate(all="ignore"):
+        log_p, log_q = profile.log_tails(points)
+        is_too_large = log_q + points > log_p + _MISFIT * (1.0 + np.abs(log_p))
+    if is_too_large.any():
+        log_q = np.maximum.accumulate(np.where(is_too_large, -np.inf, log_q)[::-1])[::-1]
+    return log_p, log_q
 
 
 def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
@@ -180,14 +188,15 @@ def rounding(*terms: FloatArray) -> FloatArray:
 def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> LatticeDistribution:
     """Return a lattice distribution that dominates that of the loss, with finite losses at the bounds of the cells.
 
-    The mass of each cell moves to its two bounds, with its masses under P and Q unchanged (Connect-the-dots;
-    certificate, B1).
+    The mass of each cell moves to its two bounds, with its masses under P and Q unchanged (connect-the-dots).
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
         left: tails of the negative losses at the bounds of the cells.
         log_atom: upper bound of log δ(ε) of one round, at ε = the last point on the right. As the mass beyond that
             point moves to it and to infinity, infinity gets δ(ε).
+
+    Source: docs/engine-certificate.md, B1.
     """
     p, q = right.bounds(p_up=True)
     below_p, below_q = left.bounds(p_up=False)
@@ -196,15 +205,17 @@ def upper_distribution(right: SideTails, left: SideTails, log_atom: float) -> La
         survival, distribution = np.maximum(p[:-1], log_atom), below_p[1:]
     else:
         # Both sides give a value of δ(0). The larger value on the right keeps the mass of Q at most one.
-        value_from_left = _exp_difference(below_q[0], below_p[0])
-        raise_of_one = max(value_from_left - _exp_difference(p[0], q[0]), 0.0)
+        delta_from_left = _exp_difference(below_q[0], below_p[0])
+        delta_from_right = _exp_difference(p[0], q[0])
+        raise_of_one = max(delta_from_left - delta_from_right, 0.0)
         survival = np.maximum(_upper_survival(right, p, q, raise_of_one), log_atom)
         distribution = _lower_distribution(left, below_p, below_q)
     survival = np.maximum.accumulate(survival[::-1])[::-1]
     distribution = np.minimum.accumulate(distribution)
     distribution = np.minimum(distribution, log1m_exp(min(float(survival[0]), 0.0)))
     steps = TailSteps(right.index[1:], survival, left.index[1:], distribution)
-    return replace(steps.to_lattice(0, log_atom), excess=max(math.expm1(float(survival[0])), 0.0))
+    excess = max(math.expm1(float(survival[0])), 0.0)
+    return replace(steps.to_lattice(0, log_atom), excess=excess)
 
 
 def _exp_difference(log_larger: float, log_smaller: float) -> float:
@@ -213,12 +224,11 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 
 
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
-    """Return the log survival function of the dominating distribution on each cell of positive losses.
+    """Return the log survival function of the dominating distribution on each cell (a, b] of positive losses.
 
-    Let p and q be the masses of a cell (a, b] under P and Q. The dominating distribution has the mass
-    w = (p − e^a q)/(1 − e^{a−b}) at b, and the rest of p at a. The cell then keeps its masses p and q.
-    Between a and b, the survival function is therefore P(L > b) + w. It is computed relative to P(L > a), which it
-    cannot exceed; a larger result is a rounding error, and is reduced to P(L > a).
+    Of the cell's mass p under P and q under Q, w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p to a. The
+    cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is computed
+    relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -229,21 +239,21 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
     a, b = side.points[:-1], side.points[1:]
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
     scaled_q = ratio(a + q[:-1], p[:-1])  # e^a Q(L > a)/P(L > a), about 1 at most
-    one_minus_decay = -np.expm1(a - b)
     mass_p, mass_q = -np.expm1(gap_p), -scaled_q * np.expm1(gap_q)
-    numerator = mass_p - mass_q
-    numerator += rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
-    survival_ratio = np.minimum(np.exp(gap_p) + numerator / one_minus_decay, 1.0)
+    one_minus_decay = -np.expm1(a - b)
+    moment = mass_p - mass_q
+    moment += rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
+    survival_ratio = np.minimum(np.exp(gap_p) + moment / one_minus_decay, 1.0)
     if np.isfinite(p[0]):
         survival_ratio[0] += raise_of_one * math.exp(-p[0]) / one_minus_decay[0]
-    return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(survival_ratio) + rounding(p[:-1])))
+    return _scale_tail(p[:-1], survival_ratio, +1)
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return the log distribution function of the dominating distribution on each cell of negative losses.
+    """Return the log distribution function of the dominating distribution on each cell [−b, −a) of negative losses.
 
-    Let p and q be the masses of a cell [−b, −a) under P and Q. Inside the cell, the distribution function is P(L < −b)
-    plus the mass (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) that moves to −b. It is computed relative to P(L < −a).
+    Of the cell's masses p under P and q under Q, (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) moves to −b. Inside the cell,
+    the distribution function is P(L < −b) plus this mass. It is computed relative to P(L < −a).
 
     Args:
         side: tails of the negative losses.
@@ -254,9 +264,15 @@ def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatA
     gap_p, gap_q = _gap(p[:-1], p[1:]), _gap(q[:-1], q[1:])
     scaled_q = ratio(q[:-1] - a, p[:-1])  # e^{−a} Q(L < −a)/P(L < −a), about 1 at least
     mass_p, mass_q = -np.expm1(gap_p), -scaled_q * np.expm1(gap_q)
-    numerator = mass_q - mass_p - rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
-    distribution_ratio = np.exp(gap_p) + numerator * np.exp(a - b) / -np.expm1(a - b)
-    return np.asarray(np.where(np.isneginf(p[:-1]), -np.inf, p[:-1] + log(distribution_ratio) - rounding(p[:-1])))
+    moment = mass_q - mass_p - rounding(a, p[:-1], q[:-1]) * (mass_p + mass_q)
+    distribution_ratio = np.exp(gap_p) + moment * np.exp(a - b) / -np.expm1(a - b)
+    return _scale_tail(p[:-1], distribution_ratio, -1)
+
+
+def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> FloatArray:
+    """Return the log of tails times factors, moved up (direction 1) or down (−1) by its rounding; −∞ stays −∞."""
+    scaled = log_tail + log(factor) + direction * rounding(log_tail)
+    return np.where(np.isneginf(log_tail), -np.inf, scaled)
 
 
 @dataclass(frozen=True)
@@ -284,11 +300,12 @@ class TailSteps:
             middle: the index.
             log_atom: log of the mass of the infinite loss.
         """
-        above = difference(self.survival, np.append(self.survival[1:], log_atom))
-        below = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
-        rest = log1m_exp(np.minimum(np.logaddexp(self.survival[:1], self.distribution[:1]), 0.0))
+        log_mass_right = difference(self.survival, np.append(self.survival[1:], log_atom))
+        log_mass_left = difference(self.distribution, np.append(self.distribution[1:], -np.inf))
+        log_in_tails = np.logaddexp(self.survival[:1], self.distribution[:1])
+        log_mass_middle = log1m_exp(np.minimum(log_in_tails, 0.0))
         index = np.concatenate((-self.left[::-1], [middle], self.right))
-        log_mass = np.concatenate((below[::-1], rest, above))
+        log_mass = np.concatenate((log_mass_left[::-1], log_mass_middle, log_mass_right))
         has_mass = np.isfinite(log_mass)
         if not has_mass.any():
             return LatticeDistribution(np.zeros(1, dtype=np.int64), np.full(1, -np.inf), log_atom)
@@ -306,13 +323,13 @@ def log_probability_of_any(log_probabilities: Sequence[float], counts: FloatArra
     if all(log_probability == -math.inf for log_probability in log_probabilities):
         return -math.inf
     logs = np.asarray(log_probabilities)
+    # The rate r = −Σ T_j log(1 − a_j). log(−log(1 − a)) is log a for small a, as a itself may underflow.
     with np.errstate(divide="ignore"):
-        # log(−log(1 − a)), which is log a for small a, as a itself may underflow.
         log_rates = np.where(logs < -30.0, logs, np.log(-np.log1p(-np.exp(np.minimum(logs, 0.0)))))
-    # The logarithm of r = −Σ T_j log(1 − a_j). The probability is 1 − e^{−r}, which is r for small r.
     log_rate = float(np.logaddexp.reduce(log_rates + np.log(counts)))
     if math.isinf(log_rate):
         return 0.0 if log_rate > 0 else -math.inf
+    # The probability is 1 − e^{−r}, which is r for small r.
     log_any = log_rate if log_rate < -36.0 else math.log(-math.expm1(-math.exp(min(log_rate, 700.0))))
     slack = (32 + 4 * logs.size) * UNIT_ROUNDOFF * (1.0 + abs(log_any) + abs(log_rate))
     return min(log_any + direction * slack, 0.0)

@@ -152,7 +152,7 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     Cells are narrow where the tilted mass is. There are at most about `demand.cells` cells in all.
 
     Args:
-        outlines: outline of each distribution.
+        outlines: outline (coarse table) of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements.
     """
@@ -161,8 +161,8 @@ def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand)
     width = _base_width(effort, demand)
     rounds = math.fsum(counts)
     distances = _outer_bounds(outlines, counts, rounds, demand)
-    floor = _least_width(width, effort, rounds, demand)
-    unit = max(_unit(outlines, counts, demand, floor), max(distances) / _LARGEST_INDEX)
+    least_width = _least_width(width, effort, rounds, demand)
+    unit = max(_unit(outlines, counts, demand, least_width), max(distances) / _LARGEST_INDEX)
     widths = _cell_widths(cells, demand, width, 2.0 * unit)
     number = math.fsum((cells.widths / widths).tolist())
     # If there are more than twice as many cells as required, and 64 more for each side, all are widened.
@@ -225,50 +225,51 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
     return np.asarray(np.maximum(np.minimum(best, largest), least))
 
 
-def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, floor: float) -> float:
+def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_width: float) -> float:
     """Return half the width of the narrowest cells, aligned with atoms or with a bound of the loss if possible.
 
     Args:
         outlines: outline of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements.
-        floor: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
+        least_width: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
     """
-    least = 0.5 * floor
+    least_unit = 0.5 * least_width
     if all(item.atomic for item in outlines):
-        return _unit_for_atoms(outlines, counts, demand, least)
+        return _unit_for_atoms(outlines, counts, demand, least_unit)
     edge = outlines[0].edge if len(outlines) == 1 else None
-    if edge is None or edge.distance < 0.5 * least:
-        return least
+    if edge is None or edge.distance < 0.5 * least_unit:
+        return least_unit
     if edge.atom:
         # An atom belongs in the middle of a cell, at an even multiple of the unit.
-        return 0.5 * edge.distance / max(math.floor(0.5 * edge.distance / least), 1)
+        multiple = 2.0 * max(math.floor(0.5 * edge.distance / least_unit), 1)
+        return edge.distance / multiple
     # The end of a density belongs between two cells, at an odd multiple, with a lattice point on its inner side.
-    multiple = 2 * math.floor(0.5 * (edge.distance / least - 1.0)) + 1
-    return edge.distance / max(float(multiple), 3.0 / 2.0**demand.coarsening)
+    odd_multiple = 2 * math.floor(0.5 * (edge.distance / least_unit - 1.0)) + 1
+    return edge.distance / max(float(odd_multiple), 3.0 / 2.0**demand.coarsening)
 
 
-def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least: float) -> float:
+def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_unit: float) -> float:
     """Return the unit for distributions that consist of atoms: half their common span, or a finer unit.
 
     An atom off the lattice changes the mean of the loss as well as its variance, and the mean requires a finer unit.
-    With very many rounds, that unit would be less than `_FINER` times `least`, which is then used instead. In either
-    case, a similar unit with multiples near the atoms is chosen (`_unit_near_atoms`).
+    With very many rounds, that unit would be less than `_FINER` times `least_unit`, which is then used instead. In
+    either case, a similar unit with multiples near the atoms is chosen (`_unit_near_atoms`).
 
     Args:
         outlines: outline of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements.
-        least: unit that the variance requires, in nats.
+        least_unit: unit that the variance requires, in nats.
     """
     doubling = 2.0**demand.coarsening
     span = common_span([item.span for item in outlines])
     if span is not None and all(item.span is not None for item in outlines):
         return 0.5 * span * doubling
-    finer = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
-    is_in_reach = finer > _FINER * least
-    largest = min(least, finer) if is_in_reach else least
-    return _unit_near_atoms(join_outlines(outlines, counts), largest, demand)
+    unit_for_mean = 0.5 * doubling * demand.relative_width / (demand.steepness * math.fsum(counts))
+    is_in_reach = unit_for_mean > _FINER * least_unit
+    unit = min(least_unit, unit_for_mean) if is_in_reach else least_unit
+    return _unit_near_atoms(join_outlines(outlines, counts), unit, demand)
 
 
 def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> float:
@@ -289,12 +290,13 @@ def _unit_near_atoms(laws: FlatDistributions, unit: float, demand: Demand) -> fl
     tilt = demand.coordinates[1].tilt
     weights = laws.tilted_weights(tilt, laws.log_moments(tilt))
     bounds = np.append(laws.starts, laws.location.size).tolist()
-    mean_error = np.zeros(_UNITS)
+    mean_error = np.zeros(_UNITS)  # in double units
     for count, start, stop in zip(laws.counts.tolist(), bounds[:-1], bounds[1:], strict=True):
-        location, weight = laws.location[start:stop], weights[start:stop]
-        distance = location - location[int(np.argmax(weight))]
-        steps = distance[:, None] / (2.0 * units)
-        mean_error += count * (weight @ np.abs(steps - np.rint(steps)))
+        atoms, weight = laws.location[start:stop], weights[start:stop]
+        heaviest = atoms[int(np.argmax(weight))]
+        double_units = (atoms - heaviest)[:, None] / (2.0 * units)
+        distance_from_lattice = np.abs(double_units - np.rint(double_units))
+        mean_error += count * (weight @ distance_from_lattice)
     variance_error = 0.125 * demand.curvature * float(laws.counts.sum()) * units
     error = (2.0 * abs(tilt) * mean_error + variance_error) * units
     return float(units[int(np.argmin(error))])
@@ -310,17 +312,21 @@ def _outer_bounds(outlines: Sequence[Outline], counts: FloatArray, rounds: float
         counts: number of rounds of each distribution.
         rounds: number of all rounds.
         demand: the requirements, with the tilts.
+
+    Returns:
+        The distances, in the order of `_all_sides`.
     """
     laws = join_outlines(outlines, counts)
     log_moments = {coordinate.tilt: laws.log_moments(coordinate.tilt) for coordinate in demand.coordinates}
+    log_negligible = demand.log_width - 12.0
     distances = []
     for j, item in enumerate(outlines):
-        distances.append(float(item.right.edges[-1]))
         edges = item.left.edges[1:]
         log_mass_beyond = item.left.log_p[1:] + math.log(rounds)
         tilted = [log_mass_beyond - tilt * edges - float(moment[j]) for tilt, moment in log_moments.items()]
-        negligible = np.flatnonzero(np.max(tilted, axis=0) <= demand.log_width - 12.0)
-        distances.append(float(edges[negligible[0]] if negligible.size else edges[-1]))
+        negligible = np.flatnonzero(np.max(tilted, axis=0) <= log_negligible)
+        left_distance = float(edges[negligible[0]] if negligible.size else edges[-1])
+        distances += [float(item.right.edges[-1]), left_distance]
     return distances
 
 
@@ -337,16 +343,16 @@ def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray
         unit: lattice unit, in nats.
     """
     is_inside = side.edges[:-1] < end
-    # Widths of cells and lengths of regions in double units.
+    # Widths of cells in double units, made odd.
     steps = np.clip(np.floor(0.5 * widths[is_inside] / unit + 1e-9), 1.0, _LARGEST_INDEX)
     steps -= steps % 2 == 0
+    # Ends of the regions at odd multiples of the unit. A cell that straddles two regions belongs to the finer region.
     edges = np.minimum(side.edges[1:][is_inside], end) / unit
+    odd_below, odd_above = 2.0 * np.floor(0.5 * (edges - 1.0)) + 1.0, 2.0 * np.ceil(0.5 * (edges - 1.0)) + 1.0
     is_next_finer = np.append(steps[1:] < steps[:-1], False)
-    below, above = 2.0 * np.floor(0.5 * (edges - 1.0)) + 1.0, 2.0 * np.ceil(0.5 * (edges - 1.0)) + 1.0
-    # A cell that straddles two regions belongs to the finer region.
-    stops = np.maximum.accumulate(np.maximum(np.where(is_next_finer, below, above), 1.0))
-    cell_steps = _divide_regions(0.5 * np.diff(stops, prepend=1.0), steps)
-    bounds = np.concatenate(([1], 1 + 2 * np.cumsum(cell_steps)))
+    stops = np.maximum.accumulate(np.maximum(np.where(is_next_finer, odd_below, odd_above), 1.0))
+    lengths = 0.5 * np.diff(stops, prepend=1.0)  # in double units
+    bounds = np.concatenate(([1], 1 + 2 * np.cumsum(_divide_regions(lengths, steps))))
     # One more cell, so that the largest loss is inside despite rounding.
     return np.append(bounds, bounds[-1] + 2)
 
@@ -365,9 +371,10 @@ def _divide_regions(lengths: FloatArray, steps: FloatArray) -> IntArray:
     """
     number = np.where(lengths > 0, np.ceil(lengths / steps), 0.0)
     number += (number % 2 != lengths % 2) & (number > 0)
-    narrow = np.floor(lengths / np.maximum(number, 1.0))
-    narrow -= (narrow % 2 == 0) & (narrow > 0)
-    number_wide = np.where(number > 0, 0.5 * (lengths - number * narrow), 0.0)
-    cell_widths = np.stack((narrow + 2.0, narrow), axis=1).ravel()
+    narrow_width = np.floor(lengths / np.maximum(number, 1.0))
+    narrow_width -= (narrow_width % 2 == 0) & (narrow_width > 0)
+    excess_length = lengths - number * narrow_width
+    number_wide = np.where(number > 0, 0.5 * excess_length, 0.0)
+    cell_widths = np.stack((narrow_width + 2.0, narrow_width), axis=1).ravel()
     repeats = np.stack((number_wide, number - number_wide), axis=1).ravel()
     return np.repeat(cell_widths, repeats.astype(np.int64)).astype(np.int64)

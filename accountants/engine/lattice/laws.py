@@ -202,17 +202,9 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         key: choices that determine the lattice, such as the interval of tilts for which it is accurate.
         budget: limits on the cells, and the required width.
     """
-    band = BAND[key.direct]
-    coordinates = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
-    demand = Demand(
-        coordinates=coordinates,
-        relative_width=_CELL_SHARE * budget.relative_width,
-        cells=budget.cells_for(len(survey.parts)),
-        bulk_variance=survey.bulk[1] if key.within else math.inf,
-        coarsening=key.coarsening,
-    )
+    demand = _demand(survey, key, budget)
     grid = choose_grid(survey.outlines_to(key.depth), survey.counts, demand)
-    middle_tilt = coordinates[1].tilt
+    middle_tilt = demand.coordinates[1].tilt
     upper_laws, cell_tails = [], []
     for part, cells in zip(survey.parts, grid.cells, strict=True):
         right = read_side(part.first, cells.right, grid.unit, mirrored=False)
@@ -225,6 +217,19 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
         cell_tails.append(_CellTails(part.first, part.second, right, left, enough))
     upper = LatticeComposition.of(upper_laws, [part.count for part in survey.parts], grid.unit)
     return CompositionBounds(upper, tuple(cell_tails), middle_tilt)
+
+
+def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
+    """Return the requirements on the grid for a key: its tilts, and the width and number of cells."""
+    band = BAND[key.direct]
+    coordinates = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
+    return Demand(
+        coordinates=coordinates,
+        relative_width=_CELL_SHARE * budget.relative_width,
+        cells=budget.cells_for(len(survey.parts)),
+        bulk_variance=survey.bulk[1] if key.within else math.inf,
+        coarsening=key.coarsening,
+    )
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:

@@ -60,15 +60,20 @@ class Side:
         """
         extra_p, extra_q = self.read(extra)
         edges = np.concatenate((self.edges, extra))
-        order = np.argsort(edges, kind="stable")
-        is_distinct = np.diff(edges[order], prepend=-1.0) > 0.0
-        order = order[is_distinct]
+        log_p, log_q = np.concatenate((self.log_p, extra_p)), np.concatenate((self.log_q, extra_q))
+        increasing = np.argsort(edges, kind="stable")
+        is_distinct = np.diff(edges[increasing], prepend=-1.0) > 0.0
+        chosen = increasing[is_distinct]
         return replace(
             self,
-            edges=edges[order],
-            log_p=np.minimum.accumulate(np.concatenate((self.log_p, extra_p))[order]),
-            log_q=np.minimum.accumulate(np.concatenate((self.log_q, extra_q))[order]),
+            edges=edges[chosen],
+            log_p=np.minimum.accumulate(log_p[chosen]),
+            log_q=np.minimum.accumulate(log_q[chosen]),
         )
+
+    def select(self, chosen: IntArray) -> Side:
+        """Return the side with the edges of the given indices only."""
+        return replace(self, edges=self.edges[chosen], log_p=self.log_p[chosen], log_q=self.log_q[chosen])
 
     def truncate(self, count: int) -> Side:
         """Return the side with its first `count` edges only."""
@@ -81,23 +86,24 @@ class Side:
 
     @cached_property
     def log_masses(self) -> FloatArray:
-        """First-distribution log mass of each cell; differences within rounding of the tail count as empty."""
-        inner = np.where(np.isneginf(self.log_p[:-1]), 0.0, self.log_p[:-1])
-        empty = self.log_p[1:] - inner > -1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(inner))
-        return np.where(empty, -np.inf, difference(self.log_p[:-1], self.log_p[1:]))
+        """Log mass of each cell under the first distribution. Differences within rounding of the tail count as 0."""
+        inner_tail = np.where(np.isneginf(self.log_p[:-1]), 0.0, self.log_p[:-1])
+        rounding = 1e3 * UNIT_ROUNDOFF * (1.0 + np.abs(inner_tail))
+        is_empty = self.log_p[1:] - inner_tail > -rounding
+        return np.where(is_empty, -np.inf, difference(self.log_p[:-1], self.log_p[1:]))
 
     @cached_property
     def locations(self) -> FloatArray:
-        """Log likelihood ratio of the two masses of each cell.
+        """Loss log(p/q) of each cell with the masses p and q under both distributions, in nats.
 
-        If a cell is merged into this loss, its masses under both distributions do not change.
+        It is moved into the cell if rounding places it outside, and to the middle if both masses are 0.
         """
         log_q = difference(self.log_q[:-1], self.log_q[1:])
         with np.errstate(invalid="ignore"):
             distance = self.sign * (self.log_masses - log_q)
         middle = 0.5 * (self.edges[1:] + self.edges[:-1])
-        inside = np.clip(np.where(np.isnan(distance), middle, distance), self.edges[:-1], self.edges[1:])
-        return self.sign * inside
+        distance = np.where(np.isnan(distance), middle, distance)
+        return self.sign * np.clip(distance, self.edges[:-1], self.edges[1:])
 
     def find_occupied(self) -> IntArray:
         """Return the indices of the cells with mass."""
@@ -205,13 +211,13 @@ def outline(first: Profile, second: Profile) -> Outline:
         log_q, log_p = _log_tails(second, edges)
         return log_p, log_q
 
-    right_side = _add_end(_scan(right_tails, 1, first.log_infinite_mass), first.supremum)
-    left_side = _add_end(_scan(left_tails, -1, -math.inf), second.supremum)
-    end = min(first.supremum, second.supremum)
-    if end == math.inf:
-        return Outline(right_side, left_side)
-    nearest = right_side if end == first.supremum else left_side
-    return Outline(right_side, left_side, edge=Edge(end, _has_atom(nearest, end)))
+    right = _add_end(_scan(right_tails, 1, first.log_infinite_mass), first.supremum)
+    left = _add_end(_scan(left_tails, -1, -math.inf), second.supremum)
+    nearest_end = min(first.supremum, second.supremum)
+    if nearest_end == math.inf:
+        return Outline(right, left)
+    side_of_end = right if nearest_end == first.supremum else left
+    return Outline(right, left, edge=Edge(nearest_end, _has_atom(side_of_end, nearest_end)))
 
 
 def _add_end(side: Side, end: float) -> Side:
@@ -232,9 +238,9 @@ def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
 
 
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
-    """Return one side of a loss with `_PER_OCTAVE` cells in each octave that has mass.
+    """Return one side of a loss with `_PER_OCTAVE` cells in each octave (factor of two) that has mass.
 
-    Octaves with a negligible share of the second moment become one cell.
+    Octaves near zero with a negligible share of the second moment become one cell.
 
     Args:
         read: function from distances to the log tails under both distributions.
@@ -243,15 +249,15 @@ def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int
     """
     edges = np.concatenate(([0.0], np.exp2(np.arange(_LEAST, _MOST + 1))))
     log_p, log_q = read(edges)
-    side = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
-    occupied = side.find_occupied()
+    octaves = Side(read, sign, log_atom, edges, np.minimum.accumulate(log_p), np.minimum.accumulate(log_q))
+    occupied = octaves.find_occupied()
     if not occupied.size:
-        return side.truncate(2)
-    second_moments = np.exp(side.log_masses) * np.minimum(edges[1:], 1.0) ** 2
+        return octaves.truncate(2)
+    last = int(occupied[-1])
+    second_moments = np.exp(octaves.log_masses) * np.minimum(edges[1:], 1.0) ** 2
     negligible = _NEGLIGIBLE * second_moments.sum()
-    first = min(int(np.searchsorted(np.cumsum(second_moments), negligible)), int(occupied[-1]))
-    needed = np.concatenate(([0], np.arange(max(first, 1), occupied[-1] + 2)))
-    side = replace(side, edges=edges[needed], log_p=side.log_p[needed], log_q=side.log_q[needed])
+    first = min(int(np.searchsorted(np.cumsum(second_moments), negligible)), last)
+    side = octaves.select(np.concatenate(([0], np.arange(max(first, 1), last + 2))))
     within_octave = np.exp2(np.arange(_PER_OCTAVE) / _PER_OCTAVE)
     return side.add_edges((side.edges[1:-1, None] * within_octave).ravel())
 
@@ -284,8 +290,9 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
     """
     if profile.span is not None:
         largest_loss = max(coarse.right.end, coarse.left.end)
-        is_span_usable = largest_loss <= _MOST_CELLS * profile.span
-        return replace(coarse, atomic=True, span=profile.span) if is_span_usable else coarse
+        if largest_loss > _MOST_CELLS * profile.span:
+            return coarse
+        return replace(coarse, atomic=True, span=profile.span)
     right, left = coarse.right, coarse.left
     for _ in range(_ROUNDS):
         right_cells, left_cells = right.find_occupied(), left.find_occupied()
@@ -298,9 +305,10 @@ def locate_atoms(coarse: Outline, profile: Profile) -> Outline:
 
 def _divide(side: Side, cells: IntArray) -> Side:
     """Divide the given cells into `_STEPS.size + 1` parts each; edges between other cells are dropped."""
-    needed = np.union1d(np.concatenate(([0], cells, cells + 1)), [side.edges.size - 1])
-    reduced = replace(side, edges=side.edges[needed], log_p=side.log_p[needed], log_q=side.log_q[needed])
-    return reduced.add_edges((side.edges[cells, None] + side.widths[cells, None] * _STEPS).ravel())
+    first_and_last = [0, side.edges.size - 1]
+    reduced = side.select(np.union1d(np.concatenate((cells, cells + 1)), first_and_last))
+    inner_edges = side.edges[cells, None] + side.widths[cells, None] * _STEPS
+    return reduced.add_edges(inner_edges.ravel())
 
 
 def common_span(numbers: Iterable[float | None]) -> float | None:

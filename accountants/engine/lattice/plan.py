@@ -99,15 +99,14 @@ class TransformPlan:
             The spectrum; or the factor by which both ways exceed the limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
-        factor = self.points / limits.points
-        if self.points > limits.points // 8:
-            sparse = self._sparse_spectrum(line, limits)
-            if not isinstance(sparse, TooLarge):
-                return sparse
-            factor = min(factor, sparse.factor)
-        if self.points > limits.points:
-            return TooLarge(factor)
-        return self._full_spectrum(line, self.points)
+        if self.points <= limits.points // 8:
+            return self._full_spectrum(line, self.points)
+        sparse = self._sparse_spectrum(line, limits)
+        if isinstance(sparse, Spectrum):
+            return sparse
+        if self.points <= limits.points:
+            return self._full_spectrum(line, self.points)
+        return TooLarge(min(self.points / limits.points, sparse.factor))
 
     def _full_spectrum(self, line: TiltedLine, points: int) -> Spectrum:
         """Return the spectrum at all frequencies of `points` points, or a few more."""
@@ -123,8 +122,9 @@ class TransformPlan:
             least_blocks: least number of blocks, the length of the shorter FFT.
         """
         blocks = next_fast_len(least_blocks, real=True)
-        ratio = self.points // blocks + 1
-        return blocks, ratio + 1 - ratio % 2
+        per_block = self.points // blocks + 1
+        is_even = per_block % 2 == 0
+        return blocks, per_block + is_even
 
     def _depth(self, size: int) -> float:
         """Return minus the log |φ^T| of a frequency that is negligible, if there are `size` frequencies."""
@@ -152,16 +152,17 @@ class TransformPlan:
         Returns:
             The spectrum; or the factor by which the work exceeds the limits.
         """
-        blocks, ratio = self._block_layout(limits.points // 8)
-        if ratio > limits.terms:
-            return TooLarge(ratio / limits.terms)
-        size = blocks * ratio
+        blocks, per_block = self._block_layout(limits.points // 8)
+        if per_block > limits.terms:
+            return TooLarge(per_block / limits.terms)
+        size = blocks * per_block
         most = max(_MOST_EXAMINED, limits.terms / self._work)
-        frequencies, skipped = find_frequencies(line, blocks, ratio, self._depth(size), most)
+        frequencies, skipped = find_frequencies(line, blocks, per_block, self._depth(size), most)
         if frequencies is None:
             return TooLarge((skipped * self._work / limits.terms) ** 2)
         fft_work = _FFT_EACH * size * len(self.laws.laws)
-        if size <= limits.points and fft_work < frequencies.size * self._work:
+        is_fft_cheaper = fft_work < frequencies.size * self._work
+        if size <= limits.points and is_fft_cheaper:
             if size > _ROOM * self.points:
                 return self._full_spectrum(line, math.ceil(_ROOM * self.points))
             return build_spectrum(line, size, all_frequencies(line, size, frequencies, skipped), self.chernoff)
@@ -183,66 +184,77 @@ _MOST_LEFT_OUT = 0.25
 
 
 def find_frequencies(
-    line: TiltedLine, blocks: int, ratio: int, depth: float, most: float
+    line: TiltedLine, blocks: int, per_block: int, depth: float, most: float
 ) -> tuple[IntArray | None, float]:
     """Find the frequencies at which |φ^T| is not proved to be below e^−depth, with φ^T the composed transform.
 
-    There are blocks · ratio frequencies in all. An FFT at only one of `ratio`, the middle of a block, bounds |φ^T| on
-    the whole block.
+    An FFT at the middle frequency of each block bounds |φ^T| on the whole block.
 
     Args:
         line: the tilted distributions.
         blocks: number of blocks, the length of the FFT.
-        ratio: number of frequencies of a block, which is odd.
+        per_block: number of frequencies of a block, which is odd.
         depth: minus the log |φ^T| of a negligible frequency.
         most: largest number of frequencies to return.
 
     Returns:
         The frequencies, and a bound of Σ |φ^T| over all others. If there are more than `most`: None, and their number.
     """
-    size = blocks * ratio
+    size = blocks * per_block
     log_bound = _bound_blocks(line, blocks)
     # The weights sum to one within 1e-12.
     cut = depth + 1e-12 * float(sum(line.laws.counts))
     is_negligible = log_bound <= -cut
     open_blocks = np.flatnonzero(~is_negligible)
-    if open_blocks.size * ratio > most:
-        return None, float(open_blocks.size * ratio)
-    half = ratio // 2
-    frequencies = (open_blocks[:, None] * ratio + np.arange(-half, half + 1)).ravel()
+    if open_blocks.size * per_block > most:
+        return None, float(open_blocks.size * per_block)
+    half = per_block // 2
+    frequencies = (open_blocks[:, None] * per_block + np.arange(-half, half + 1)).ravel()
     frequencies = frequencies[(frequencies >= 0) & (2 * frequencies <= size)].astype(np.int64)
-    skipped = ratio * float(np.exp(log_bound[is_negligible]).sum())
+    skipped = per_block * float(np.exp(log_bound[is_negligible]).sum())
     return frequencies, skipped
 
 
 def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
     """Return upper bounds on log |φ^T| on each block of frequencies around those of an FFT.
 
-    Let φ be the transform of one distribution, and φ_B the part of it from a window of losses. If the mass outside the
-    window is w, |φ| ≤ |φ_B| + w. Let F = |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss
-    in the window. Then |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s, because |F″| ≤ 2V.
-
     Args:
         line: the tilted distributions.
         blocks: length of the FFT.
     """
-    unit = line.laws.unit
-    half_block = np.pi / (blocks * unit)
     log_bound = np.zeros(blocks // 2 + 1)
     laws = list(line.parts())
     for law in laws:
-        order = np.argsort(-np.abs(law.index), kind="stable")
-        inside, outside = _window(law.weights, order, _window_loss(law, len(laws)))
-        distance, weights = law.index[inside] * unit, law.weights[inside]
-        plain = rfft(wrap(law.index[inside], weights, blocks))
-        slope = rfft(wrap(law.index[inside], weights * distance, blocks))
-        second = float(weights @ distance**2)
-        square = np.abs(plain) ** 2 + 2.0 * half_block * np.abs((np.conj(plain) * slope).imag)
-        square = square + half_block * half_block * second
-        # The roundings of the FFT.
-        square += 1e-12 * (1.0 + half_block * math.sqrt(second))
-        log_bound += law.count * np.log(np.minimum(np.sqrt(square) + outside, 1.0))
+        bound = _bound_transform(law, line.laws.unit, blocks, _window_loss(law, len(laws)))
+        log_bound += law.count * np.log(np.minimum(bound, 1.0))
     return log_bound
+
+
+def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out: float) -> FloatArray:
+    """Return upper bounds on the transform |φ| of one distribution, on each block of frequencies.
+
+    Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let
+    F = |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss in the window. Then
+    |φ_B(τ + s)|² ≤ F + |s F′| + s² V for every s, because |F″| ≤ 2V.
+
+    Args:
+        law: the distribution.
+        unit: lattice unit, in nats.
+        blocks: length of the FFT.
+        left_out: largest mass outside the window.
+    """
+    half_block = np.pi / (blocks * unit)  # largest |s|
+    by_distance = np.argsort(-np.abs(law.index), kind="stable")
+    inside, outside_mass = _window(law.weights, by_distance, left_out)
+    losses, weights = law.index[inside] * unit, law.weights[inside]
+    transform = rfft(wrap(law.index[inside], weights, blocks))
+    derivative = rfft(wrap(law.index[inside], weights * losses, blocks))
+    second_moment = float(weights @ losses**2)
+    half_slope = np.abs((np.conj(transform) * derivative).imag)  # |F′|/2
+    square = np.abs(transform) ** 2 + 2.0 * half_block * half_slope
+    square = square + half_block * half_block * second_moment
+    square += 1e-12 * (1.0 + half_block * math.sqrt(second_moment))  # the roundings of the FFT
+    return np.asarray(np.sqrt(square) + outside_mass)
 
 
 def _window_loss(law: TiltedDistribution, laws: int) -> float:

@@ -74,7 +74,8 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
             product.drop_all_except(is_relevant)
             values, errors = values[is_relevant], errors[is_relevant]
         product.multiply(count, values, errors)
-    return Power(frequencies[product.remaining], product.log_size, product.angle, product.growth, product.skipped)
+    remaining_frequencies = frequencies[product.remaining]
+    return Power(remaining_frequencies, product.log_size, product.angle, product.growth, product.skipped)
 
 
 @dataclass
@@ -130,25 +131,26 @@ class _RunningProduct:
             values: computed φ̂ on the remaining frequencies.
             errors: bounds on |φ̂ − φ|.
         """
-        logs, angles, modulus = _log_polar(values)
-        self.log_size += count * logs
-        rotation = count * angles
+        log_modulus, angle, modulus = _log_polar(values)
+        self.log_size += count * log_modulus
+        rotation = count * angle
         # Subtract the nearest multiple of 2π; 2π itself is rounded, so small angles of either sign stay unchanged.
         self.angle += rotation - 2.0 * np.pi * np.rint(rotation / (2.0 * np.pi))
         self.growth += count * (1.0 + _ROUNDING) * np.log1p(errors / modulus)
-        self.growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(logs) + np.abs(angles))
+        self.growth += (4 * UNIT_ROUNDOFF * count) * (np.abs(log_modulus) + np.abs(angle))
         self.growth += UNIT_ROUNDOFF * (np.abs(self.log_size) + np.abs(self.angle))
 
 
 def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log|φ|, the angle of φ, and |φ|.
 
-    The logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
+    Near |φ| = 1 the logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
     """
     real, imaginary = values.real, values.imag
-    excess = (real - 1.0) * (real + 1.0) + imaginary * imaginary
-    near_one = np.abs(excess) < 0.5
-    logs = np.empty(excess.size)
-    logs[near_one] = 0.5 * np.log1p(excess[near_one])
-    logs[~near_one] = 0.5 * np.log(np.maximum(1.0 + excess[~near_one], TINY))
-    return logs, np.arctan2(imaginary, real), np.sqrt(np.maximum(1.0 + excess, TINY))
+    square_minus_one = (real - 1.0) * (real + 1.0) + imaginary * imaginary
+    square = np.maximum(1.0 + square_minus_one, TINY)
+    near_one = np.abs(square_minus_one) < 0.5
+    log_modulus = np.empty(square.size)
+    log_modulus[near_one] = 0.5 * np.log1p(square_minus_one[near_one])
+    log_modulus[~near_one] = 0.5 * np.log(square[~near_one])
+    return log_modulus, np.arctan2(imaginary, real), np.sqrt(square)

@@ -139,17 +139,12 @@ class ComposedProfile(PointwiseProfile):
         coarse = ComposedProfile(self.parts, Budget.coarse())
         least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
         largest_epsilon = min(self._survey.supremum, 1e9)
-        epsilon = 0.0
-        epsilons: list[float] = []
-        log_deltas: list[float] = []
-        while len(epsilons) < _MOST_ROWS:
-            log_delta = coarse.upper_log_delta(epsilon)
-            epsilons.append(epsilon)
-            log_deltas.append(log_delta)
-            if log_delta <= least_log_delta or epsilon >= largest_epsilon:
-                break
-            step = next(step for level, step in _ROW_STEPS if log_delta > level)
-            epsilon += step / max(self._survey.steepness(epsilon), 1e-9)
+        epsilons, log_deltas = [0.0], [coarse.upper_log_delta(0.0)]
+        while len(epsilons) < _MOST_ROWS and log_deltas[-1] > least_log_delta and epsilons[-1] < largest_epsilon:
+            log_step = next(step for level, step in _ROW_STEPS if log_deltas[-1] > level)
+            steepness = max(self._survey.steepness(epsilons[-1]), 1e-9)
+            epsilons.append(epsilons[-1] + log_step / steepness)
+            log_deltas.append(coarse.upper_log_delta(epsilons[-1]))
         return tabulate(np.asarray(epsilons), np.asarray(log_deltas))
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
@@ -178,26 +173,28 @@ class ComposedProfile(PointwiseProfile):
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
         """Compute the upper bound on log δ(ε) with the best tilt.
 
-        If the computation leaves the range of doubles, basic composition is used. If the bound is far above an estimate
-        of log δ that no double holds, the bound at a smaller ε is used, because δ decreases in ε.
+        If the computation leaves the range of doubles, basic composition is used.
         """
         try:
             if epsilon >= self._survey.supremum:
                 return TiltedEvaluation(None, -math.inf)
             choice = self._choose_tilt(epsilon)
-            laws = self._transforms.laws(choice.key).upper
-            if choice.coordinate.direct and laws.flat.estimate_at(choice.coordinate, epsilon) < _NO_DOUBLE:
-                upper = chernoff_log_delta(laws, choice.coordinate, epsilon)
-            else:
-                upper = self.upper_on(choice, epsilon)
+            upper = self._upper_or_chernoff(choice, epsilon)
         except _OUTSIDE:
             return TiltedEvaluation(None, self._basic_composition(epsilon))
         log_estimate = DEPTHS[choice.key.depth]
-        is_missed = choice.coordinate.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
-        if is_missed and epsilon > SMALL_EPSILON:
-            # The cells are too wide for such a tilt. The bound at half of ε holds too.
+        is_far_above = choice.coordinate.direct and log_estimate < _NO_DOUBLE and upper > 0.5 * log_estimate
+        if is_far_above and epsilon > SMALL_EPSILON:
+            # The cells are too wide for such a tilt. The bound at half of ε holds too, because δ decreases.
             upper = min(upper, self.evaluation(0.5 * epsilon).upper)
         return TiltedEvaluation(choice, upper)
+
+    def _upper_or_chernoff(self, choice: GridAndTilt, epsilon: float) -> float:
+        """Return an upper bound on log δ(ε): a Chernoff bound if no double can hold δ, otherwise by a transform."""
+        laws = self._transforms.laws(choice.key).upper
+        if choice.coordinate.direct and laws.flat.estimate_at(choice.coordinate, epsilon) < _NO_DOUBLE:
+            return chernoff_log_delta(laws, choice.coordinate, epsilon)
+        return self.upper_on(choice, epsilon)
 
     def upper_on(self, choice: GridAndTilt, epsilon: float) -> float:
         """Return an upper bound on log δ(ε) with a given lattice and tilt.
@@ -250,10 +247,13 @@ class ComposedProfile(PointwiseProfile):
         return self.is_at_most(epsilon, log_delta)
 
     def _is_within(self, epsilon: float, coordinate: TiltCoordinate) -> bool:
-        """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells."""
+        """Return whether ε is within the bulk of the total loss, so that the bulk's width limits the cells.
+
+        The bulk is the distribution of the total loss without rare rounds.
+        """
         mean, variance = self._survey.bulk
-        within = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
-        return within and variance * math.exp(coordinate.pole) < 0.25
+        is_near_mean = variance > 0 and abs(epsilon - mean) <= 6.0 * math.sqrt(variance)
+        return is_near_mean and variance * math.exp(coordinate.pole) < 0.25
 
     def _choose_tilt(self, epsilon: float) -> GridAndTilt:
         """Choose the lattice and the tilt λ for an ε.
@@ -275,12 +275,14 @@ class ComposedProfile(PointwiseProfile):
         return GridAndTilt(key, coordinate.round_down(band_width / _TILTS_PER_BAND))
 
     def _basic_composition(self, epsilon: float) -> float:
-        """Return an upper bound on log δ(ε) by basic composition, with the same share of ε for every round."""
+        """Return the upper bound Σ T_j δ_j(ε/T) on δ(ε) by basic composition of T = Σ T_j rounds, as a logarithm."""
         rounds = sum(part.count for part in self.parts)
         share = np.asarray([epsilon / rounds * (1.0 - 4 * UNIT_ROUNDOFF)])
         log_deltas = [float(part.first.log_delta(share).upper[0]) + math.log(part.count) for part in self.parts]
         total = float(np.logaddexp.reduce(log_deltas))
-        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0) if math.isfinite(total) else total
+        if not math.isfinite(total):
+            return total
+        return min(total + 16 * UNIT_ROUNDOFF * (1.0 + abs(total)), 0.0)
 
     def _best_single(self, epsilon: float) -> float:
         """Return the largest lower bound on log δ(ε) of a single part; leaving out the others is post-processing."""

@@ -190,7 +190,7 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
             bound is to be above the target.
 
     Returns:
-        The closest ε found; None if a longer search is necessary.
+        The closest certified ε; None if a longer search is necessary.
     """
     best: float | None = None
     choice = profile.evaluation(guess.epsilon).tilt if guess.epsilon > 0.0 else None
@@ -204,15 +204,27 @@ def _solve(profile: ComposedProfile, log_delta: float, guess: Guess, *, from_abo
         if root is None:  # the root is too far from the ε that the transform was chosen for
             choice, guess = profile.evaluation(next_guess.epsilon).tilt, next_guess
             continue
-        choice_at_root, upper = profile.evaluation(root)
-        is_certified = upper <= log_delta if from_above else profile.lower_on(choice_at_root, root) > log_delta
         is_closer = best is None or (root < best) == from_above
-        if is_certified and is_closer:
+        if _is_certified(profile, root, log_delta, from_above=from_above) and is_closer:
             best = root
+        choice_at_root = profile.evaluation(root).tilt
         if choice_at_root == choice or choice_at_root is None:  # no other transform is better at the root
             break
         choice, guess = choice_at_root, Guess(root, max(abs(choice_at_root.coordinate.tilt), 1e-9))
     return best
+
+
+def _is_certified(profile: ComposedProfile, epsilon: float, log_delta: float, *, from_above: bool) -> bool:
+    """Return whether log δ(ε) is certainly at most the target (`from_above`), or certainly above it.
+
+    Args:
+        profile: one direction of the composition.
+        epsilon: ε, in nats.
+        log_delta: log of the target δ.
+        from_above: whether the upper bound on log δ is compared, and otherwise the lower one.
+    """
+    choice, upper = profile.evaluation(epsilon)
+    return upper <= log_delta if from_above else profile.lower_on(choice, epsilon) > log_delta
 
 
 def _bound_on(profile: ComposedProfile, choice: GridAndTilt, *, from_above: bool) -> Callable[[float], float]:
@@ -241,11 +253,11 @@ def _newton_step(
         return guess
     if not (-math.inf < value < 0.0):
         return None
-    # If few losses dominate, log δ falls far faster than by the slope at a positive tilt, but never more slowly.
+    # |d log δ/dε| is at least the tilt. If few losses dominate, it is far larger, and the finite difference shows it.
     spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
-    slope = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
-    steepness = max(slope, tilt, 1e-9)
+    finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)
+    steepness = max(finite_difference, tilt, 1e-9)
     largest_step = _STEP_SHARE * _FARTHEST * guess.epsilon
     step = min(max((value - log_delta) / steepness, -largest_step), largest_step)
     return Guess(guess.epsilon + step, steepness)

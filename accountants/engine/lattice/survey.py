@@ -67,15 +67,13 @@ class Survey:
 
     @cached_property
     def supremum(self) -> float:
-        """Least known ε from which on δ is zero, according to the profiles; math.inf if none is known."""
+        """Least known ε from which on δ is zero: the sum of the parts' largest losses; math.inf if none is known."""
         total = 0.0
         for part, part_outline in zip(self.parts, self.outlines, strict=True):
-            end = part.first.supremum
-            if end == math.inf:
-                end = part_outline.extent * (1 + 4 * UNIT_ROUNDOFF)
-                if not np.isneginf(part.first.log_delta(np.asarray([end])).upper[0]):
-                    return math.inf
-            total += part.count * end
+            largest = _largest_loss(part.first, part_outline)
+            if largest == math.inf:
+                return math.inf
+            total += part.count * largest
         return total * (1 + 4 * UNIT_ROUNDOFF * len(self.parts))
 
     @cached_property
@@ -159,3 +157,17 @@ class Survey:
         laws = self.losses_to(self.depth_of(log_delta))
         coordinate = laws.coordinate_of(log_delta)
         return max(laws.centre(coordinate), 0.0), coordinate.tilt
+
+
+def _largest_loss(profile: Profile, profile_outline: Outline) -> float:
+    """Return an ε from which on δ is zero, as the profile states or as its tails suggest; math.inf if none is known.
+
+    Args:
+        profile: the profile.
+        profile_outline: a coarse table of its tails.
+    """
+    if profile.supremum < math.inf:
+        return profile.supremum
+    extent = profile_outline.extent * (1 + 4 * UNIT_ROUNDOFF)
+    is_zero = bool(np.isneginf(profile.log_delta(np.asarray([extent])).upper[0]))
+    return extent if is_zero else math.inf

@@ -91,8 +91,7 @@ class TangentLines:
         p, q = right.bounds(p_up=False)
         below_p, below_q = left.bounds(p_up=True)
         # A mass that is raised by a large error may exceed one; the true mass does not.
-        q = np.minimum(np.maximum.accumulate(q[::-1])[::-1], 0.0)
-        below_p = np.minimum(np.maximum.accumulate(below_p[::-1])[::-1], 0.0)
+        q, below_p = np.minimum(_largest_from(q), 0.0), np.minimum(_largest_from(below_p), 0.0)
         # The total mass of each distribution is at most one.
         p = np.minimum(np.minimum.accumulate(p), log1m_exp(np.minimum(below_p[0], 0.0)))
         below_q = np.minimum(np.minimum.accumulate(below_q), log1m_exp(np.minimum(q[0], 0.0)))
@@ -101,7 +100,8 @@ class TangentLines:
         p[-1] = -np.inf
         q = np.where(p <= log_atom, -np.inf, q)
         is_empty_below = np.isneginf(below_p)
-        below_q = np.where(is_empty_below, np.max(below_q, where=is_empty_below, initial=-np.inf), below_q)
+        largest_beyond = np.max(below_q, where=is_empty_below, initial=-np.inf)
+        below_q = np.where(is_empty_below, largest_beyond, below_q)
         return cls(right.index, left.index, np.maximum(p, log_atom), q, below_p, below_q, log_atom)
 
     def without(self, dropped: IntArray) -> TangentLines:
@@ -122,16 +122,33 @@ class TangentLines:
 
     @cached_property
     def cells(self) -> LoweredCells:
-        """Cells between neighbouring thresholds, and the two unbounded ones."""
-        middle_p = log1m_exp(np.minimum(np.logaddexp(self.p[:1], self.below_p[:1]), 0.0))
-        middle_q = log1m_exp(np.minimum(np.logaddexp(self.q[:1], self.below_q[:1]), 0.0))
-        left_p = difference(self.below_p, np.append(self.below_p[1:], -np.inf))[::-1]
-        left_q = difference(self.below_q, np.append(self.below_q[1:], -np.inf))[::-1]
-        right_p = difference(self.p, np.append(self.p[1:], self.log_atom))
-        right_q = difference(self.q, np.append(self.q[1:], -np.inf))
+        """Cells between neighbouring thresholds, and the two unbounded ones, by increasing loss."""
+        middle_p, middle_q = _log_rest(self.p, self.below_p), _log_rest(self.q, self.below_q)
+        left_p, left_q = _cell_masses(self.below_p, -np.inf)[::-1], _cell_masses(self.below_q, -np.inf)[::-1]
+        right_p, right_q = _cell_masses(self.p, self.log_atom), _cell_masses(self.q, -np.inf)
         return LoweredCells(
             low=np.concatenate(([NOWHERE], -self.left[::-1], self.right)),
             high=np.concatenate((-self.left[::-1], self.right, [-NOWHERE])),
             log_p=np.concatenate((left_p, middle_p, right_p)),
             log_q=np.concatenate((left_q, middle_q, right_q)),
         )
+
+
+def _largest_from(values: FloatArray) -> FloatArray:
+    """Return the largest of the values from each place on."""
+    return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
+
+
+def _cell_masses(log_tail: FloatArray, log_last: float) -> FloatArray:
+    """Return the log mass of each cell from the log tails at its inner bound.
+
+    Args:
+        log_tail: log tail at each threshold, from zero outwards.
+        log_last: log tail beyond the last cell.
+    """
+    return difference(log_tail, np.append(log_tail[1:], log_last))
+
+
+def _log_rest(log_above: FloatArray, log_below: FloatArray) -> FloatArray:
+    """Return the log mass between the innermost thresholds, which both tails leave, as an array of one."""
+    return log1m_exp(np.minimum(np.logaddexp(log_above[:1], log_below[:1]), 0.0))

@@ -46,16 +46,16 @@ def best_lower_distribution(
 ) -> LatticeDistribution:
     """Return a lattice distribution that is dominated, for lower bounds on δ.
 
-    A few offsets of the lattice are tried. The distribution with the best log moment at a tilt is returned, or the
-    first one that is good enough. The offset matters if the loss has few cells, so that none is near a lattice point:
-    for an atom off the lattice, or a bulk not much wider than a cell.
+    A few offsets of the lattice are tried, and the one with the best moment is used. The offset matters if the loss
+    has few cells, so that none is near a lattice point: for an atom off the lattice, or a bulk not much wider than a
+    cell.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.
         left: tails of the negative losses at the bounds of the cells.
         log_atom: lower bound of log P(L = ∞).
         unit: lattice unit, in nats.
-        tilt: λ. The best distribution has the largest moment for λ > 0, the smallest for −1 < λ < 0.
+        tilt: λ. The best distribution has the largest log moment log E[e^{λL}] for λ > 0, the smallest for −1 < λ < 0.
         enough: log moment, times the sign of λ, from which a candidate is returned without a further trial.
     """
     lines = TangentLines.of(right.select(slice(1, None, 2)), left.select(slice(1, None, 2)), log_atom)
@@ -80,28 +80,29 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
     can compensate a shift of its loss. The one that the tilt makes heavier comes first.
 
     Args:
-        cells: cells of loss with the masses from the lowered lines.
+        cells: cells of loss with their masses.
         unit: lattice unit, in nats. Lattice points are even multiples of it.
         tilt: λ.
+
+    Returns:
+        The offsets, in nats; none if no cell has mass.
     """
     filled = np.flatnonzero(cells.has_mass)
     if not filled.size:
         return []
-    own = cells.own[filled]
-    heaviest = float(own[np.argmax(cells.log_p[filled] + tilt * own)])
-    ends = [float(own[-1]), float(own[0])]
-    if tilt <= 0.0:
-        ends.reverse()
-    return [math.remainder(place, 2.0 * unit) for place in [*ends, heaviest]]
+    losses = cells.own[filled]
+    smallest, largest = float(losses[0]), float(losses[-1])
+    heaviest = float(losses[np.argmax(cells.log_p[filled] + tilt * losses)])
+    outermost = [largest, smallest] if tilt > 0.0 else [smallest, largest]
+    return [math.remainder(loss, 2.0 * unit) for loss in [*outermost, heaviest]]
 
 
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
-    """Return a dominated lattice distribution: one point near the loss log(p/q) of each cell with the masses p and q.
+    """Return a dominated lattice distribution: one lattice point near the loss of each cell.
 
-    Its index counts double units from the offset. A point slightly above its cell's loss, by a rounding, is corrected
-    by lowering all points by the largest such distance (`_Points.slip`). If this is not enough, because other points
-    are too high, all are lowered by the largest distance of any point (`fall`). If this fails too, only the infinite
-    loss is kept.
+    A point slightly above its cell's loss, by a rounding, is corrected by lowering all points by the largest such
+    distance (`_Points.slip`). If this is not enough, because other points are too high, all are lowered by the largest
+    distance of any point (`fall`). If this fails too, only the infinite loss is kept.
 
     Args:
         lines: lines below the profile, with their cells.
@@ -111,17 +112,59 @@ def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offse
     """
     lines = lines.without(end_thresholds(lines.cells, unit, tilt, offset))
     points = _lattice_points(lines.cells, unit, offset)
-    distribution = _join_lines(lines, points.multiples, unit, offset - points.slip)
-    distribution = distribution or _join_lines(lines, points.multiples, unit, offset - points.fall)
-    return distribution or _infinite_loss_only(lines.log_atom)
+    for lowering in (points.slip, points.fall):
+        distribution = _join_lines(lines, points.multiples, unit, offset - lowering)
+        if distribution is not None:
+            return distribution
+    return _infinite_loss_only(lines.log_atom)
+
+
+class _RelativeGains(NamedTuple):
+    """Changes of the tails at each threshold, from the tails of the lines to those of a lattice distribution.
+
+    All are relative to P(L > m) at positive thresholds m, and to P(L < m) at negative ones. Arrays begin with the most
+    negative threshold.
+
+    Attributes:
+        gain: increase of the mass above m.
+        lost: its decreasing part, up to a positive factor.
+        error: bound on the error of `gain`.
+    """
+
+    gain: FloatArray
+    lost: FloatArray
+    error: FloatArray
+
+
+def _relative_gains(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> _RelativeGains:
+    """Return the increase (c⁺_k e^{−h} − c⁻_{k−1})/(1 − e^{−h}) of the mass above each threshold.
+
+    c = p − e^g q is the moment of a cell with the masses p and q at its lattice point g. c⁺ = max(c, 0) is that of
+    the cell above the threshold, and c⁻ = max(−c, 0) that of the cell below. h is the distance of their points.
+
+    Args:
+        lines: the lines and the cells between their thresholds.
+        multiples: the lattice point of each cell, as an even multiple of the unit.
+        unit: lattice unit, in nats.
+        offset: offset of the lattice, in nats.
+    """
+    cells = lines.cells
+    location = np.asarray(multiples * unit, dtype=np.float64) + offset
+    moment, scale = _moments(cells, location)
+    log_tails = np.concatenate((lines.below_p[::-1], lines.p))
+    one_minus_decay = -np.expm1(-np.diff(multiples) * unit)
+    decay = 1.0 - one_minus_decay
+    scale_below, scale_above = ratio(scale[:-1], log_tails), ratio(scale[1:], log_tails)
+    lost = np.maximum(-moment[:-1], 0.0) * scale_below
+    won = np.maximum(moment[1:], 0.0) * scale_above * decay
+    rounding_of_cell = rounding(cells.log_p, cells.log_q, location)
+    error = rounding_of_cell[:-1] * scale_below + rounding_of_cell[1:] * scale_above * decay
+    error = np.where(np.isneginf(log_tails), 0.0, error)
+    return _RelativeGains((won - lost) / one_minus_decay, lost, error / one_minus_decay)
 
 
 def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: float) -> LatticeDistribution | None:
-    """Return the distribution whose profile joins the lower of neighbouring lines at the given points.
-
-    The survival function S of the module docstring is base · (1 + gain), with base = P(L > m_k), for positive
-    thresholds m_k. For negative ones, the distribution function is base · (1 − gain), with base = P(L < m_k). `gain`
-    has the terms of S with c⁺_k (`won`) and c⁻_{k−1} (`lost`), relative to base.
+    """Return the distribution whose profile joins the lower of neighbouring lines at the given lattice points.
 
     Args:
         lines: the lines and the cells between their thresholds.
@@ -131,44 +174,34 @@ def _join_lines(lines: TangentLines, multiples: IntArray, unit: float, offset: f
 
     Returns:
         The distribution; None if less mass than P(L = ∞) would be left above a threshold. This cannot happen if every
-        moment c_k (module docstring) is at least 0.
+        moment of a cell (`_moments`) is at least 0.
     """
-    cells, count = lines.cells, lines.left.size
-    location = np.asarray(multiples * unit, dtype=np.float64) + offset
-    moment, scale = _moments(cells, location)
-    base = np.concatenate((lines.below_p[::-1], lines.p))
-    one_minus_decay = -np.expm1(-np.diff(multiples) * unit)
-    lost = np.maximum(-moment[:-1], 0.0) * ratio(scale[:-1], base)
-    won = np.maximum(moment[1:], 0.0) * ratio(scale[1:], base) * (1.0 - one_minus_decay)
-    gain = (won - lost) / one_minus_decay
-    if _falls_below_infinite_loss(lines, gain, lost):
+    gains, count = _relative_gains(lines, multiples, unit, offset), lines.left.size
+    if _falls_below_infinite_loss(lines, gains.gain, gains.lost):
         return None
-    rounding_of_cell = rounding(cells.log_p, cells.log_q, location)
-    error = rounding_of_cell[:-1] * ratio(scale[:-1], base)
-    error = error + rounding_of_cell[1:] * ratio(scale[1:], base) * (1.0 - one_minus_decay)
-    change = gain - np.where(np.isneginf(base), 0.0, error) / one_minus_decay
-    survival = lines.p + log(1.0 + change[count:]) - rounding(lines.p)
-    distribution = lines.below_p + log(1.0 - change[:count][::-1]) + rounding(lines.below_p)
+    least_gain = gains.gain - gains.error
+    survival = lines.p + log(1.0 + least_gain[count:]) - rounding(lines.p)
+    distribution = lines.below_p + log(1.0 - least_gain[:count][::-1]) + rounding(lines.below_p)
     # Both are made monotone, and sum to at most one with the infinite loss.
     log_finite = float(log1m_exp(lines.log_atom))
     distribution = np.minimum(np.maximum.accumulate(distribution[::-1])[::-1], log_finite)
     survival = np.minimum.accumulate(np.minimum(survival, log1m_exp(distribution[0])))
-    halves = multiples // 2
-    steps = TailSteps(halves[count + 1 :], np.maximum(survival, lines.log_atom), -halves[:count][::-1], distribution)
-    return replace(steps.to_lattice(int(halves[count]), lines.log_atom), offset=offset)
+    points = multiples // 2
+    steps = TailSteps(points[count + 1 :], np.maximum(survival, lines.log_atom), -points[:count][::-1], distribution)
+    return replace(steps.to_lattice(int(points[count]), lines.log_atom), offset=offset)
 
 
 def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: FloatArray) -> bool:
-    """Return whether a survival function that joins lines is somewhere below the mass of the infinite loss.
+    """Return whether a tail of `_RelativeGains` leaves less mass above a threshold than the infinite loss has.
 
     Args:
         lines: the lines.
-        gain: change of the mass above each threshold, relative to the base of `_join_lines`. The left thresholds come
-            first, from the outermost one.
-        lost: its decreasing part up to a positive factor. Only the sign is used.
+        gain: relative change of the tail at each threshold, from the most negative threshold on.
+        lost: its decreasing part. Only the sign is used.
     """
     count = lines.left.size
-    least_share = np.where(np.isneginf(lines.p), 1.0, ratio(np.full(lines.p.shape, lines.log_atom), lines.p))
+    log_infinite = np.full(lines.p.shape, lines.log_atom)
+    least_share = np.where(np.isneginf(lines.p), 1.0, ratio(log_infinite, lines.p))
     too_low = (1.0 + gain[count:] < least_share) & (lost[count:] > 0)
     log_below = lines.below_p + log(1.0 - gain[:count][::-1])
     too_high = (log_below > float(log1m_exp(lines.log_atom))) & (lost[:count][::-1] > 0)
@@ -176,21 +209,23 @@ def _falls_below_infinite_loss(lines: TangentLines, gain: FloatArray, lost: Floa
 
 
 def _moments(cells: LoweredCells, location: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return c/e^s and s, where c = p − e^g q is the moment of a cell at its lattice point g.
-
-    p and q are the masses of the cell, and s is the log of the larger of p and e^g q.
+    """Return the moment c = p − e^g q of each cell with the masses p and q, as c/e^s and s.
 
     Args:
         cells: the cells.
         location: lattice point g of each cell, in nats.
+
+    Returns:
+        c/e^s in [−1, 1], and s, the log of the larger of p and e^g q.
     """
     log_scaled_q = cells.log_q + location
     scale = np.maximum(cells.log_p, log_scaled_q)
     with np.errstate(invalid="ignore"):
         gap = log_scaled_q - cells.log_p
-    gap = np.where(np.isnan(gap), 0.0, gap)
-    moment = np.where(gap <= 0.0, -np.expm1(np.minimum(gap, 0.0)), np.expm1(-np.maximum(gap, 0.0)))
-    return moment, scale
+    gap = np.where(np.isnan(gap), 0.0, gap)  # both masses are 0
+    moment_if_positive = -np.expm1(np.minimum(gap, 0.0))
+    moment_if_negative = np.expm1(-np.maximum(gap, 0.0))
+    return np.where(gap <= 0.0, moment_if_positive, moment_if_negative), scale
 
 
 def _infinite_loss_only(log_atom: float) -> LatticeDistribution:
@@ -238,45 +273,49 @@ def _lattice_points(cells: LoweredCells, unit: float, offset: float) -> _Points:
         offset: offset of the lattice, in nats.
     """
     step = 2.0 * unit
-    own = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
+    losses = np.clip(cells.safe - offset, NOWHERE * unit, -NOWHERE * unit)
     lowest, highest = 0.5 * (cells.low + 1), 0.5 * (cells.high - 1)
-    up = np.clip(np.ceil(own / step), lowest, highest)
-    down = np.clip(np.floor(own / step), lowest, highest)
-    nearest = np.clip(np.rint(own / step), lowest, highest)
-    can_fall, can_rise = _find_compensated(cells, own, down * step, up * step)
-    chosen = np.where((nearest * step < own) & ~can_fall & can_rise, up, nearest)
-    excess = np.where(cells.has_mass & ~can_rise, chosen * step - own, 0.0)
+    up = np.clip(np.ceil(losses / step), lowest, highest)
+    down = np.clip(np.floor(losses / step), lowest, highest)
+    nearest = np.clip(np.rint(losses / step), lowest, highest)
+    can_fall, can_rise = _find_compensated(cells, losses, down * step, up * step)
+    must_rise = (nearest * step < losses) & ~can_fall & can_rise
+    chosen = np.where(must_rise, up, nearest)
+    excess = np.where(cells.has_mass & ~can_rise, chosen * step - losses, 0.0)
     is_rounding = (excess > 0) & (excess <= _SLIGHT * step)
-    chosen = np.where((excess > 0) & ~is_rounding, down, chosen)
+    must_fall = (excess > 0) & ~is_rounding
+    chosen = np.where(must_fall, down, chosen)
     if not cells.has_mass[-1]:
         chosen[-1] = lowest[-1]
     slip = float(np.max(excess, where=is_rounding, initial=0.0)) * (1.0 + 1e-9)
-    fall = float(np.max(chosen * step - own, where=cells.has_mass, initial=0.0)) * (1.0 + 1e-9)
+    fall = float(np.max(chosen * step - losses, where=cells.has_mass, initial=0.0)) * (1.0 + 1e-9)
     return _Points((2.0 * chosen).astype(np.int64), slip, fall)
 
 
 def _find_compensated(
-    cells: LoweredCells, own: FloatArray, down: FloatArray, up: FloatArray
+    cells: LoweredCells, losses: FloatArray, down: FloatArray, up: FloatArray
 ) -> tuple[BoolArray, BoolArray]:
     """Return masks of the cells that may move to the lattice point below their loss, and to the one above.
 
-    A cell of mass p may move if its neighbour on that side can make up for the moment c of the module docstring. That
-    is, the neighbour's moment at the same point is at least as large, with the opposite sign. Both are divided by p.
+    A cell may move to a point if its neighbour on that side can make up for its moment p − e^g q there. That is, the
+    neighbour's moment at the same point g is at least as large, with the opposite sign. Both are divided by p.
 
     Args:
-        cells: the cells.
-        own: loss of each cell, in nats.
+        cells: the cells, with the masses p and q.
+        losses: loss of each cell, in nats.
         down: lattice point below, in nats.
         up: lattice point above, in nats.
     """
     log_masses = np.where(cells.has_mass, cells.log_p, -np.inf)
-    before, after = np.append(-np.inf, log_masses[:-1]), np.append(log_masses[1:], -np.inf)
-    own_before, own_after = np.append(-np.inf, own[:-1]), np.append(own[1:], np.inf)
+    mass_before, mass_after = np.append(-np.inf, log_masses[:-1]), np.append(log_masses[1:], -np.inf)
+    loss_before, loss_after = np.append(-np.inf, losses[:-1]), np.append(losses[1:], np.inf)
     with np.errstate(over="ignore"):
-        lent_below = ratio(before, cells.log_p) * _excess_ratio(down, own_before)
-        lent_above = ratio(after, cells.log_p) * -np.expm1(np.minimum(up - own_after, 0.0))
-    can_fall = (before > -np.inf) & (lent_below >= -np.expm1(np.minimum(down - own, 0.0)))
-    can_rise = (after > -np.inf) & (lent_above >= _excess_ratio(up, own))
+        offered_by_lower = ratio(mass_before, cells.log_p) * _excess_ratio(down, loss_before)
+        offered_by_upper = ratio(mass_after, cells.log_p) * -np.expm1(np.minimum(up - loss_after, 0.0))
+    needed_below = -np.expm1(np.minimum(down - losses, 0.0))
+    needed_above = _excess_ratio(up, losses)
+    can_fall = (mass_before > -np.inf) & (offered_by_lower >= needed_below)
+    can_rise = (mass_after > -np.inf) & (offered_by_upper >= needed_above)
     return can_fall, can_rise
 
 
@@ -296,16 +335,16 @@ def end_thresholds(cells: LoweredCells, unit: float, tilt: float, offset: float)
     is lost in every round. Cells are merged if this loses less.
 
     Args:
-        cells: cells of loss with the masses from the lowered lines.
+        cells: cells of loss with their masses.
         unit: lattice unit, in nats.
         tilt: λ.
         offset: offset of the lattice, in nats.
     """
-    weights = cells.log_p + tilt * np.where(np.isfinite(cells.own), cells.own, 0.0)
-    filled = np.flatnonzero(cells.has_mass & (weights > np.max(weights) + _NEGLIGIBLE))
+    log_weights = cells.log_p + tilt * np.where(np.isfinite(cells.own), cells.own, 0.0)
+    filled = np.flatnonzero(cells.has_mass & (log_weights > np.max(log_weights) + _NEGLIGIBLE))
     if filled.size < 3:
         return np.zeros(0, dtype=np.int64)
-    shares = np.exp(weights - np.logaddexp.reduce(weights))
+    shares = np.exp(log_weights - np.logaddexp.reduce(log_weights))
     stiffness = 0.5 * (1.0 + abs(tilt))
     left = _thresholds_at_end(cells, filled, shares, unit, offset, stiffness=stiffness, step=1)
     right = _thresholds_at_end(cells, filled[::-1], shares, unit, offset, stiffness=stiffness, step=-1)
@@ -330,7 +369,7 @@ def _thresholds_at_end(
     on its outer side.
 
     Args:
-        cells: cells of loss with the masses from the lowered lines.
+        cells: cells of loss with their masses.
         filled: indices of the cells with mass, from this end inwards.
         shares: each cell's share of the tilted mass.
         unit: lattice unit, in nats.
@@ -338,18 +377,19 @@ def _thresholds_at_end(
         stiffness: change of the log moment, divided by |λ|, per variance of the loss.
         step: 1 at the end of the smallest losses, −1 at that of the largest.
     """
-    own, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
-    position = 0.5 * float(own[0]) / unit
+    losses, log_p, share = cells.own[filled] - offset, cells.log_p[filled], shares[filled]
+    outermost = float(losses[0])
+    position = 0.5 * outermost / unit
     point_below, point_above = 2.0 * unit * math.floor(position), 2.0 * unit * math.ceil(position)
     outer, inner = (point_below, point_above) if step > 0 else (point_above, point_below)
     # Moments p − e^g q of the first 1, 2, … cells together, at the inner point g.
-    moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(inner - own, 700.0)))
-    crossed = np.flatnonzero(step * moments > 0)
-    if not crossed.size or crossed[0] < 2:
+    moments = np.cumsum(np.exp(log_p - np.max(log_p)) * -np.expm1(np.minimum(inner - losses, 700.0)))
+    reaches_inner_point = np.flatnonzero(step * moments > 0)
+    if not reaches_inner_point.size or reaches_inner_point[0] < 2:
         return []
-    merged = slice(0, int(crossed[0]))
-    variance_cost = stiffness * float(share[merged] @ (own[merged] - inner) ** 2)
-    shift_cost = float(share[0]) * abs(float(own[0]) - outer)
+    merged = slice(0, int(reaches_inner_point[0]))
+    variance_cost = stiffness * float(share[merged] @ (losses[merged] - inner) ** 2)
+    shift_cost = float(share[0]) * abs(outermost - outer)
     if variance_cost >= shift_cost:
         return []
     inner_bounds = cells.high if step > 0 else cells.low

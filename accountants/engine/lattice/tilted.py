@@ -75,8 +75,12 @@ class TiltCoordinate(NamedTuple):
     @property
     def pull(self) -> float:
         """1/λ + 1/(1 + λ), the derivative of log|λ (1 + λ)|."""
-        lam = self.tilt
-        return 1.0 / lam + (1.0 / (1.0 + lam) if self.direct else 1.0 + math.exp(-self.y))
+        return 1.0 / self.tilt + self._reciprocal_above
+
+    @property
+    def _reciprocal_above(self) -> float:
+        """1/(1 + λ), computed without cancellation."""
+        return 1.0 / (1.0 + self.tilt) if self.direct else 1.0 + math.exp(-self.y)
 
     @property
     def speed(self) -> float:
@@ -86,9 +90,8 @@ class TiltCoordinate(NamedTuple):
     @property
     def stiffness(self) -> float:
         """1/λ² + 1/(1 + λ)², the negated second derivative of log|λ (1 + λ)|."""
-        lam = self.tilt
-        reciprocal = 1.0 / (1.0 + lam) if self.direct else 1.0 + math.exp(-self.y)
-        return 1.0 / (lam * lam) + reciprocal * reciprocal
+        lam, reciprocal_above = self.tilt, self._reciprocal_above
+        return 1.0 / (lam * lam) + reciprocal_above * reciprocal_above
 
     def round_down(self, step: float) -> TiltCoordinate:
         """Return the next lower coordinate on a fixed grid, so that evaluations at nearby ε share one transform."""
@@ -191,16 +194,11 @@ class FlatDistributions:
         lowest, highest = _CHART_LIMITS[direct]
         low, high, y = lowest, highest, min(max(start, lowest), highest)
         for attempt in range(1, _MOST_STEPS):
-            coordinate = TiltCoordinate(y, direct)
-            _, mean, variance = self.cumulants(coordinate.tilt)
-            derivative = mean - epsilon - coordinate.pull
-            if derivative > 0.0:
+            step, is_above_root = self._newton_step(epsilon, TiltCoordinate(y, direct))
+            if is_above_root:
                 high = y
             else:
                 low = y
-            step = -derivative / ((variance + coordinate.stiffness) * coordinate.speed)
-            if not math.isfinite(step):
-                step = math.copysign(_LONGEST_STEP, -derivative)
             is_just_below_root = 0.0 <= step <= _TOLERANCE
             if is_just_below_root or high - low <= _TOLERANCE:
                 break
@@ -211,6 +209,23 @@ class FlatDistributions:
             if leaves_bracket or attempt % _BISECTION_PERIOD == 0:
                 y = 0.5 * (low + high)
         return TiltCoordinate(low, direct)
+
+    def _newton_step(self, epsilon: float, coordinate: TiltCoordinate) -> tuple[float, bool]:
+        """Return the Newton step in y towards the saddle point, and whether the coordinate is above it.
+
+        The derivative of K(λ) − λε − log|λ (1 + λ)| in λ is zero at the saddle point. If the step is not finite, it is
+        the longest step in its direction.
+
+        Args:
+            epsilon: ε, in nats.
+            coordinate: the tilt λ.
+        """
+        _, mean, variance = self.cumulants(coordinate.tilt)
+        derivative = mean - epsilon - coordinate.pull
+        step = -derivative / ((variance + coordinate.stiffness) * coordinate.speed)
+        if not math.isfinite(step):
+            step = math.copysign(_LONGEST_STEP, -derivative)
+        return step, derivative > 0.0
 
     def prefers_direct(self, epsilon: float) -> bool:
         """Return whether δ is smaller than 1 − δ: the mean loss is not far above ε."""
@@ -228,9 +243,10 @@ class FlatDistributions:
         for j, count in enumerate(self.counts.tolist()):
             losses = self.location[starts[j] : starts[j + 1]]
             masses = np.exp(self.log_mass[starts[j] : starts[j + 1]])
-            order = np.argsort(np.abs(losses))
-            kept_mass = masses.sum() - 0.3 / rounds
-            bulk = order[: int(np.searchsorted(np.cumsum(masses[order]), kept_mass)) + 1]
+            by_size = np.argsort(np.abs(losses))
+            bulk_mass = masses.sum() - 0.3 / rounds
+            bulk_size = int(np.searchsorted(np.cumsum(masses[by_size]), bulk_mass)) + 1
+            bulk = by_size[:bulk_size]
             if not masses[bulk].sum() > 0.0:
                 continue  # the finite part is negligible
             weights = masses[bulk] / masses[bulk].sum()

@@ -79,48 +79,56 @@ class TiltedLine:
         return cls(laws, coordinate, log_moments, errors, weights, centres)
 
     def parts(self) -> Iterator[TiltedDistribution]:
-        """Yield the tilted distributions."""
-        starts = np.append(self.laws.flat.starts, self.weights.size)
-        sizes = np.abs(self.laws.flat.log_mass) + 3.0 * abs(self.coordinate.tilt) * np.abs(self.laws.flat.location)
+        """Yield the tilted distributions, with bounds on the errors of their masses."""
+        flat = self.laws.flat
+        starts = np.append(flat.starts, self.weights.size)
+        exponent_sizes = np.abs(flat.log_mass) + 3.0 * abs(self.coordinate.tilt) * np.abs(flat.location)
         for j, (law, count) in enumerate(zip(self.laws.laws, self.laws.counts, strict=True)):
             span = slice(int(starts[j]), int(starts[j + 1]))
-            relative = UNIT_ROUNDOFF * (sizes[span] + abs(float(self.log_moments[j])) + 24.0)
-            error = float(self.moment_errors[j])
-            yield TiltedDistribution(count, law.index - self.centres[j], self.weights[span], relative, error)
+            relative_errors = UNIT_ROUNDOFF * (exponent_sizes[span] + abs(float(self.log_moments[j])) + 24.0)
+            total_error = float(self.moment_errors[j])
+            yield TiltedDistribution(
+                count, law.index - self.centres[j], self.weights[span], relative_errors, total_error
+            )
 
 
 def _log_moments(laws: LatticeComposition, tilt: float) -> tuple[FloatArray, FloatArray]:
-    """Return the log moment K_j(λ) of each distribution, and a bound on its error.
+    """Return the log moment K_j(λ) = log Σ m e^{λL} of each distribution, and a bound on its error.
 
-    With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x,
+    With masses m of the finite losses L, mass a of the infinite loss and total mass 1 + x, the moment is 1 + c with
 
-        K_j(λ) = log(1 + x − a + Σ m (e^{λL} − 1)),
+        c = Σ m (e^{λL} − 1) − a + x.
 
-    which is accurate if the losses are small. If the sum is not moderate, log Σ m e^{λL} is used instead.
+    log(1 + c) is accurate if the losses are small. If c is not moderate, log Σ m e^{λL} is computed directly.
 
     Args:
         laws: the lattice distributions.
         tilt: λ.
     """
     flat = laws.flat
-    exponent = tilt * flat.location
-    plain = flat.log_moments(tilt)
-    log_peak = flat.largest(flat.log_mass + exponent)
-    with np.errstate(over="ignore", invalid="ignore"):
-        small_terms = np.exp(flat.log_mass) * np.expm1(np.clip(exponent, -1.0, 1.0))
-        large_terms = np.exp(np.minimum(flat.log_mass + exponent, 600.0)) - np.exp(flat.log_mass)
-        terms = np.where(np.abs(exponent) < 1.0, small_terms, large_terms)
+    exponents = tilt * flat.location
+    log_peak = flat.largest(flat.log_mass + exponents)
+    terms = _moment_changes(flat.log_mass, exponents)
     infinite_masses = np.exp([law.log_atom for law in laws.laws])
     excesses = np.asarray([law.excess for law in laws.laws])
     change = flat.sums(terms) - infinite_masses + excesses
-    sizes = np.abs(flat.log_mass) + 3.0 * np.abs(exponent) + flat.expand(flat.lengths.astype(np.float64)) + 32.0
     is_moderate = (log_peak < 500.0) & (change > -0.9)
-    precise = np.log1p(np.where(is_moderate, change, 0.0))
-    term_error = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * sizes) / np.exp(np.where(is_moderate, precise, 0.0))
-    precise_error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-precise)
-    plain_error = UNIT_ROUNDOFF * flat.largest(sizes) * 2.0
-    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, precise_error, plain_error)
-    return np.where(is_moderate, precise, plain), errors
+    # Errors of the terms, in units of roundoff.
+    term_units = np.abs(flat.log_mass) + 3.0 * np.abs(exponents) + flat.expand(flat.lengths.astype(np.float64)) + 32.0
+    value = np.log1p(np.where(is_moderate, change, 0.0))
+    term_error = UNIT_ROUNDOFF * flat.sums(np.abs(terms) * term_units) / np.exp(np.where(is_moderate, value, 0.0))
+    error = term_error + 16 * UNIT_ROUNDOFF * np.exp(-value)
+    direct_value, direct_error = flat.log_moments(tilt), UNIT_ROUNDOFF * flat.largest(term_units) * 2.0
+    errors = 16 * UNIT_ROUNDOFF + np.where(is_moderate, error, direct_error)
+    return np.where(is_moderate, value, direct_value), errors
+
+
+def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
+    """Return m (e^x − 1) for the masses m and the exponents x, without cancellation for small x."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for_small = np.exp(log_mass) * np.expm1(np.clip(exponents, -1.0, 1.0))
+        for_large = np.exp(np.minimum(log_mass + exponents, 600.0)) - np.exp(log_mass)
+    return np.where(np.abs(exponents) < 1.0, for_small, for_large)
 
 
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
@@ -135,14 +143,15 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
         chernoff: bounds of the alias.
     """
     sizes = np.exp(power.log_size)
-    charges = _power_errors(power, sizes)
-    is_used = sizes + charges > _KEPT
+    errors = _power_errors(power, sizes)
+    is_used = sizes + errors > _KEPT
     is_used[:1] = True
     frequencies, used_sizes = power.frequencies[is_used], sizes[is_used]
     kernel = Kernel.at(frequencies, size, line.laws.unit, line.coordinate).values
+    kernel_sizes = np.abs(kernel)
     terms = _polar(used_sizes, power.angle[is_used]) * kernel
     counts = line.laws.counts
-    log_factors = [count * float(value) for count, value in zip(counts, line.log_moments, strict=True)]
+    log_factors = [count * float(log_moment) for count, log_moment in zip(counts, line.log_moments, strict=True)]
     longest = float(line.laws.flat.lengths.max())
     return Spectrum(
         coordinate=line.coordinate,
@@ -152,8 +161,8 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
         log_prefactor=math.fsum(log_factors),
         rounding=UNIT_ROUNDOFF * (len(log_factors) + 4.0) * math.fsum(map(abs, log_factors)),
         sums=sum_terms(size, frequencies, terms),
-        weights=Weights(float(used_sizes @ np.abs(kernel)), float(charges[is_used] @ np.abs(kernel))),
-        skipped=power.skipped + float((sizes + charges)[~is_used].sum()),
+        weights=Weights(float(used_sizes @ kernel_sizes), float(errors[is_used] @ kernel_sizes)),
+        skipped=power.skipped + float((sizes + errors)[~is_used].sum()),
         chernoff=chernoff,
         alias_slack=1e-3 + 4 * UNIT_ROUNDOFF * (longest + 64.0) * float(sum(counts)),
     )
@@ -185,8 +194,6 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
     """Compute φ^T at some frequencies by direct sums.
 
-    The error of φ − 1 = Σ w (e^{−iθ} − 1) is proportional to the mean of |θ| (docs/engine-certificate.md, A4).
-
     Args:
         line: the tilted distributions.
         size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
@@ -197,13 +204,29 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 
     def factors() -> Iterator[Factor]:
         for law in line.parts():
-            gamma = (law.index.size + 64) * UNIT_ROUNDOFF
-            # |(x − 1)(y − 1)| + |x − 1| + |y − 1| ≤ 4θ, and no factor is further than 2 from one.
-            sizes = 4.0 * float(law.weights @ np.abs(law.index)) * (2.0 * np.pi / size) * frequencies
-            error = (gamma + float(law.errors.max())) * np.minimum(sizes, 8.0)
-            yield Factor(1.0 + split.transform_less_one(law, size), error + law.total_error + 8 * UNIT_ROUNDOFF)
+            values = 1.0 + split.transform_less_one(law, size)
+            yield Factor(values, _direct_sum_error(law, size, frequencies))
 
     return raise_to_counts(line.laws.counts, frequencies, factors(), skipped)
+
+
+def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
+    """Return bounds on the errors of φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, by `_SplitFrequencies`.
+
+    A term is a sum of products of x − 1 and y − 1 with |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8).
+
+    Args:
+        law: the tilted distribution, with weights w.
+        size: number N of lattice points in a period; the angle is θ = 2πkn/N at frequency k and index n.
+        frequencies: indices k.
+
+    Source: docs/engine-certificate.md, A4.
+    """
+    summation_error = (law.index.size + 64) * UNIT_ROUNDOFF
+    mean_index = float(law.weights @ np.abs(law.index))
+    sizes = 4.0 * mean_index * (2.0 * np.pi / size) * frequencies
+    error = (summation_error + float(law.errors.max())) * np.minimum(sizes, 8.0)
+    return np.asarray(error + law.total_error + 8 * UNIT_ROUNDOFF)
 
 
 @dataclass(frozen=True)
@@ -253,24 +276,32 @@ class _SplitFrequencies:
     def _sum_table(self, law: TiltedDistribution, size: int, starts: IntArray) -> ComplexArray:
         """Return φ − 1 at the frequencies r a + b for some r a (rows) and every b (columns)."""
         table = np.zeros((starts.size, self.length), dtype=np.complex128)
-        for block in range(0, law.index.size, _BLOCK):
-            index, weights = law.index[block : block + _BLOCK], law.weights[block : block + _BLOCK]
-            fine = _rotate(index, np.arange(self.length), size)
+        for first in range(0, law.index.size, _BLOCK):
+            index, weights = law.index[first : first + _BLOCK], law.weights[first : first + _BLOCK]
+            fine = _rotate(index, np.arange(self.length), size)  # y − 1
             table += weights @ fine
-            for run in range(0, starts.size, _LONGEST_RUN):
-                coarse = _rotate(index, starts[run : run + _LONGEST_RUN], size)
-                coarse *= weights[:, None]
-                table[run : run + _LONGEST_RUN] += coarse.T @ fine + coarse.sum(axis=0)[:, None]
+            for row in range(0, starts.size, _LONGEST_RUN):
+                weighted_coarse = _rotate(index, starts[row : row + _LONGEST_RUN], size)  # x − 1
+                weighted_coarse *= weights[:, None]
+                table[row : row + _LONGEST_RUN] += weighted_coarse.T @ fine + weighted_coarse.sum(axis=0)[:, None]
         return table
 
 
 def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
-    """Return e^{−2πi k n/N} − 1 for each n (rows) and k (columns); products below 2^53 are reduced exactly."""
-    turns = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
-    turns -= size * np.rint(turns / size)
-    turns *= np.pi / size
-    sine = np.sin(turns)
-    return np.asarray(-2.0 * sine * (sine + 1j * np.cos(turns)))
+    """Return e^{−iθ} − 1 = −2 sin²(θ/2) − 2i sin(θ/2) cos(θ/2) for the angles θ = 2πkn/N.
+
+    Products k n below 2^53 are reduced modulo N exactly.
+
+    Args:
+        index: lattice indices n, a row of the result for each.
+        frequencies: indices k, a column for each.
+        size: N.
+    """
+    half_angle = np.multiply.outer(index.astype(np.float64), frequencies.astype(np.float64))
+    half_angle -= size * np.rint(half_angle / size)
+    half_angle *= np.pi / size
+    sine = np.sin(half_angle)
+    return np.asarray(-2.0 * sine * (sine + 1j * np.cos(half_angle)))
 
 
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
@@ -288,18 +319,23 @@ def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = 
 
 
 def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None) -> Factor:
-    """Compute φ of one distribution by an FFT, at all frequencies if None is given.
+    """Compute φ of one distribution by an FFT.
 
     Masses at indices that are equal modulo N are first added up, which is exact at these frequencies. The mass at the
     centre is added exactly afterwards; only the other masses go through the FFT.
+
+    Args:
+        law: the tilted distribution.
+        size: number N of lattice points in a period.
+        frequencies: indices of the frequencies; all if None.
     """
     is_central = law.index == 0
-    moving = np.where(is_central, 0.0, law.weights)
+    off_centre = np.where(is_central, 0.0, law.weights)
     # The butterflies err by 5u log₂N (B3), doubled for radix 3 and 5. Wrapping and the weights have errors too.
     most_wrapped = float(np.bincount(law.index % size).max())
-    error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + most_wrapped) * float(moving.sum())
+    error = UNIT_ROUNDOFF * (10.0 * math.log2(size) + 16.0 + most_wrapped) * float(off_centre.sum())
     error += float(law.weights @ law.errors) + 4 * UNIT_ROUNDOFF
-    values = rfft(wrap(law.index, moving, size))
+    values = rfft(wrap(law.index, off_centre, size))
     if frequencies is not None:
         values = values[frequencies]
     return Factor(float(law.weights[is_central].sum()) + values, error)

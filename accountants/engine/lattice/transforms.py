@@ -137,21 +137,23 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound of log δ at a tilt λ > 0 (docs/engine-certificate.md, A1).
+    """Return the Chernoff bound log C(λ) + K(λ) − λε of log δ at a tilt λ > 0.
 
     Args:
         laws: lattice distributions that dominate.
         coordinate: the tilt.
         epsilon: ε ≥ 0, in nats.
+
+    Source: docs/engine-certificate.md, A1.
     """
     line = TiltedLine.of(laws, coordinate)
-    products = laws.flat.counts * line.log_moments
+    cumulants = laws.flat.counts * line.log_moments
     errors = laws.flat.counts * (line.moment_errors + 4 * UNIT_ROUNDOFF * np.abs(line.log_moments))
     shift = coordinate.tilt * (epsilon - laws.loss_error)
-    bound = log_chernoff_constant(coordinate.tilt) + math.fsum(products) + math.fsum(errors) - shift
+    bound = log_chernoff_constant(coordinate.tilt) + math.fsum(cumulants) + math.fsum(errors) - shift
     bound += 8 * UNIT_ROUNDOFF * (abs(shift) + 8.0)
-    atom = laws.log_infinite_mass(direction=1)
-    return min(float(np.logaddexp(atom, bound)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
+    log_infinite_mass = laws.log_infinite_mass(direction=1)
+    return min(float(np.logaddexp(log_infinite_mass, bound)) + 4 * UNIT_ROUNDOFF * (1.0 + abs(bound)), 0.0)
 
 
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:

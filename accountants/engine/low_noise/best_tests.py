@@ -48,7 +48,9 @@ TRADE_OFF_SEARCH = TradeOffSearch()
 
 
 class _LatticeTradeOff(NamedTuple):
-    """The search for the best test of a false positive rate on the lattice of one table.
+    """The function F(γ) = γ α + E_γ on the lattice of one table, whose least value is the rate of the best test.
+
+    At a lattice point with the loss l, log γ is l in the direction that removes a contribution, and −l in the other.
 
     Attributes:
         table: the table of the total loss of the steps that remove a contribution.
@@ -87,25 +89,34 @@ class _LatticeTradeOff(NamedTuple):
         return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
 
     def value(self, place: int) -> Interval:
-        """Enclose F at a lattice point, for the distribution on the lattice.
+        """Enclose F at a lattice point, for the distribution on the lattice."""
+        gamma = self.gamma(place)
+        if self.to_add:
+            return self._value_to_add(place, gamma)
+        lower, upper = self.table.lattice_delta(place)
+        rounding = 8 * UNIT_ROUNDOFF
+        least = (self.rate * gamma.lower + lower) * (1.0 - rounding)
+        largest = (self.rate * gamma.upper + upper) * (1.0 + rounding)
+        return Interval(least, largest)
 
-        In the other direction E_γ is 1 − γ + γ E_{1/γ} of this direction. At the least loss it is 0 then.
+    def _value_to_add(self, place: int, gamma: Interval) -> Interval:
+        """Enclose F = 1 − γ (1 − α − E_{1/γ}) in the direction that adds a contribution.
+
+        E_{1/γ} is that of the other direction. At the least loss, E_γ is 0 and F is γ α.
 
         Args:
             place: number of the lattice point.
+            gamma: bounds on γ there.
         """
-        least, most = self.gamma(place)
-        if self.to_add and place == 0:
-            return Interval(self.rate * least, self.rate * most)
+        if place == 0:
+            return Interval(self.rate * gamma.lower, self.rate * gamma.upper)
         lower, upper = self.table.lattice_delta(place)
-        if self.to_add:
-            # F = 1 − γ (1 − α − E_{1/γ}) has a term that may be of any sign.
-            rest = 8 * UNIT_ROUNDOFF * (1.0 + most)
-            lowest = 1.0 - max(least * (1.0 - self.rate - lower), most * (1.0 - self.rate - lower)) - rest
-            highest = 1.0 - min(least * (1.0 - self.rate - upper), most * (1.0 - self.rate - upper)) + rest
-            return Interval(lowest, highest)
-        rounding = 8 * UNIT_ROUNDOFF
-        return Interval((self.rate * least + lower) * (1.0 - rounding), (self.rate * most + upper) * (1.0 + rounding))
+        rounding = 8 * UNIT_ROUNDOFF * (1.0 + gamma.upper)
+        # 1 − α − E_{1/γ} may be of any sign, so both bounds on γ are tried.
+        largest_bracket, least_bracket = 1.0 - self.rate - lower, 1.0 - self.rate - upper
+        largest_product = max(gamma.lower * largest_bracket, gamma.upper * largest_bracket)
+        least_product = min(gamma.lower * least_bracket, gamma.upper * least_bracket)
+        return Interval(1.0 - largest_product - rounding, 1.0 - least_product + rounding)
 
     def upper_bound(self) -> tuple[float, float]:
         """Return an upper bound on the true positive rate, and log γ there. Every γ gives one."""
@@ -114,13 +125,17 @@ class _LatticeTradeOff(NamedTuple):
         return min(bounds[place], 1.0), self.log_gamma(place)
 
     def lower_bound(self) -> float:
-        """Return a lower bound on the least value of F, with as many points as it needs."""
+        """Return a lower bound on the least value of F.
+
+        It is the least value in a window of lattice points, or the bound beyond both ends of the window if that is
+        smaller. Then a wider window is tried.
+        """
         least = -math.inf
         for reach in TRADE_OFF_SEARCH.reaches:
             window = self.window(reach)
             inside = min(self.value(place).lower for place in window)
-            ends = (window[-1], window[-2]), (window[0], window[1])
-            left, right = ends if self.to_add else ends[::-1]
+            last_two, first_two = (window[-1], window[-2]), (window[0], window[1])
+            left, right = (last_two, first_two) if self.to_add else (first_two, last_two)
             outside = min(self._bound_left(*left), self._bound_right(*right))
             least = max(least, min(inside, outside))
             if outside >= inside:
@@ -136,9 +151,9 @@ class _LatticeTradeOff(NamedTuple):
         """
         if outer == 0:
             return math.inf  # F falls up to the least loss
-        most = self.gamma(outer).upper
-        fall = most * self._slope_inwards(outer, inner)
-        return max(self.value(outer).lower - fall, 1.0 - most * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF)
+        gamma = self.gamma(outer).upper
+        by_chord = self.value(outer).lower - gamma * self._slope_inwards(outer, inner)
+        return max(by_chord, 1.0 - gamma * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF)
 
     def _bound_right(self, outer: int, inner: int) -> float:
         """Return a lower bound on F for γ above that of a point.
@@ -160,8 +175,8 @@ class _LatticeTradeOff(NamedTuple):
                 return min(least, value.lower)
             following = max(outer - stride, last) if self.to_add else min(outer + stride, last)
             is_end = following == outer or self.gamma(outer).upper * self.rate >= 1.0
-            further = 1.0 / self.rate if is_end else self.gamma(following).upper
-            least = min(least, value.lower - slope * further * (1.0 + 4 * UNIT_ROUNDOFF))
+            next_gamma = 1.0 / self.rate if is_end else self.gamma(following).upper
+            least = min(least, value.lower - slope * next_gamma * (1.0 + 4 * UNIT_ROUNDOFF))
             if is_end:
                 return least
             outer, inner = following, outer
@@ -210,7 +225,7 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
 
 
 def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
-    """Find the best test with a false positive rate; None if its bounds are not close.
+    """Find the best test with a false positive rate.
 
     A table without a tilt has bounds. If δ is small at the test, a tilted table has closer ones.
 
@@ -219,12 +234,16 @@ def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> Best
         rate: the false positive rate.
         to_add: whether the test is of the other direction.
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+
+    Returns:
+        The test; None if the losses do not fit into a table, or if its bounds are not close.
     """
     tables = loss_tables(steps, 0.0)
     if tables is None:
         return None
     upper, log_gamma = _LatticeTradeOff(tables[1], rate, to_add).upper_bound()
-    depth = 0.0 if to_add else round_depth(-math.log(max(tables[1].delta(log_gamma), 1e-300)))
+    delta = tables[1].delta(log_gamma)
+    depth = 0.0 if to_add else round_depth(-math.log(max(delta, 1e-300)))
     if depth > 0.0:
         tables = loss_tables(steps, depth) if has_low_noise(steps, depth, for_tests=True) else None
         if tables is None:

@@ -77,16 +77,19 @@ def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> boo
     """
     if depth > REGION.deepest:
         return False
-    total = 0.0
-    for law, count in steps:
-        log_odds = math.log1p(-law.rate) - math.log(law.rate)
-        noise = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
-        probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
-        total += count * math.log(max(probability, 1e-300))
+    log_probability = math.fsum(count * _log_probability_near_least(law) for law, count in steps)
     included = math.fsum(count * law.rate for law, count in steps)
-    wide = for_tests and included <= REGION.few_included
-    least = REGION.least_likely_of_tests if wide else REGION.least_likely
-    return total - estimate_log_moment(steps, depth) >= least
+    uses_limit_of_tests = for_tests and included <= REGION.few_included
+    least = REGION.least_likely_of_tests if uses_limit_of_tests else REGION.least_likely
+    return log_probability - estimate_log_moment(steps, depth) >= least
+
+
+def _log_probability_near_least(law: SampledGaussianLaw) -> float:
+    """Return the log probability that the loss of a step is within `REGION.near_least` of the least one."""
+    log_odds = math.log1p(-law.rate) - math.log(law.rate)
+    noise = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
+    probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
+    return math.log(max(probability, 1e-300))
 
 
 def steps_to_remove(laws: Laws) -> Steps | None:
@@ -95,20 +98,21 @@ def steps_to_remove(laws: Laws) -> Steps | None:
     Args:
         laws: distributions of the losses, with their counts.
     """
-    if not laws or not all(isinstance(law, SampledGaussianLaw) for law, _ in laws):
-        return None
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
     for law, count in laws:
-        if not isinstance(law, SampledGaussianLaw) or law.direction == "replace" or not 0.0 < law.rate < 1.0:
-            return None
-        if count <= 0 or law.rate < REGION.least_rate:
-            return None
-        if not REGION.least_shift <= law.shift <= REGION.largest_shift:
+        if not isinstance(law, SampledGaussianLaw) or count <= 0 or not _is_in_region(law):
             return None
         directions.add(law.direction)
         counts[law if law.direction == "remove" else law.reverse()] += count
     return tuple(counts.items()) if len(directions) == 1 and len(counts) <= REGION.most_laws else None
+
+
+def _is_in_region(law: SampledGaussianLaw) -> bool:
+    """Return whether a step's direction, rate and shift are those for which tables are made."""
+    if law.direction == "replace" or not REGION.least_rate <= law.rate < 1.0:
+        return False
+    return REGION.least_shift <= law.shift <= REGION.largest_shift
 
 
 def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
@@ -134,13 +138,16 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
 
 
 def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interval | None:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; None as in `log_delta`.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
 
     Args:
         laws: distributions of the losses, with their counts.
         log_delta: log of the target δ.
         slack: distance ≥ 0 in log δ that both bounds keep from the target.
         widest: largest width of the enclosure of log δ near the upper bound.
+
+    Returns:
+        The bounds; None if the tables do not apply, or if they are wider than `widest`.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
@@ -151,21 +158,23 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
     if _log_delta_at_zero(steps) <= log_delta - slack:
         return Interval(0.0, 0.0)
     to_add = is_to_add(laws)
-    below, above = math.exp(log_delta - slack), math.exp(log_delta + slack)
-    below, above = below * (1.0 - 64 * UNIT_ROUNDOFF), above * (1.0 + 64 * UNIT_ROUNDOFF)
+    depth = 0.0 if to_add else -log_delta
+    delta_below = math.exp(log_delta - slack) * (1.0 - 64 * UNIT_ROUNDOFF)
+    delta_above = math.exp(log_delta + slack) * (1.0 + 64 * UNIT_ROUNDOFF)
     finer = 1.0
     while True:
-        bounds = delta_bounds(steps, 0.0 if to_add else -log_delta, to_add, finer)
-        upper = None if bounds is None else _first_at_most(bounds.upper, below)
-        if bounds is None or upper is None:
+        bounds = delta_bounds(steps, depth, to_add, finer)
+        crossing = None if bounds is None else _first_at_most(bounds.upper, delta_below)
+        if bounds is None or crossing is None:
             return None
-        if finer > 1.0 or bounds.finer(upper[1], widest) == 1.0:
+        upper = crossing[1]
+        if finer > 1.0 or bounds.finer(upper, widest) == 1.0:
             break
-        finer = bounds.finer(upper[1], widest)
-    lower = _first_at_most(bounds.lower, above, upper[1])
-    if lower is None or bounds.log_delta(upper[1], widest) is None:
+        finer = bounds.finer(upper, widest)
+    lower_crossing = _first_at_most(bounds.lower, delta_above, upper)
+    if lower_crossing is None or bounds.log_delta(upper, widest) is None:
         return None
-    return Interval(lower[0], upper[1])
+    return Interval(lower_crossing[0], upper)
 
 
 def _likely_depth(steps: Steps, epsilon: float) -> float:
@@ -185,7 +194,10 @@ def _log_delta_at_zero(steps: Steps) -> float:
     """Return an upper bound on log δ(0): the log probability that any contribution is included."""
     log_none = math.fsum(count * math.log1p(-law.rate) for law, count in steps) * (1.0 + 16 * UNIT_ROUNDOFF)
     included = -math.expm1(log_none)
-    return math.log(included) + 8 * UNIT_ROUNDOFF * (1.0 - math.log(included)) if included > 0.0 else 0.0
+    if included <= 0.0:
+        return 0.0
+    log_included = math.log(included)
+    return log_included + 8 * UNIT_ROUNDOFF * (1.0 - log_included)
 
 
 def is_to_add(laws: Laws) -> bool:
@@ -240,13 +252,14 @@ def delta_bounds(
 
 
 def reverse_bound(table: LossTable) -> Callable[[float], float]:
-    """Return the bound on δ of the other direction, 1 − e^ε + e^ε δ(−ε), as a function of ε ≥ 0."""
+    """Return the bound on δ of the other direction, 1 − e^ε + e^ε δ(−ε), as a function of ε."""
 
     def delta(epsilon: float) -> float:
         """Return the bound on δ(ε)."""
         ratio = math.exp(min(epsilon, 700.0))
         rounding = table.sign * 16 * UNIT_ROUNDOFF * ratio
-        return min(max(ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding, 0.0), 1.0)
+        value = ratio * table.delta(-epsilon) - (ratio - 1.0) + rounding
+        return min(max(value, 0.0), 1.0)
 
     return delta
 
@@ -286,15 +299,18 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
         log_ratio = math.log(max(value, sys.float_info.min) / target)
         return max(log_ratio, sys.float_info.min) if value > target else min(log_ratio, 0.0)
 
-    low = _ExcessAt(0.0, excess(0.0))
+    def excess_at(epsilon: float) -> _ExcessAt:
+        return _ExcessAt(epsilon, excess(epsilon))
+
+    low = excess_at(0.0)
     if low.excess <= 0.0:
         return 0.0, 0.0
     if near > 0.0:
-        start = _ExcessAt((1.0 - REGION.close) * near, excess((1.0 - REGION.close) * near))
+        start = excess_at((1.0 - REGION.close) * near)
         low = start if start.excess > 0.0 else low
-    high = _ExcessAt(near or 1.0, excess(near or 1.0))
+    high = excess_at(near or 1.0)
     while high.excess > 0.0:
-        low, high = high, _ExcessAt(4.0 * high.epsilon, excess(4.0 * high.epsilon))
+        low, high = high, excess_at(4.0 * high.epsilon)
         if high.epsilon > 1e12:
             return None
     return _close_bracket(excess, low, high)
@@ -303,7 +319,8 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
 def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _ExcessAt) -> tuple[float, float]:
     """Shrink a bracket of a root to a relative 1e-13, by the Illinois variant of the false position.
 
-    Far from the root the bracket is halved, and after many steps every other time, so that it ends for any function.
+    If two successive points are on one side of the root, the weight of the other end is halved. Far from the root the
+    bracket is halved, and after many steps every other time, so that it ends for any function.
 
     Args:
         excess: the function, above 0 at the lower point and at most 0 at the upper one.
@@ -311,21 +328,22 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
         high: the upper point.
     """
     low_weight, high_weight = low.excess, high.excess
-    step, raises = 0, False
+    step, was_below = 0, False
     while high.epsilon - low.epsilon > 1e-13 * high.epsilon:
         step += 1
         width = high.epsilon - low.epsilon
-        halves = low_weight - high_weight > REGION.steep or (step > 16 and step % 2 == 1)
-        share = 0.5 if halves else low_weight / (low_weight - high_weight)
-        least = min(4e-14 * high.epsilon / width, 0.5)
-        place = low.epsilon + min(max(share, least), 1.0 - least) * width
-        if not low.epsilon < place < high.epsilon:
+        bisects = low_weight - high_weight > REGION.steep or (step > 16 and step % 2 == 1)
+        share = 0.5 if bisects else low_weight / (low_weight - high_weight)
+        least_share = min(4e-14 * high.epsilon / width, 0.5)
+        epsilon = low.epsilon + min(max(share, least_share), 1.0 - least_share) * width
+        if not low.epsilon < epsilon < high.epsilon:
             break
-        value = excess(place)
-        same = step > 1 and raises == (value > 0.0)
-        raises = value > 0.0
-        if raises:
-            low, low_weight, high_weight = _ExcessAt(place, value), value, high_weight * (0.5 if same else 1.0)
+        point = _ExcessAt(epsilon, excess(epsilon))
+        is_below = point.excess > 0.0  # the point is below the root
+        weight_factor = 0.5 if step > 1 and is_below == was_below else 1.0
+        if is_below:
+            low, low_weight, high_weight = point, point.excess, high_weight * weight_factor
         else:
-            high, high_weight, low_weight = _ExcessAt(place, value), value, low_weight * (0.5 if same else 1.0)
+            high, high_weight, low_weight = point, point.excess, low_weight * weight_factor
+        was_below = is_below
     return low.epsilon, high.epsilon

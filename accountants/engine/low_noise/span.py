@@ -70,7 +70,7 @@ class Plan(NamedTuple):
 
 
 def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
-    """Choose the lattice and the tilts for a depth −log δ.
+    """Choose the lattice and the tilts of a table for δ of about e^−depth.
 
     Args:
         steps: distributions of the losses, with their counts.
@@ -80,25 +80,44 @@ def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
     tilts, log_means = _log_means(steps)
     best, best_loss = _best_tilt(tilts, log_means, depth)
     natural_tilt = float(tilts[best])
-    included = float(log_means[best]) + math.fsum(count * law.rate for law, count in steps)
     tilt, loss = (natural_tilt, best_loss) if depth > RESOLUTION.shallow else (0.0, 0.0)
-    log_moments = log_means + RESOLUTION.margin * depth + RESOLUTION.left_out
-    # Losses beyond the table are negligible in the upper bound, and on the next line in the lower bound.
-    spans = log_moments / tilts
-    further = tilts > 1.1 * tilt
-    lower_spans = (log_moments - tilts * loss / RESOLUTION.margin)[further] / (tilts - tilt)[further]
-    spans[further] = np.maximum(spans[further], lower_spans)
-    spans[~further] = np.inf
-    place = int(np.argmin(spans))
-    span = float(spans[place])
+    spans = _spans(tilts, log_means, depth, tilt, loss)
+    shortest = int(np.argmin(spans))
+    span = float(spans[shortest])
+    included = float(log_means[best]) + math.fsum(count * law.rate for law, count in steps)
     points = round(finer * _choose_points(span, included * natural_tilt * (1.0 + natural_tilt)))
     exponent = math.frexp(span / points)[1] - 7
     spacing = math.ldexp(math.ceil(math.ldexp(span / points, -exponent)), exponent)
     # An included contribution has more noise than this with a probability below e^−`left_out` of δ.
-    noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
-    largest = max(_largest_excess(law, noise) for law, _ in steps)
-    cells = min(math.ceil(largest / spacing), points - 1)
-    return Plan(points, spacing, cells, tilt, float(tilts[place]))
+    largest_noise = math.sqrt(2.0 * (RESOLUTION.margin * depth + RESOLUTION.left_out + 4.0))
+    largest_loss = max(_largest_excess(law, largest_noise) for law, _ in steps)
+    cells = min(math.ceil(largest_loss / spacing), points - 1)
+    return Plan(points, spacing, cells, tilt, float(tilts[shortest]))
+
+
+def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, loss: float) -> FloatArray:
+    """Return the length of a table, in nats, beyond which losses are negligible by the Chernoff bound at each tilt.
+
+    They are negligible in the upper bound. In the lower bound they are also negligible after they are counted as losses
+    that are smaller by the length.
+
+    Args:
+        tilts: tilts μ of the Chernoff bounds.
+        log_means: log moment of the total loss above the least one, at each of them.
+        depth: −log δ.
+        tilt: tilt λ of the table.
+        loss: total loss above the least one, at which δ has that depth.
+
+    Returns:
+        One length for each μ; math.inf unless μ is well above λ.
+    """
+    log_moments = log_means + RESOLUTION.margin * depth + RESOLUTION.left_out
+    spans = log_moments / tilts
+    is_usable = tilts > 1.1 * tilt
+    lower_spans = (log_moments - tilts * loss / RESOLUTION.margin)[is_usable] / (tilts - tilt)[is_usable]
+    spans[is_usable] = np.maximum(spans[is_usable], lower_spans)
+    spans[~is_usable] = np.inf
+    return spans
 
 
 def _choose_points(span: float, curvature: float) -> int:

@@ -74,9 +74,9 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
     """
     x = noise_at(rate, shift, excess)
     mills_ratio = 0.5 * erfcx(x / math.sqrt(2.0))
-    silent = (1.0 - rate) * np.exp(-0.5 * x * x) * mills_ratio
-    p = silent + rate * ndtr(shift - x)
-    scaled_q = np.minimum(silent + rate * np.exp(-0.5 * (x - shift) ** 2) * mills_ratio, p)
+    p_excluded = (1.0 - rate) * np.exp(-0.5 * x * x) * mills_ratio
+    p = p_excluded + rate * ndtr(shift - x)
+    scaled_q = np.minimum(p_excluded + rate * np.exp(-0.5 * (x - shift) ** 2) * mills_ratio, p)
     # Φ and erfcx are within 2e-13 of their values, two thousand units in the last place (tested against mpmath).
     error = 4e-13 + 16 * UNIT_ROUNDOFF * (1.0 + shift + np.abs(x)) * (shift + np.abs(x))
     return StepTails(p, scaled_q, p - scaled_q, error)
@@ -86,21 +86,22 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
     """Return a lattice distribution that dominates the loss of one step.
 
     The mass of each cell moves to both ends of the cell, with its masses under both distributions unchanged
-    (connect-the-dots). The mass beyond the last point moves to that point and to infinity.
+    (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the survival function between
+    them is (δ_k − e^{−h} δ_{k+1})/(1 − e^{−h}). The mass beyond the last point moves to that point and to infinity.
 
     Args:
         rate: inclusion probability q in (0, 1).
         shift: distance s of the means > 0, in standard deviations.
-        spacing: distance of lattice points, in nats.
+        spacing: distance h of lattice points, in nats.
         cells: number of cells.
     """
     tails = tails_at(rate, shift, np.asarray(spacing * np.arange(1, cells + 1), dtype=np.float64))
     delta = np.concatenate(([rate], tails.delta))
     error = np.concatenate(([UNIT_ROUNDOFF * rate], 2.0 * tails.error * tails.p))
-    decrease = -math.expm1(-spacing)
-    survival = (delta[:-1] - math.exp(-spacing) * delta[1:] + error[:-1] + error[1:]) / decrease
+    one_minus_decay = -math.expm1(-spacing)
+    survival = (delta[:-1] - math.exp(-spacing) * delta[1:] + error[:-1] + error[1:]) / one_minus_decay
     infinite = float(delta[-1] + error[-1])
-    survival = np.maximum.accumulate(np.append(survival, infinite)[::-1])[::-1]
+    survival = np.maximum.accumulate(np.append(survival, infinite)[::-1])[::-1]  # non-increasing
     survival = np.minimum(survival * (1.0 + 16 * UNIT_ROUNDOFF), 1.0)
     masses = np.append(1.0, survival[:-1]) - survival
     return LatticeStep(masses, 0.0, float(survival[-1]))
@@ -117,25 +118,40 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
         shift: distance s of the means > 0, in standard deviations.
         spacing: distance h of lattice points, in nats.
         cells: number of cells.
+
+    Source: docs/low-noise.md.
     """
     thresholds = np.asarray(spacing * (np.arange(cells + 1) + 0.5), dtype=np.float64)
-    x = float(noise_at(rate, shift, thresholds[:1])[0])
-    share = rate / (1.0 - rate) * float(ndtr(x - shift)) / float(ndtr(x))
-    first = math.log1p(share) * (1.0 - 1e-12 - 64 * UNIT_ROUNDOFF * (1.0 + shift + abs(x)) * (shift + abs(x)))
+    first = _merged_loss(rate, shift, float(noise_at(rate, shift, thresholds[:1])[0]))
     if not 0.0 <= first <= 0.5 * spacing:
         return None
     tails = tails_at(rate, shift, thresholds)
     before, after = math.exp(0.5 * spacing + first), math.exp(first - 0.5 * spacing)
     # Change of the tangents' values at the lattice points 1, 2, …, over e^{−ε}.
     change = (tails.p[1:] - after * tails.scaled_q[1:]) - (tails.p[:-1] - before * tails.scaled_q[:-1])
-    room = 8.0 * before * tails.error * tails.p
-    if tails.p[-2] - before * tails.scaled_q[-2] <= room[-2]:
+    errors = 8.0 * before * tails.error * tails.p
+    if tails.p[-2] - before * tails.scaled_q[-2] <= errors[-2]:
         return None
-    decrease = -math.expm1(-spacing)
+    one_minus_decay = -math.expm1(-spacing)
     raised = math.exp(-spacing) * np.maximum(-change, 0.0)
     lowered = np.append(0.0, np.maximum(change, 0.0)[:-1])
-    errors = room[:-1] + np.append(0.0, room[:-2])
-    survival = tails.p[:-1] * (1.0 - tails.error[:-1]) + (raised - lowered - errors) / decrease
+    errors_of_both = errors[:-1] + np.append(0.0, errors[:-2])
+    survival = tails.p[:-1] * (1.0 - tails.error[:-1]) + (raised - lowered - errors_of_both) / one_minus_decay
     survival = np.clip(np.minimum.accumulate(survival * (1.0 - 16 * UNIT_ROUNDOFF)), 0.0, 1.0)
     masses = np.append(1.0, survival) - np.append(survival, 0.0)
     return LatticeStep(masses, first, 0.0)
+
+
+def _merged_loss(rate: float, shift: float, x: float) -> float:
+    """Return the loss minus L₀ of the merged outcomes with noise below x, rounded down, in nats.
+
+    It is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)).
+
+    Args:
+        rate: inclusion probability q.
+        shift: distance s of the means, in standard deviations.
+        x: largest noise.
+    """
+    odds = rate / (1.0 - rate) * float(ndtr(x - shift)) / float(ndtr(x))
+    rounding = 64 * UNIT_ROUNDOFF * (1.0 + shift + abs(x)) * (shift + abs(x))
+    return math.log1p(odds) * (1.0 - 1e-12 - rounding)  # ndtr errs by less than 1e-12

@@ -96,11 +96,12 @@ class LossTable:
         log_tilt = self.plan.tilt * index * self.plan.spacing
         if self.log_scale > 700.0 or log_tilt > 700.0:
             return 0.5, 0.5
-        near = self.masses[index : index + self.near_weights.size]
-        scale, decay, total = math.exp(self.log_scale), math.exp(-log_tilt), float(self.survival[index])
-        discounted = math.exp(-max(excess, 0.0)) * _product(near, self.near_weights[: near.size])
-        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(total)
-        return scale * (total - decay * discounted), scale * (decay * self.error + rounding)
+        scale, decay = math.exp(self.log_scale), math.exp(-log_tilt)
+        survival = float(self.survival[index])
+        masses_above = self.masses[index : index + self.near_weights.size]
+        discounted = math.exp(-max(excess, 0.0)) * _product(masses_above, self.near_weights[: masses_above.size])
+        rounding = 16 * UNIT_ROUNDOFF * (1.0 + abs(self.log_scale) + log_tilt) * abs(survival)
+        return scale * (survival - decay * discounted), scale * (decay * self.error + rounding)
 
     @functools.cached_property
     def second_survival(self) -> FloatArray:
@@ -122,12 +123,10 @@ class LossTable:
         Args:
             place: number of the lattice point, at least 0.
         """
-        offset = place * self.plan.spacing
         value, error = self._sum(place + 1, self.plan.spacing)
-        bounds = [value - error, value + error + math.exp(min(self.alias.log_beyond(self.plan.length), 0.0))]
-        bounds[0] -= self._alias_bound(offset)
-        bounds[1] += self.infinite
-        return Interval(*(min(max(bound, 0.0), 1.0) for bound in bounds))
+        lower = value - error - self._alias_bound(place * self.plan.spacing)
+        upper = value + error + math.exp(min(self.alias.log_beyond(self.plan.length), 0.0)) + self.infinite
+        return Interval(min(max(lower, 0.0), 1.0), min(max(upper, 0.0), 1.0))
 
     def _left_out(self, offset: float) -> float:
         """Return a bound on the effect of losses beyond the table on δ at ε = S₀ + `offset`.
@@ -200,39 +199,54 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
         sign: 1 for upper bounds, −1 for lower bounds.
     """
     points = plan.points
-    shares: list[tuple[FloatArray, int]] = []
-    error, log_scale, log_moment, stages = 0.0, 0.0, 0.0, math.log2(points) + 1.0
     losses = plan.spacing * np.arange(plan.cells + 1)
     factors, far_factors = np.exp(plan.tilt * losses), np.exp(plan.far_tilt * losses)
+    shares: list[tuple[FloatArray, int]] = []
+    log_scale = log_moment = 0.0
     for step, count in steps:
         tilted = step.masses * factors
         moment = float(tilted.sum())
-        share = tilted / moment
-        shares.append((share, count))
-        exponents = 16.0 + plan.tilt * float(losses[-1])
-        error += count * UNIT_ROUNDOFF * (16.0 + (24.0 * stages + exponents) * float(share[1:].sum()))
+        shares.append((tilted / moment, count))
         log_scale += count * math.log(moment)
         log_moment += count * math.log(_product(step.masses, far_factors)) * (1.0 + 1e-9) + count * 1e-12
-    error *= 2.0 + math.log(points)
-    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)
-    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in steps)
     masses = convolve(shares, points)
     if masses is None:
         masses = _convolve(shares, points)
     near = plan.spacing * np.arange(math.ceil(37.0 / ((1.0 + plan.tilt) * plan.spacing)))
     untilted = masses * _decay(plan) if plan.tilt > 0.0 else masses
     return LossTable(
-        plan,
-        least + math.fsum(count * step.first for step, count in steps),
-        masses,
-        _sum_from_above(untilted),
-        log_scale,
-        np.exp(-(1.0 + plan.tilt) * near[:points]),
-        error,
-        math.fsum(count * step.infinite for step, count in steps),
-        _Alias(log_moment, plan.far_tilt),
-        sign,
+        plan=plan,
+        first=least + math.fsum(count * step.first for step, count in steps),
+        masses=masses,
+        survival=_sum_from_above(untilted),
+        log_scale=log_scale,
+        near_weights=np.exp(-(1.0 + plan.tilt) * near[:points]),
+        error=_convolution_error(shares, plan, plan.tilt * float(losses[-1])),
+        infinite=math.fsum(count * step.infinite for step, count in steps),
+        alias=_Alias(log_moment, plan.far_tilt),
+        sign=sign,
     )
+
+
+def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exponent: float) -> float:
+    """Return a bound on the error of a weighted sum of the masses of a convolution, with weights that rise and fall.
+
+    Args:
+        shares: tilted masses of each step, of sum one, with the number of such steps.
+        plan: the lattice.
+        exponent: largest exponent of the tilt, λ times the largest loss of a step.
+
+    Source: docs/low-noise.md.
+    """
+    points, stages = plan.points, math.log2(plan.points) + 1.0
+    error = 0.0
+    for share, count in shares:
+        units = 24.0 * stages + (16.0 + exponent)
+        error += count * UNIT_ROUNDOFF * (16.0 + units * float(share[1:].sum()))
+    error *= 2.0 + math.log(points)
+    error += UNIT_ROUNDOFF * (24.0 * stages * math.sqrt(points) + 4.0 * points)
+    error += UNIT_ROUNDOFF * math.fsum(8.0 * count for _, count in shares)
+    return error
 
 
 def _product(first: FloatArray, second: FloatArray) -> float:

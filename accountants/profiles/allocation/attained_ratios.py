@@ -74,20 +74,21 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
     call, put = calls.excess, puts.excess
     if not (call > 0.0 and put > 0.0):
         return None
+    # Both sides get the same δ at ε = 0, so that the mean of the ratio is its mass.
     balance = (1.0 - _MARGIN) * min(call, put)
     calls, puts = calls.scale(balance / call), puts.scale(balance / put)
-    rest = 1.0 - float(calls.second.sum() + puts.first.sum() + math.exp(puts.log_infinite)) - 1e-12
-    missing = math.exp(puts.log_infinite)
+    mass_of_zero = math.exp(puts.log_infinite)
+    mass_of_one = 1.0 - float(calls.second.sum() + puts.first.sum() + mass_of_zero) - 1e-12
     places = np.concatenate(([0.0], (puts.second / puts.first)[::-1], [1.0], calls.first / calls.second))
-    weights = np.concatenate(([missing], puts.first[::-1], [max(rest, 0.0)], calls.second))
-    if rest < 0.0:
-        weights *= 1.0 / (1.0 - rest) * (1.0 - _MARGIN)
+    weights = np.concatenate(([mass_of_zero], puts.first[::-1], [max(mass_of_one, 0.0)], calls.second))
+    if mass_of_one < 0.0:
+        weights *= 1.0 / (1.0 - mass_of_one) * (1.0 - _MARGIN)
     order = np.argsort(places, kind="stable")
     places, weights = places[order], weights[order]
-    is_kept = weights > _LEAST_WEIGHT
+    has_weight = weights > _LEAST_WEIGHT
     return FiniteRatio(
-        places=places[is_kept],
-        weights=weights[is_kept],
+        places=places[has_weight],
+        weights=weights[has_weight],
         log_infinite=calls.log_infinite,
         weight_error=_MARGIN,
         place_error=4 * UNIT_ROUNDOFF,
@@ -214,11 +215,19 @@ def _bounded_masses(
         profile: the profile of one direction.
         losses: increasing losses. The last interval is beyond the last of them.
     """
-    bounds = []
-    for logs in profile.log_tails(losses):
-        slack = np.where(np.isneginf(logs), 0.0, profile.tail_accuracy * (1.0 + np.abs(logs)) + 4 * UNIT_ROUNDOFF)
-        low, high = np.exp(logs - slack), np.exp(np.minimum(logs + slack, 0.0))
-        bounds.append(
-            ((low - np.append(high[1:], 0.0)) * (1.0 - _MARGIN), (high - np.append(low[1:], 0.0)) * (1.0 + _MARGIN))
-        )
-    return bounds[0], bounds[1]
+    log_p, log_q = profile.log_tails(losses)
+    return _masses_of_tails(log_p, profile.tail_accuracy), _masses_of_tails(log_q, profile.tail_accuracy)
+
+
+def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper bounds on the mass from each point to the next, and beyond the last.
+
+    Args:
+        log_tail: log tails at increasing points.
+        accuracy: their error per unit of 1 + |log tail|.
+    """
+    slack = np.where(np.isneginf(log_tail), 0.0, accuracy * (1.0 + np.abs(log_tail)) + 4 * UNIT_ROUNDOFF)
+    low, high = np.exp(log_tail - slack), np.exp(np.minimum(log_tail + slack, 0.0))
+    least = (low - np.append(high[1:], 0.0)) * (1.0 - _MARGIN)
+    largest = (high - np.append(low[1:], 0.0)) * (1.0 + _MARGIN)
+    return least, largest

@@ -72,7 +72,8 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
     else:
         # The table of the composition is part of the bound, so that it must not depend on the effort.
         ratio = ratio_above(composed_pair([(run, epochs)], "default"), cells)
-    return dominating_pair(sum_copies(ratio, steps, cells).scale(1.0 / steps))
+    mean_ratio = sum_copies(ratio, steps, cells).scale(1.0 / steps)
+    return dominating_pair(mean_ratio)
 
 
 def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
@@ -84,15 +85,17 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
         cells: number of cells of each sum.
 
     Returns:
-        None if the tails of `run` are not known, or if there are too many epochs.
+        The pair; None if the tails of `run` are not known, or if there are too many epochs.
     """
     ratio = ratio_below(run, cells)
     if ratio is None or batches.epochs > MOST_PRODUCTS:
         return None
     ratio = multiply_copies(ratio, batches.epochs, cells)
-    total = sum_copies(ratio, batches.steps, cells)
-    total = total.scale(1.0 / batches.steps if batches.share is None else batches.share)
-    return attained_pair(total.add(ratio.scale(batches.last_share), cells) if batches.last_share > 0.0 else total)
+    share = 1.0 / batches.steps if batches.share is None else batches.share
+    mean_ratio = sum_copies(ratio, batches.steps, cells).scale(share)
+    if batches.last_share > 0.0:
+        mean_ratio = mean_ratio.add(ratio.scale(batches.last_share), cells)
+    return attained_pair(mean_ratio)
 
 
 def may_be_coarse(run: Pair, epochs: int) -> bool:
@@ -122,14 +125,15 @@ def group_pair(pair: Pair, cells: int) -> Pair:
     step = composed
     if not isinstance(step.forward, AtomicProfile):
         step = dominating_pair(ratio_above(step, cells))
-    ends = [_largest_loss(profile) for profile in (step.forward, step.backward)]
-    end = min(sum(ends), LARGEST_LOSS)
-    losses = np.unique(
-        np.concatenate(([0.0], np.geomspace(1e-5 * end, end, _GROUP_LOSSES), np.linspace(0.0, end, _GROUP_LOSSES)))
+    largest = min(_largest_loss(step.forward) + _largest_loss(step.backward), LARGEST_LOSS)
+    fine_losses, even_losses = (
+        np.geomspace(1e-5 * largest, largest, _GROUP_LOSSES),
+        np.linspace(0.0, largest, _GROUP_LOSSES),
     )
+    losses = np.unique(np.concatenate(([0.0], fine_losses, even_losses)))
     points = list(map(BoundedPoint, losses.tolist(), _group_deltas(step, losses).tolist()))
-    minimum = GroupMinimum(composed, step)
     table = dominating_pair(ratio_of_bounds(points, points))
+    minimum = GroupMinimum(composed, step)
     return Pair(_group_profile(table.forward, minimum), _group_profile(table.backward, minimum))
 
 
@@ -168,5 +172,8 @@ def _largest_loss(profile: Profile) -> float:
     low, high = 0.0, LARGEST_LOSS
     for _ in range(40):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if profile.upper_log_delta(middle) > floor else (low, middle)
+        if profile.upper_log_delta(middle) > floor:
+            low = middle
+        else:
+            high = middle
     return high

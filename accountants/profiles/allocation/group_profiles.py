@@ -21,7 +21,7 @@ from epsilond.accountants.profiles.atoms import AtomicProfile
 from epsilond.accountants.profiles.attained_tails import attained_table, infinite_loss_only
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from epsilond.accountants.curve.near_tests import NearTest
     from epsilond.accountants.curve.pair import Pair
@@ -87,21 +87,32 @@ class GroupMinimum:
         place = _least_place(self.table, np.unique(np.concatenate((splits, inner))), epsilon, unit)
         if place is None:
             return -math.inf
-        offsets = np.rint(np.geomspace(_LEAST_OFFSET * reach, reach, _OFFSETS) / unit) * unit
         least = _log_sums(self.pair, np.asarray([place]), epsilon)
         if not math.isfinite(least.lower[0]):
             return -math.inf
-        tabulated = _log_sums(self.table, np.concatenate(([place], place - offsets, place + offsets)), epsilon).upper
-        left, right = np.split(tabulated[1:] - tabulated[0], 2)
-        for rise in _RISES:
-            is_left, is_right = left >= rise, right >= rise
-            if not (is_left.any() and is_right.any()):
-                break
-            outer = np.asarray([place - offsets[is_left.argmax()], place + offsets[is_right.argmax()]])
+        offsets = np.rint(np.geomspace(_LEAST_OFFSET * reach, reach, _OFFSETS) / unit) * unit
+        for outer in self._outer_places(place, offsets, epsilon):
             bound = _bound_by_three(place, least, outer, _log_sums(self.pair, outer, epsilon))
             if bound > -math.inf:
                 return bound
         return -math.inf
+
+    def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
+        """Yield a place on either side of the least one for each rise of log F in `_RISES`, as far as they exist.
+
+        Args:
+            place: log γ₁ at which F is about least.
+            offsets: increasing distances from it that are tried.
+            epsilon: log γ.
+        """
+        candidates = np.concatenate(([place], place - offsets, place + offsets))
+        log_f = _log_sums(self.table, candidates, epsilon).upper
+        left_rises, right_rises = np.split(log_f[1:] - log_f[0], 2)
+        for rise in _RISES:
+            is_left, is_right = left_rises >= rise, right_rises >= rise
+            if not (is_left.any() and is_right.any()):
+                return
+            yield np.asarray([place - offsets[is_left.argmax()], place + offsets[is_right.argmax()]])
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
@@ -139,14 +150,19 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
     lower, upper = float(least.lower[0]), float(least.upper[0])
     if values.lower.min() < upper:
         return -math.inf
-    below, above = (abs(math.expm1(each - place)) for each in outer.tolist())
-    rises = np.expm1(values.upper - lower)
-    fall = max(above / below * float(rises[0]), below / above * float(rises[1])) * (1.0 + _ROUNDING)
-    return lower + math.log1p(-fall) - _ROUNDING * (1.0 + abs(lower)) if fall < 1.0 else -math.inf
+    # Distances in γ₁ and rises of the function, relative to γ₁ and the function in the middle.
+    distance_below, distance_above = (abs(math.expm1(log_gamma - place)) for log_gamma in outer.tolist())
+    rise_below, rise_above = np.expm1(values.upper - lower).tolist()
+    fall_above = distance_above / distance_below * rise_below
+    fall_below = distance_below / distance_above * rise_above
+    fall = max(fall_above, fall_below) * (1.0 + _ROUNDING)
+    if not fall < 1.0:
+        return -math.inf
+    return lower + math.log1p(-fall) - _ROUNDING * (1.0 + abs(lower))
 
 
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
-    """Enclose log F.
+    """Enclose log F(γ₁) = log(E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)).
 
     Args:
         pair: the pair (P, Q).
@@ -155,13 +171,12 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
     """
     first = _log_divergence(pair.forward, pair.backward, splits)
     second = _log_divergence(pair.backward, pair.forward, epsilon - splits)
-    bounds = (np.logaddexp(one, two + splits) for one, two in zip(first, second, strict=True))
-    lower, upper = bounds
+    lower = np.logaddexp(first.lower, second.lower + splits)
+    upper = np.logaddexp(first.upper, second.upper + splits)
     with np.errstate(invalid="ignore"):
         slack = _ROUNDING * (2.0 + np.abs(upper) + np.abs(splits))
-        return Enclosure(
-            np.where(np.isneginf(lower), lower, lower - slack), np.where(upper > -np.inf, upper + slack, upper)
-        )
+        lower = np.where(np.isneginf(lower), lower, lower - slack)
+        return Enclosure(lower, np.where(upper > -np.inf, upper + slack, upper))
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:

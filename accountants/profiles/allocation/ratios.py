@@ -22,6 +22,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray, log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Side = Literal["above", "below"]
 """Place of a finite distribution in the convex order, relative to the true ratio."""
 
@@ -90,22 +91,13 @@ class FiniteRatio:
             bounds: increasing bounds of cells that contain all of them.
         """
         index = np.clip(np.searchsorted(bounds, values, side="right") - 1, 0, bounds.size - 2)
-        widths = np.diff(bounds)
-        share = (values - bounds[index]) / widths[index]
         most_terms = float(np.bincount(index).max())
-        moved = np.bincount(index, masses * share, widths.size)
         if self.side == "above":
-            places, weights = bounds, np.append(0.0, moved)
-            weights[:-1] += np.bincount(index, masses * ((bounds[index + 1] - values) / widths[index]), widths.size)
+            places, weights = _split_cells(values, masses, bounds, index)
             rounding = 1.0
         else:
-            weights = np.asarray(np.bincount(index, masses, widths.size), dtype=np.float64)
-            is_filled = weights > 0.0
-            weights, widths = weights[is_filled], widths[is_filled]
-            offsets = widths * np.minimum(moved[is_filled] / weights, 1.0)
-            places = bounds[:-1][is_filled] + offsets
-            moved_share = offsets[places > 0.0] / places[places > 0.0]
-            rounding = 4.0 + 2.0 * (most_terms + 8.0) * float(moved_share.max(initial=0.0))
+            places, weights, moved_share = _merge_cells(values, masses, bounds, index)
+            rounding = 4.0 + 2.0 * (most_terms + 8.0) * moved_share
         # A product, a share of three roundings, and a sum of at most `most_terms` + 1 positive terms.
         term = (most_terms + 8.0) * UNIT_ROUNDOFF
         return FiniteRatio(
@@ -144,6 +136,50 @@ class FiniteRatio:
             place_error=self.place_error + 4 * UNIT_ROUNDOFF,
             side=self.side,
         )
+
+
+def _split_cells(
+    values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return places and weights after the mass at each value moves to both bounds of its cell, with its mean unchanged.
+
+    Args:
+        values: the values.
+        masses: their masses.
+        bounds: increasing bounds of the cells.
+        index: the cell of each value.
+    """
+    widths = np.diff(bounds)
+    share = (values - bounds[index]) / widths[index]
+    weights = np.append(0.0, np.bincount(index, masses * share, widths.size))
+    weights[:-1] += np.bincount(index, masses * ((bounds[index + 1] - values) / widths[index]), widths.size)
+    return bounds, weights
+
+
+def _merge_cells(
+    values: FloatArray, masses: FloatArray, bounds: FloatArray, index: IntArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return places and weights after all the mass of each cell moves to the mean of the cell.
+
+    Args:
+        values: the values.
+        masses: their masses.
+        bounds: increasing bounds of the cells.
+        index: the cell of each value.
+
+    Returns:
+        Places, weights, and the largest distance of a place from its cell's lower bound, relative to the place.
+    """
+    widths = np.diff(bounds)
+    share = (values - bounds[index]) / widths[index]
+    moved = np.bincount(index, masses * share, widths.size)
+    weights = np.asarray(np.bincount(index, masses, widths.size), dtype=np.float64)
+    is_filled = weights > 0.0
+    weights, widths = weights[is_filled], widths[is_filled]
+    offsets = widths * np.minimum(moved[is_filled] / weights, 1.0)
+    places = bounds[:-1][is_filled] + offsets
+    relative_offsets = offsets[places > 0.0] / places[places > 0.0]
+    return places, weights, float(relative_offsets.max(initial=0.0))
 
 
 def sum_infinite(first: float, second: float, side: Side) -> float:
@@ -296,14 +332,14 @@ def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
     log_least, log_most = np.log(least), np.log(most)
     if not log_most > log_least:
         return np.asarray([0.0, least])
-    place = (np.log(positive) - log_least) / (log_most - log_least)
-    index = np.minimum((place * _BINS).astype(np.int64), _BINS - 1)
+    position = (np.log(positive) - log_least) / (log_most - log_least)
+    bins = np.minimum((position * _BINS).astype(np.int64), _BINS - 1)
     log_bounds = np.linspace(log_least, log_most, _BINS + 1)
-    mass = np.bincount(index, masses[is_positive], _BINS)
+    mass_under_q = np.bincount(bins, masses[is_positive], _BINS)
     mean = float(masses[is_positive] @ positive)
-    # The masses under Q, and under P after the sum is divided by its mean.
+    # The masses under P are those under Q times the ratio, after the sum is divided by its mean.
     log_ratios = 0.5 * (log_bounds[1:] + log_bounds[:-1]) - np.log(max(mean, least))
-    both = mass * (1.0 + np.exp(np.minimum(log_ratios, _LARGEST_LOG_RATIO)))
+    both = mass_under_q * (1.0 + np.exp(np.minimum(log_ratios, _LARGEST_LOG_RATIO)))
     chosen = np.exp(spread_bounds(log_bounds, both, cells))
     inner = chosen[(chosen > least) & (chosen < most)]
     return np.unique(np.concatenate(([0.0, least], inner, [most])))
@@ -318,8 +354,8 @@ def spread_bounds(scale: FloatArray, masses: FloatArray, cells: int) -> FloatArr
         cells: number of cells.
     """
     widths = np.diff(scale)
-    density = (np.maximum(masses, 1e-300) / widths) ** _FLATTENING
-    shares = (1.0 - _EVEN_SHARE) * density * widths / float(density @ widths)
-    shares = shares + _EVEN_SHARE * widths / float(scale[-1] - scale[0])
-    cumulative = np.concatenate(([0.0], np.cumsum(shares)))
+    flattened = (np.maximum(masses, 1e-300) / widths) ** _FLATTENING
+    dense_share = (1.0 - _EVEN_SHARE) * flattened * widths / float(flattened @ widths)
+    even_share = _EVEN_SHARE * widths / float(scale[-1] - scale[0])
+    cumulative = np.concatenate(([0.0], np.cumsum(dense_share + even_share)))
     return np.asarray(np.interp(np.linspace(0.0, cumulative[-1], cells + 1), cumulative, scale))

@@ -183,29 +183,36 @@ def sums_of_gains(
         cells: a sixth of the number of steps of the window.
     """
     columns = (output.present, output.replaced, output.absent)
+    window = _window_of_sum(columns, gain, steps, times_chosen)
+    number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
+    least = int(number.min())
+    error = output.error + number.size * UNIT_ROUNDOFF
+    present, replaced, absent = (
+        LatticeSum(least, np.asarray(np.bincount(number - least, weights), np.float64), 0.0, error)
+        for weights in columns
+    )
+    sum_of_absent = sum_copies(absent, steps - times_chosen, cells)
+    sum_under_p = sum_of_absent.add(sum_copies(present, times_chosen, cells), cells)
+    sum_under_q = sum_of_absent.add(sum_copies(replaced, times_chosen, cells), cells)
+    return SeveralBatchesLaw(outputs=(present, replaced), sums=(sum_under_p, sum_under_q))
+
+
+def _window_of_sum(
+    columns: tuple[FloatArray, FloatArray, FloatArray], gain: FloatArray, steps: int, times_chosen: int
+) -> float:
+    """Return the width of the window that nearly every sum of the statistic is in, in units of the statistic.
+
+    Args:
+        columns: masses of an output with the contribution, with the replacing one, and with neither.
+        gain: value of the statistic in each cell.
+        steps: number of outputs.
+        times_chosen: number of outputs with the contribution.
+    """
     means = [float(weights @ gain) for weights in columns]
     variances = [float(weights @ (gain - mean) ** 2) for weights, mean in zip(columns, means, strict=True)]
     deviation = np.sqrt((steps - times_chosen) * variances[2] + times_chosen * max(variances))
-    window = _DEVIATIONS * deviation + times_chosen * (means[0] - means[1]) + 2.0 * float(np.abs(gain).max())
-    number = np.rint(gain * (_STEPS_PER_CELL * cells / window)).astype(np.int64)
-    least = int(number.min())
-    present, replaced, absent = (
-        LatticeSum(
-            least,
-            np.asarray(np.bincount(number - least, weights), np.float64),
-            0.0,
-            output.error + number.size * UNIT_ROUNDOFF,
-        )
-        for weights in columns
-    )
-    rest = sum_copies(absent, steps - times_chosen, cells)
-    return SeveralBatchesLaw(
-        outputs=(present, replaced),
-        sums=(
-            rest.add(sum_copies(present, times_chosen, cells), cells),
-            rest.add(sum_copies(replaced, times_chosen, cells), cells),
-        ),
-    )
+    difference_of_means = times_chosen * (means[0] - means[1])
+    return float(_DEVIATIONS * deviation + difference_of_means + 2.0 * float(np.abs(gain).max()))
 
 
 @functools.lru_cache(maxsize=_KEPT)
@@ -293,7 +300,8 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
     size = max(each.least - least + each.masses.size for each in sums)
     accuracy = max(p_sum.error, q_sum.error, ACCURACY) + 4 * UNIT_ROUNDOFF
     p, q = p_sum.on(least, size), q_sum.on(least, size)
-    return Pair(_direction(p, q, q_sum.left_out, accuracy).forward, _direction(q, p, p_sum.left_out, accuracy).forward)
+    forward = _direction(p, q, q_sum.left_out, accuracy).forward
+    return Pair(forward, _direction(q, p, p_sum.left_out, accuracy).forward)
 
 
 def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:

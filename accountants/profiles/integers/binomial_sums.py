@@ -22,6 +22,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
+    LongArray = np.ndarray[tuple[int, ...], np.dtype[np.longdouble]]
 LOG_UNLISTED = -190.0
 """Upper bound on the log probability of the values of a sum that are not listed: 2^14 e^{−200} and e^{−230}."""
 _SQUARE_REACH = 120.0
@@ -71,21 +72,31 @@ def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMass
     odds = log_odds(theta)
     k = np.arange(low, high, dtype=np.float64)
     log_ratios = np.log((trials - k) / (k + 1.0)) + odds  # log P(k + 1)/P(k)
-    # Log probabilities relative to the mode.
-    above = np.cumsum(log_ratios[mode - low :].astype(np.longdouble))
-    below = np.cumsum(-log_ratios[: mode - low][::-1].astype(np.longdouble))[::-1]
-    sums = np.concatenate([below, np.zeros(1, dtype=np.longdouble), above])
-    is_listed = np.ones(sums.size, dtype=bool) if complete else sums >= _LEAST_LOG
+    logs = _logs_relative_to_mode(log_ratios, mode - low)
+    is_listed = np.ones(logs.size, dtype=bool) if complete else logs >= _LEAST_LOG
     low += int(np.argmax(is_listed))
-    logs = sums[is_listed]
+    logs = logs[is_listed]
     steps = max(high - mode, mode - low, 1)
-    largest = float(np.max(np.abs(log_ratios), initial=0.0))
-    per_step = UNIT_ROUNDOFF * (4.0 + largest + 5.0 * odds)
-    error = steps * (per_step + float(np.finfo(np.longdouble).eps) * float(np.max(np.abs(logs), initial=0.0)))
+    largest_log = float(np.max(np.abs(logs), initial=0.0))
+    largest_ratio = float(np.max(np.abs(log_ratios), initial=0.0))
+    error_of_ratio = UNIT_ROUNDOFF * (4.0 + largest_ratio + 5.0 * odds)
+    error = steps * (error_of_ratio + float(np.finfo(np.longdouble).eps) * largest_log)
     log_total = np.log(np.sum(np.exp(logs)))
-    rounding = UNIT_ROUNDOFF * (8.0 + float(np.max(np.abs(logs), initial=0.0)) + abs(float(log_total)))
+    rounding = UNIT_ROUNDOFF * (8.0 + largest_log + abs(float(log_total)))
     # The total has the same error as each term.
     return ListedMasses(low, (logs - log_total).astype(np.float64), 2.0 * error + rounding + logs.size * UNIT_ROUNDOFF)
+
+
+def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
+    """Return log P(k)/P(mode) at each k, by sums of log ratios in extended precision.
+
+    Args:
+        log_ratios: log P(k + 1)/P(k).
+        mode: index of the mode.
+    """
+    above = np.cumsum(log_ratios[mode:].astype(np.longdouble))
+    below = np.cumsum(-log_ratios[:mode][::-1].astype(np.longdouble))[::-1]
+    return np.concatenate([below, np.zeros(1, dtype=np.longdouble), above])
 
 
 @lru_cache(maxsize=_KEPT)

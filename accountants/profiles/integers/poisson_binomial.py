@@ -125,7 +125,9 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 
 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
-    """Return the losses of F(h + m) against F(h) (module docstring), which increase with the sum.
+    """Return the losses of F(h + m) against F(h), which increase with the sum.
+
+    F(j) is the distribution of N = M + m trials of which j have the larger probability 1/2 + θ.
 
     Args:
         trials: m.
@@ -135,19 +137,24 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     """
     first = two_binomials(raised + trials, other_trials - raised, theta)
     second = two_binomials(raised, other_trials - raised + trials, theta)
+    # Both distributions list the sums low, …, high − 1.
     low = max(first.first, second.first)
     high = min(first.first + first.log_masses.size, second.first + second.log_masses.size)
     high = max(high, low)
     log_masses = first.log_masses[low - first.first : high - first.first]
     differences = log_masses - second.log_masses[low - second.first : high - second.first]
-    # The exact losses increase along this list. Rounding may not.
-    losses = np.maximum.accumulate(differences)
-    unmatched = np.concatenate([first.log_masses[: low - first.first], first.log_masses[high - first.first :]])
-    log_unmatched = float(np.logaddexp.reduce(unmatched, initial=-np.inf)) + first.error + 8 * UNIT_ROUNDOFF
-    log_rest = min(float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF, 0.0)
-    loss_error = first.error + second.error + 256 * UNIT_ROUNDOFF
-    log_beyond = float(np.logaddexp.reduce(first.log_masses[high - first.first :], initial=-np.inf))
-    return _Losses(losses, log_masses, log_rest, log_beyond, loss_error, first.error + 8 * UNIT_ROUNDOFF)
+    losses = np.maximum.accumulate(differences)  # the exact losses increase, but rounded ones may not
+    below, beyond = first.log_masses[: low - first.first], first.log_masses[high - first.first :]
+    log_unmatched = float(np.logaddexp.reduce(np.concatenate([below, beyond]), initial=-np.inf))
+    log_unmatched = log_unmatched + first.error + 8 * UNIT_ROUNDOFF
+    return _Losses(
+        losses=losses,
+        log_masses=log_masses,
+        log_rest=min(float(np.logaddexp(log_unmatched, LOG_UNLISTED)) + 8 * UNIT_ROUNDOFF, 0.0),
+        log_beyond=float(np.logaddexp.reduce(beyond, initial=-np.inf)),
+        loss_error=first.error + second.error + 256 * UNIT_ROUNDOFF,
+        error=first.error + 8 * UNIT_ROUNDOFF,
+    )
 
 
 def _lower_profile(listed: _Losses) -> Profile:

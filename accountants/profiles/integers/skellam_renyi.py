@@ -96,17 +96,17 @@ class SkellamRenyi:
         K is convex, so it is below its chords. Beyond the last order a closed form bounds its quotient with a (a − 1).
         """
         ratio = _RATIO if skellam_table(self.variance).reach <= _MANY else _COARSE_RATIO
-        t, previous = _FIRST, self.log_moment(_FIRST).upper
-        if math.isinf(previous):
+        t, moment = _FIRST, self.log_moment(_FIRST).upper
+        if math.isinf(moment):
             return self._rho_in_closed_form()
-        largest = previous / _FIRST
-        while (beyond := self._quotient_from(t)) > largest * _CLOSE:
-            following = self.log_moment(t * ratio).upper
-            if math.isinf(following):
+        largest = moment / _FIRST
+        while self._quotient_from(t) > largest * _CLOSE:
+            next_t, next_moment = t * ratio, self.log_moment(t * ratio).upper
+            if math.isinf(next_moment):
                 break
-            largest = max(largest, largest_quotient((1.0 + t, previous), (1.0 + t * ratio, following)))
-            t, previous = t * ratio, following
-        largest = max(largest, beyond)
+            largest = max(largest, largest_quotient((1.0 + t, moment), (1.0 + next_t, next_moment)))
+            t, moment = next_t, next_moment
+        largest = max(largest, self._quotient_from(t))
         return min(largest * (1.0 + 1e-9), self._rho_in_closed_form())
 
     @property
@@ -115,11 +115,14 @@ class SkellamRenyi:
         return 0.5 * self.shift * (self.shift / self.variance)
 
     def _rho_in_closed_form(self) -> float:
-        """Return a ρ with D_a ≤ ρ a at every order a > 1 from the closed forms only."""
-        # With t' = max(t, s), D_{1+t} ≤ k²/2μ (t' + 2) + log 2/t'. Over 1 + t it is largest at t = 0.
+        """Return a ρ with D_a ≤ ρ a at every order a > 1 from the closed forms only.
+
+        With t = a − 1 and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Over a it is largest at t = 0.
+        """
         s = math.sqrt(math.log(2.0) / self._limit)
+        at_zero = (self._limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED
         # The sum at t = 1 bounds D_2, and the quotient of `_quotient_from` at t = 1.
-        return min((self._limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED, sum(self._closed_parts(1.0)))
+        return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
         """Return an upper bound on K/(a (a − 1)) at all orders a from an order on.
@@ -131,9 +134,10 @@ class SkellamRenyi:
             excess: t = a − 1 of the first order.
         """
         area, rest = self._closed_parts(excess)
+        product = excess * (excess + 1.0)  # a (a − 1)
         constant = math.log(2.0) / self._limit
-        quadratic = self._limit * (1.0 + (excess + constant) / (excess * (excess + 1.0))) * _ROUNDED
-        return min(quadratic, area / (excess * excess) + rest / (excess * (excess + 1.0)))
+        quadratic = self._limit * (1.0 + (excess + constant) / product) * _ROUNDED
+        return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
         """Return upper bounds on μ A(v) and on kv + log 2, which are two parts of a bound on K.
@@ -152,12 +156,12 @@ class SkellamRenyi:
             excess: t = a − 1.
         """
         k, variance = float(self.shift), self.variance
-        limit = self._limit
-        t = max(excess, math.sqrt(math.log(2.0) / limit))
+        t = max(excess, math.sqrt(math.log(2.0) / self._limit))
+        quadratic = (self._limit * (t + 2.0) + math.log(2.0) / t) * _ROUNDED
         v = _saddle(excess * k / variance)
         slope = v + (k / variance) / math.cosh(v) - math.tanh(v)
         tilted = k * slope + (2.0 * variance * math.sinh(0.5 * v) ** 2 + math.log(2.0)) / excess
-        return min((limit * (t + 2.0) + math.log(2.0) / t) * _ROUNDED, tilted * (1.0 + 1e-9))
+        return min(quadratic, tilted * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
         """Return bounds on K = log E[e^{tL}], which is t D_a at the order a = 1 + t.
@@ -170,20 +174,20 @@ class SkellamRenyi:
         listed = self._outcomes(excess)
         if listed is None:
             return Interval(self._largest_term(excess), math.inf)
-        # The sum of positive terms of the module docstring, unless its exponentials would overflow.
-        largest = float(np.max(np.abs(listed.most)))
-        if max(excess, 1.0) * largest > _LARGEST_EXPONENT:
+        largest_loss = float(np.max(np.abs(listed.most)))
+        largest_exponent = max(excess, 1.0) * largest_loss
+        if largest_exponent > _LARGEST_EXPONENT:
             return self._log_moment_by_logarithms(listed, excess)
+        # e^K − 1 as a sum of positive terms, which its exponentials do not overflow.
         least_sum, least_error = _positive_sum(listed.least, listed.log_masses, excess)
         largest_sum, largest_error = _positive_sum(listed.most, listed.log_masses, excess)
-        relative = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + max(excess, 1.0) * largest)
+        relative = 8.0 * listed.table.error + 64 * UNIT_ROUNDOFF * (1.0 + largest_exponent)
         # Above the listed outcomes, the shifted noise has the mass of the noise above R − k.
         log_right = log_tail(listed.table, listed.table.reach - self.shift + 1)
-        rest = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
-        return Interval(
-            math.log1p(max(least_sum * (1.0 - relative) - least_error, 0.0)),
-            math.log1p((largest_sum * (1.0 + relative) + largest_error + rest) * _ROUNDED),
-        )
+        unlisted = math.exp(self._log_left(listed.table, excess)) + excess * math.exp(log_right)
+        least = max(least_sum * (1.0 - relative) - least_error, 0.0)
+        largest = (largest_sum * (1.0 + relative) + largest_error + unlisted) * _ROUNDED
+        return Interval(math.log1p(least), math.log1p(largest))
 
     def _largest_term(self, excess: float) -> float:
         """Return the logarithm of the largest p e^{tL} of the usual table, rounded down; 0 without one above 1.
@@ -220,13 +224,14 @@ class SkellamRenyi:
         Args:
             excess: t.
         """
-        reach = max(skellam_table(self.variance).reach, 4 * self.shift)
-        most = max(skellam_table(self.variance).reach, MOST_LISTED)
-        while reach <= most:
-            if self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT:
+        usual_reach = skellam_table(self.variance).reach
+        reach, largest_reach = max(usual_reach, 4 * self.shift), max(usual_reach, MOST_LISTED)
+        while reach <= largest_reach:
+            converges = self._log_series_quotient(reach - self.shift, excess) <= _LARGEST_QUOTIENT
+            if converges:
                 listed = _listed_losses(self.variance, self.shift, reach)
-                largest_term = float(np.max(listed.log_masses + excess * listed.least))
-                if self._log_left(listed.table, excess) <= max(largest_term, 0.0) + _NEGLIGIBLE:
+                log_largest_term = float(np.max(listed.log_masses + excess * listed.least))
+                if self._log_left(listed.table, excess) <= max(log_largest_term, 0.0) + _NEGLIGIBLE:
                     return listed
             reach *= 2
         return None
@@ -300,7 +305,10 @@ def _saddle(ratio: float) -> float:
     low, high = 0.0, min(ratio, math.asinh(ratio) + 1.0)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if middle * math.cosh(middle) < ratio else (low, middle)
+        if middle * math.cosh(middle) < ratio:
+            low = middle
+        else:
+            high = middle
     return high
 
 
@@ -313,9 +321,9 @@ def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> 
         excess: t.
     """
     masses = np.exp(log_masses)
-    first, second = masses * np.expm1(excess * losses), excess * masses * np.expm1(-losses)
-    cancelled = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(first) + np.abs(second)))
-    return max(float(np.sum(first + second)), 0.0), cancelled
+    moment_terms, balance_terms = masses * np.expm1(excess * losses), excess * masses * np.expm1(-losses)
+    cancellation = 16 * UNIT_ROUNDOFF * float(np.sum(np.abs(moment_terms) + np.abs(balance_terms)))
+    return max(float(np.sum(moment_terms + balance_terms)), 0.0), cancellation
 
 
 @lru_cache(maxsize=8)

@@ -85,11 +85,16 @@ class FiniteAndGaussianProfile(Profile):
 
         P(L > ε) = Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) = Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
         """
+
+        def log_p_tail(x: FloatArray) -> FloatArray:
+            return np.asarray(log_ndtr(0.5 * self.mu - x / self.mu))
+
+        def log_q_tail(x: FloatArray) -> FloatArray:
+            return np.asarray(log_ndtr(-0.5 * self.mu - x / self.mu))
+
         at = np.asarray(epsilon, dtype=np.float64) - self.loss_error
-        log_p = self._log_sum_over_losses(at, lambda x: log_ndtr(0.5 * self.mu - x / self.mu))
-        log_q = self._log_sum_over_losses(
-            at, lambda x: log_ndtr(-0.5 * self.mu - x / self.mu), self.log_masses - self.losses
-        )
+        log_p = self._log_sum_over_losses(at, log_p_tail)
+        log_q = self._log_sum_over_losses(at, log_q_tail, self.log_masses - self.losses)
         return Tails(np.minimum(np.logaddexp(log_p, self.log_infinite_mass), 0.0), np.minimum(log_q, 0.0))
 
     def _log_sum_over_losses(

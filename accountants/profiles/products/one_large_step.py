@@ -109,8 +109,8 @@ class RepeatedStep:
 
         def bound_moment(largest: float) -> float:
             """Return an upper bound on E_Q[min(L'², largest); L' > 0]."""
-            square = np.minimum(grid**2, largest)
-            return float(np.diff(square, prepend=0.0) @ tail) * (1.0 + _SLACK)
+            increases = np.diff(np.minimum(grid**2, largest), prepend=0.0)
+            return float(increases @ tail) * (1.0 + _SLACK)
 
         infinite_mass = math.exp(self.pair.backward.log_infinite_mass)
         return bound_moment(_SQUARE_PEAK), 0.5 * bound_moment(2.0) + infinite_mass
@@ -152,18 +152,21 @@ class OneLargeStep:
             bounds = self.steps[0].pair.forward.log_delta(np.asarray([epsilon]))
             return Interval(float(bounds.lower[0]), float(bounds.upper[0]))
         lower, upper = self._lower(epsilon), self._upper(epsilon)
-        return Interval(lower - _SLACK * (1.0 + abs(lower)) if math.isfinite(lower) else lower, upper)
+        if math.isfinite(lower):
+            lower -= _SLACK * (1.0 + abs(lower))
+        return Interval(lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are too wide."""
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
-        bounds = self.log_delta(start)
-        if not bounds.upper - bounds.lower <= HOPELESS:
+        at_start = self.log_delta(start)
+        if not at_start.upper - at_start.lower <= HOPELESS:
             return Interval(0.0, math.inf)
         steepness = (self._log_sum_at(0.999 * start) - self._log_sum_at(start)) / (0.001 * start)
-        guess = Guess(start, steepness if math.isfinite(steepness) and steepness > 0.0 else 1.0 / start)
+        is_falling = math.isfinite(steepness) and steepness > 0.0
+        guess = Guess(start, steepness if is_falling else 1.0 / start)
         upper = crossing(lambda epsilon: self.log_delta(epsilon).upper, log_delta, guess).below
         lower = crossing(lambda epsilon: self.log_delta(epsilon).lower, log_delta, guess).above
         return Interval(min(lower, upper), upper)
@@ -222,30 +225,54 @@ class OneLargeStep:
 
             Σ_t δ_t(ε − c_0) + Σ_{k≥1} Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m).
 
-        The shifts are a geometric grid from 10^−12 ε to ε/2, of which the best start is taken. Proof:
-        docs/engine-certificate.md, One large step. P(R > c) is at most the probability that some L_t exceeds b, plus
-        Bennett's bound for losses of at most b, with the best b.
+        The shifts are a geometric grid from 10^−12 ε to ε/2, of which the best start is taken. P(R > c) is at most the
+        probability that some L_t exceeds b, plus Bennett's bound for losses of at most b, with the best b.
+
+        Source: docs/engine-certificate.md, One large step.
         """
         if not epsilon > 1e-290:  # the first point of the grid must be a normal double
             return 0.0
-        grid = _geometric(1e-12 * epsilon, epsilon)
-        log_step_exceeds = self._tail(grid)
-        bennett = self._bennett(grid)
-        log_rest_exceeds = np.minimum(np.min(np.logaddexp(log_step_exceeds, bennett(grid[:, None])), axis=1), 0.0)
-        shifts = grid[grid <= 0.5 * epsilon]
+        cuts = _geometric(1e-12 * epsilon, epsilon)  # values of c, and of b
+        log_step_exceeds = self._tail(cuts)
+        bennett = self._bennett(cuts)
+        bounds_by_cut = np.logaddexp(log_step_exceeds, bennett(cuts[:, None]))
+        log_rest_exceeds = np.minimum(np.min(bounds_by_cut, axis=1), 0.0)
+        shifts = cuts[cuts <= 0.5 * epsilon]
         log_rest_exceeds = log_rest_exceeds[: shifts.size]
-        log_last = float(np.min(np.logaddexp(log_step_exceeds + log_rest_exceeds[-1], bennett(np.asarray(epsilon)))))
+        log_last_by_cut = np.logaddexp(log_step_exceeds + log_rest_exceeds[-1], bennett(np.asarray(epsilon)))
         log_large_step = self._sum(epsilon - shifts).upper
-        log_terms = np.append(log_large_step[1:] + log_rest_exceeds[:-1], log_last)
+        log_terms = np.append(log_large_step[1:] + log_rest_exceeds[:-1], float(np.min(log_last_by_cut)))
         log_later_terms = np.logaddexp.accumulate(log_terms[::-1])[::-1]
         bound = float(np.min(np.logaddexp(log_large_step, log_later_terms)))
-        return min(bound + _SLACK * (1.0 + abs(bound)), 0.0) if math.isfinite(bound) else min(bound, 0.0)
+        if math.isfinite(bound):
+            bound += _SLACK * (1.0 + abs(bound))
+        return min(bound, 0.0)
 
     def _bennett(self, cuts: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return Bennett's bound on log P(Σ L_t > c, every L_t ≤ b) as a function of c, with an entry for each b.
 
-        With bounds v ≥ Σ E[L_t²; L_t ≤ b] and m on the mean, and h(x) = (1 + x) log(1 + x) − x, it is −(v/b²) h(b (c −
-        m)/v).
+        With bounds v ≥ Σ E[L_t²; L_t ≤ b] and m on the mean, and h(x) = (1 + x) log(1 + x) − x, it is
+        −(v/b²) h(b (c − m)/v).
+
+        Args:
+            cuts: values of b, increasing.
+        """
+        square, mean = self._truncated_moments(cuts)
+        with np.errstate(divide="ignore", over="ignore"):
+            scale = np.where(square > 0.0, cuts / np.maximum(square, 1e-300), np.inf)  # b/v
+
+        def bound(c: FloatArray) -> FloatArray:
+            """Return the bound for a threshold c of the sum, with an entry for each b."""
+            x = np.maximum(c - mean, 0.0) * scale
+            with np.errstate(invalid="ignore", over="ignore"):
+                # h(x) is at least x²/(2 + x), which has no cancellation for small x.
+                h = np.where(x > 0.01, (1.0 + x) * np.log1p(x) - x, x**2 / (2.0 + x))
+                return np.asarray(-(1.0 - 1e-9) * np.where(h > 0.0, h / (cuts * scale), 0.0))
+
+        return bound
+
+    def _truncated_moments(self, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and on the mean of Σ L_t over L_t ≤ b, for each b.
 
         Args:
             cuts: values of b, increasing.
@@ -258,15 +285,4 @@ class OneLargeStep:
             negative_square, negative_drift = step.negative_moments
             square += step.count * (positive_square + negative_square)
             mean += step.count * (0.5 * positive_square + negative_drift)
-        with np.errstate(divide="ignore", over="ignore"):
-            scale = np.where(square > 0.0, cuts / np.maximum(square, 1e-300), np.inf)
-
-        def bound(c: FloatArray) -> FloatArray:
-            """Return the bound for a threshold c of the sum, with an entry for each b."""
-            x = np.maximum(c - mean, 0.0) * scale
-            with np.errstate(invalid="ignore", over="ignore"):
-                # h(x) is at least x²/(2 + x), which has no cancellation for small x.
-                h = np.where(x > 0.01, (1.0 + x) * np.log1p(x) - x, x**2 / (2.0 + x))
-                return np.asarray(-(1.0 - 1e-9) * np.where(h > 0.0, h / (cuts * scale), 0.0))
-
-        return bound
+        return square, mean

@@ -60,12 +60,14 @@ class Moment:
 
         It is δ ≤ η + (v + 2αη)/(2(k + √(k² + v + 2αη))) with α = e^ε and k = α − 1.
         """
-        k, exceeding = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
-        square = self.variance + 2.0 * (1.0 + k) * exceeding
-        bound = exceeding
+        k, eta = math.expm1(min(epsilon, _FURTHEST)), math.exp(self.log_exceeding)
+        square = self.variance + 2.0 * (1.0 + k) * eta
+        bound = eta
         if square > 0.0:
-            bound = exceeding + 0.5 * square / (k + math.hypot(k, math.sqrt(square)))
-        return min(math.log(bound * _ROUNDING), 0.0) if bound > 0.0 else -math.inf
+            bound = eta + 0.5 * square / (k + math.hypot(k, math.sqrt(square)))
+        if bound <= 0.0:
+            return -math.inf
+        return min(math.log(bound * _ROUNDING), 0.0)
 
 
 def second_moment(parts: Sequence[tuple[Pair, int]], *, backward: bool = False) -> Moment | None:

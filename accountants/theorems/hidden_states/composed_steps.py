@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.numerics.factor_sums import CHUNK, log_sum, theta_of_many
+from epsilond.accountants.numerics.factor_sums import CHUNK, theta_of_many
+from epsilond.accountants.numerics.mixed_sums import log_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.bound import Bound
 from epsilond.accountants.theorems.hidden_states.record_places import places

@@ -22,11 +22,10 @@ from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.numerics.factor_sums import (
     ROUNDING,
-    geometric_sum,
     log_scheduled_sum,
     theta_with_error,
-    triangular_sum,
 )
+from epsilond.accountants.numerics.power_sums import geometric_sum, triangular_sum
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, FloatArray, log_theta_complement
 from epsilond.accountants.quantities import (
     ANY_SCALE,

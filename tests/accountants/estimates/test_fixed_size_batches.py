@@ -9,8 +9,8 @@ import mpmath
 import pytest
 
 from epsilond.accountants.account import account
+from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.accountants.estimates.delta import likely_log_delta_of_batches
-from epsilond.accountants.estimates.noise import likely_noise_of_batches, likely_slope_of_batches
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Repeated, Subsampled

@@ -12,7 +12,7 @@ import pytest
 from mpmath import mp, mpf
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.numerics.factor_sums import geometric_sum
+from epsilond.accountants.numerics.power_sums import geometric_sum
 from epsilond.accountants.numerics.special import log_theta, log_theta_complement
 from epsilond.accountants.theorems.hidden_states.contraction import (
     LEMMA_1,

@@ -11,13 +11,12 @@ import pytest
 
 from epsilond.accountants.numerics import factor_sums as contraction_sums
 from epsilond.accountants.numerics.factor_sums import (
-    geometric_sum,
     log_rest,
     log_scheduled_sum,
     theta_of_many,
     theta_with_error,
-    triangular_sum,
 )
+from epsilond.accountants.numerics.power_sums import geometric_sum, triangular_sum
 from epsilond.accountants.numerics.special import log_theta_complement
 from epsilond.accountants.schedules import Constant, InverseTime
 from epsilond.accountants.theorems.hidden_states.projected_run import ProjectedRun

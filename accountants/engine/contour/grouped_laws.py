@@ -1,0 +1,115 @@
+"""Compositions of laws with counts: their steps grouped into parts, and properties that need no integral."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from epsilond.accountants.curve.facts import (
+    DrawnGaussianLaw,
+    DrawnMixtureLaw,
+    GaussianLaw,
+    GaussianMixtureLaw,
+    LaplaceLaw,
+    Law,
+    MixedLaw,
+    SampledGaussianLaw,
+)
+from epsilond.accountants.engine.contour.accuracy import TINY
+from epsilond.accountants.engine.contour.closed_forms import GaussianSteps, LaplaceSteps
+from epsilond.accountants.engine.contour.likelihood_ratio import LikelihoodRatio
+from epsilond.accountants.engine.contour.noise_steps import NoiseSteps
+from epsilond.accountants.engine.contour.noise_sums import NEGLIGIBLE_NATS
+from epsilond.accountants.engine.contour.refusal import ContourRefused, RefusalReason
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+
+if TYPE_CHECKING:
+    from epsilond.accountants.engine.contour.part import Part
+
+Laws: TypeAlias = Sequence[tuple[Law, int]]
+"""Distributions of the losses of single steps, with the number of steps of each."""
+
+
+def build_parts(laws: Laws) -> list[Part]:
+    """Group the steps of a composition into parts, each with its own form of the transform.
+
+    Equal distributions become one part with the sum of their counts. All Gaussian steps without subsampling become one
+    part, the last.
+
+    Args:
+        laws: distributions of the losses with their counts.
+
+    Returns:
+        The parts. The list is empty if every loss is zero.
+
+    Raises:
+        ContourRefused: a law is a mixture.
+    """
+    parts: list[Part] = []
+    gaussian_squares: list[float] = []
+    for law, count in _count_laws(laws).items():
+        if isinstance(law, MixedLaw):
+            raise ContourRefused(RefusalReason.BEYOND_BUDGET, "mixtures are not integrated")
+        if isinstance(law, LaplaceLaw):
+            parts.append(LaplaceSteps(law.shift, count))
+        elif isinstance(law, GaussianLaw) or law.rate == 1.0:
+            gaussian_squares.append(count * law.distance * law.distance)
+        else:
+            parts.append(_build_subsampled_part(law, count))
+    square = math.fsum(gaussian_squares)
+    return [*parts, GaussianSteps(square)] if square > 0.0 else parts
+
+
+def _count_laws(laws: Laws) -> Counter[Law]:
+    """Return the total count of each distinct distribution whose loss is not always zero."""
+    counts: Counter[Law] = Counter()
+    for law, count in laws:
+        if count > 0 and not law.is_silent:
+            counts[law] += count
+    return counts
+
+
+def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: int) -> NoiseSteps:
+    """Return subsampled Gaussian steps as a part of a composition."""
+    kind = "drawn" if isinstance(law, DrawnGaussianLaw) else law.direction
+    return NoiseSteps(LikelihoodRatio(law.rate, law.shift), kind, count)
+
+
+def transform_decays(laws: Laws) -> bool:
+    """Return whether the transform of a composition is likely to decay along the line.
+
+    A batch without replacement has the loss 0 with a positive probability a, its atom. The modulus of its transform
+    therefore does not fall below about a, and that of T steps not below a^T. This is too much if all steps are such
+    batches and the product of their a^T exceeds e^−40. If not all steps are, the transform decays.
+
+    Args:
+        laws: distributions of the losses with their counts.
+
+    Source: docs/engine-certificate.md, A8, What is rejected.
+    """
+    if any(isinstance(law, GaussianMixtureLaw) and not law.is_silent for law, _ in laws):
+        return True
+    mixed_batches = [(law, count) for law, count in laws if isinstance(law, DrawnMixtureLaw)]
+    atoms = [(law.atom, count) for law, count in mixed_batches]
+    for part in build_parts([(law, count) for law, count in laws if not isinstance(law, DrawnMixtureLaw)]):
+        if not isinstance(part, NoiseSteps):
+            return True
+        atoms.append((part.atom, part.count))
+    log_product = math.fsum(count * math.log(max(atom, TINY)) for atom, count in atoms)
+    return not atoms or log_product <= -NEGLIGIBLE_NATS
+
+
+def supremum(laws: Laws) -> float:
+    """Return the largest total loss, rounded up; inf if the loss is unbounded. From it on, δ(ε) is zero.
+
+    Args:
+        laws: distributions of the losses with their counts.
+    """
+    mixtures = [(law, count) for law, count in laws if isinstance(law, MixedLaw)]
+    suprema = [count * law.supremum for law, count in mixtures if count and not law.is_silent]
+    parts = build_parts([(law, count) for law, count in laws if not isinstance(law, MixedLaw)])
+    suprema += [part.supremum for part in parts]
+    rounding = 4 * UNIT_ROUNDOFF * len(suprema)
+    return math.fsum(suprema) * (1.0 + rounding)

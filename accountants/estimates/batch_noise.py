@@ -1,0 +1,162 @@
+"""Initial estimates of the noise of runs with batches of fixed size. They decide only where a search starts.
+
+Under replace-one, drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions, q = K/n.
+At small rates the likelihood ratio minus one is about ±q w, with both signs equally likely. Here w = e^ℓ − 1 > 0 is the
+same quantity of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with Poisson batches.
+At rate 1 it is the latter. Between the two, the difference is multiplied by 1 − q. From there, secant steps on an
+estimate of δ itself (`delta.py`) lead to within about 1e-5 of the noise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from epsilond.accountants.estimates.delta import batch_variance, exceeds_variance, likely_log_delta_of_batches
+from epsilond.accountants.estimates.noise import LARGEST_RATIO, STEEPEST, central_mu, likely_noise, rise
+from epsilond.accountants.numerics.root_search import bisect_reals
+
+if TYPE_CHECKING:
+    from epsilond.accountants.target import Target
+
+_BATCH_HALVINGS = 40
+"""Number of bisections of log noise between an estimate and its double: a relative 1e-12 is left."""
+_STEP = 1e-3
+"""Distance of the two points of a slope by the central limit, in log μ."""
+_SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
+"""Limit on the secant steps, size of the last step, and longest step, in log noise."""
+_SHORT = 4e-5
+"""Decrease of log noise below its estimate, so that the first trial misses the target and the next is the least."""
+_LEAST_SLOPE = 0.1
+"""Least slope of the secant method, so that a flat place causes no huge step."""
+_KEPT = 64
+"""Number of stored results."""
+
+
+class _Root(NamedTuple):
+    """An estimate of the noise that meets a target.
+
+    Attributes:
+        log_noise: logarithm of the noise.
+        slope: −d log |log δ|/d log noise there.
+    """
+
+    log_noise: float
+    slope: float
+
+
+def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
+    """Return an estimate of the noise multiplier for batches of fixed size, slightly below the one that is needed.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+    """
+    root = _root(target, rate, rounds, distance)
+    if root is None:
+        return _central_noise(target, rate, rounds, distance)
+    return math.exp(root.log_noise - _SHORT)
+
+
+def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
+    """Estimate −d log |log δ|/d log noise at the target's ε for batches of fixed size, for the first step of a search.
+
+    It is the slope at the noise that is estimated to meet the target. If none is found, the central limit theorem
+    gives the slope at `noise`.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        noise: first estimate of the noise multiplier.
+        distance: sensitivity factor of the relation.
+    """
+    root = _root(target, rate, rounds, distance)
+    return _central_slope(target, rate, noise, distance) if root is None else root.slope
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
+    """Solve for the noise at which the estimated δ of a run with batches of fixed size is the target's.
+
+    The search starts with the noise and the slope of the central limit theorem.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+
+    Returns:
+        The logarithm of the noise, and the slope there; None if the steps do not converge, if they leave the range of
+        doubles, or if q = 1.
+    """
+    if rate == 1.0 or not target.log_delta < 0.0:
+        return None
+    noise = _central_noise(target, rate, rounds, distance)
+    slope = -_central_slope(target, rate, noise, distance)
+    try:
+        return _secant_search(target, rate, rounds, distance, math.log(noise), slope)
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _secant_search(
+    target: Target, rate: float, rounds: int, distance: float, log_noise: float, slope: float
+) -> _Root | None:
+    """Find the root of log |log δ| − log |log δ*| as a function of log noise by the secant method.
+
+    δ is estimated by `likely_log_delta_of_batches`, and δ* is the target's.
+
+    Args:
+        target: ε and δ*.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity factor of the relation.
+        log_noise: log of the first noise.
+        slope: d log |log δ|/d log noise there.
+
+    Returns:
+        The root; None if the steps do not converge.
+    """
+    log_target, tilt = math.log(-target.log_delta), 1.0
+    previous: tuple[float, float] | None = None  # log noise and excess of the previous step
+    for _ in range(_SECANTS):
+        mu = distance / math.exp(log_noise)
+        log_delta, tilt = likely_log_delta_of_batches(target.epsilon, mu=mu, rate=rate, rounds=rounds, start=tilt)
+        excess = math.log(-log_delta) - log_target
+        if previous is not None and previous[0] != log_noise:
+            secant = (excess - previous[1]) / (log_noise - previous[0])
+            slope = max(secant, _LEAST_SLOPE)
+        step = -min(max(excess / slope, -_LONGEST), _LONGEST)
+        has_converged = previous is not None and abs(step) <= _CLOSE
+        if has_converged:
+            return _Root(log_noise + step, -min(slope, STEEPEST))
+        previous = (log_noise, excess)
+        log_noise += step
+    return None
+
+
+def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
+    """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem."""
+    poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
+    if rate == 1.0 or distance / poisson_noise > LARGEST_RATIO:
+        return poisson_noise
+    # The variance of one round at the noise must be that of μ². It takes at most twice the noise of Poisson batches.
+    variance = (central_mu(target) / rate) ** 2 / rounds
+    is_too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)
+    start = math.log(poisson_noise)
+    _, log_noise = bisect_reals(is_too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)
+    return math.exp(log_noise)
+
+
+def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
+    """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`."""
+    mu = min(distance / noise, LARGEST_RATIO)
+    smaller = batch_variance(mu * math.exp(-_STEP), rate)
+    larger = batch_variance(mu * math.exp(_STEP), rate)
+    fall = 0.25 * math.log(larger / smaller) / _STEP
+    return -min(max(rise(target) * fall, 0.1), STEEPEST)
