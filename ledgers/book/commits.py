@@ -115,6 +115,26 @@ def commit_together(
         Again: another process used one of the keys meanwhile.
         NotReconciled: the log lacks entries that it had before.
     """
+    moves = _commit_in_memory(connection, desk, requests, now)
+    made = [move for move in moves if move is not None]
+    answers = iter(desk.write_all(connection, made) if made else ())
+    return [None if move is None else next(answers) for move in moves]
+
+
+def _commit_in_memory(
+    connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
+) -> list[LoggedMove | None]:
+    """Lock the ledgers, make the commits, and write the changed rows. The log is not written.
+
+    Args:
+        connection: connection of a durable transaction that has locked no ledgers yet.
+        desk: checks the rows of the ledgers against the log.
+        requests: the commits.
+        now: present time in seconds since 1970.
+
+    Returns:
+        The records for the log of each commit; None for a skipped one.
+    """
     identifiers = {request.reservation for request in requests}
     names = reservations.ledgers_of(connection, {(request.key.tenant, request.reservation) for request in requests})
     if not names:
@@ -122,17 +142,14 @@ def commit_together(
     lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
     used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
-    made: dict[int, LoggedMove] = {}
-    for index, request in enumerate(requests):
+    moves: list[LoggedMove | None] = []
+    for request in requests:
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
-        if records is not None:
-            made[index] = LoggedMove(request.key, None, records)
-    if not made:
-        return [None] * len(requests)
-    group.write()
-    answers = dict(zip(made, desk.write_all(connection, list(made.values())), strict=True))
-    return [answers.get(index) for index in range(len(requests))]
+        moves.append(None if records is None else LoggedMove(request.key, None, records))
+    if any(move is not None for move in moves):
+        group.write()
+    return moves
 
 
 class _Group:

@@ -350,13 +350,19 @@ def _answers(
         signing_key: key that signs the head and the receipts.
     """
     checkpoint = checkpoints.sign(checkpoints.of_tree(tree, signing_key.name), signing_key)
-    with_receipts = [row for move, rows in zip(moves, rows_by_move, strict=True) if move.answer is None for row in rows]
+    rows: list[EntryRow] = []  # the entries that need a receipt
+    for move, rows_of_move in zip(moves, rows_by_move, strict=True):
+        if move.answer is None:
+            rows += rows_of_move
     # One call for all moves verifies the checkpoint only once.
-    receipts = make_all(tree, [(row.seq, entry(row)) for row in with_receipts], checkpoint, signing_key)
-    record_of = {row.seq: receipt.record for row, receipt in zip(with_receipts, receipts, strict=True)}
+    receipts = make_all(tree, [(row.seq, entry(row)) for row in rows], checkpoint, signing_key)
+    receipt_of = {row.seq: receipt.record for row, receipt in zip(rows, receipts, strict=True)}
     answers: list[JsonRecord] = []
-    for move, rows in zip(moves, rows_by_move, strict=True):
-        answers.append({"receipts": [record_of[row.seq] for row in rows]} if move.answer is None else move.answer)
+    for move, rows_of_move in zip(moves, rows_by_move, strict=True):
+        if move.answer is None:
+            answers.append({"receipts": [receipt_of[row.seq] for row in rows_of_move]})
+        else:
+            answers.append(move.answer)
     return answers
 
 

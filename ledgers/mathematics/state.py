@@ -253,13 +253,18 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
     return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
 
 
-def minus(some: Amounts, other: Amounts) -> Amounts:
-    """Subtract the second amounts from the first, part by part. An absent part is zero.
+def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
+    """Subtract amounts part by part. An absent part is zero.
+
+    Args:
+        amounts: amounts by the names of their parts.
+        subtracted: amounts to subtract.
 
     Raises:
         ValueError: a difference would be negative.
     """
-    difference = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
+    names = {**amounts, **subtracted}
+    difference = {name: less(amounts.get(name, ZERO), subtracted.get(name, ZERO)) for name in names}
     if any(amount < 0 for amount in difference.values()):
         raise ValueError("more would be taken back than there is")
     return difference

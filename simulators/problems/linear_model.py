@@ -64,20 +64,6 @@ class LinearModelProblem(FiniteProblem):
         radius = 0.5 * diameter
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
         minimum = _minimum(mean, radius)
-        steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
-        centre = mean.value(np.zeros(population.features.shape[-1]))
-        constants = Constants(
-            lipschitz=steepest + strong_convexity * radius,
-            smoothness=loss.curvature + strong_convexity,
-            strong_convexity=strong_convexity,
-            diameter=diameter,
-            gradient_std=_gradient_std(loss, population, radius),
-            heterogeneity=_heterogeneity(loss, population, radius),
-            optimum_norm=float(np.linalg.norm(minimum.model)),
-            optimum_value=minimum.lower_bound,
-            optimum_gap=minimum.gap,
-            initial_gap=max(centre - minimum.lower_bound, 0.0) * SAFE,
-        )
         return cls(
             loss=loss,
             population=population,
@@ -86,7 +72,7 @@ class LinearModelProblem(FiniteProblem):
             radius=radius,
             strong_convexity=strong_convexity,
             objective=objective,
-            constants=constants,
+            constants=_constants(population, mean, minimum, radius),
             minimiser=minimum.model,
             described=described,
             held_out=held_out,
@@ -159,6 +145,32 @@ class MeanLoss:
         """Return the gradient of the objective at one model."""
         slopes: Floats = self.weights * self.loss.slope(self.features @ model, self.targets)
         return slopes @ self.features + self.strong_convexity * model
+
+
+def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius: float) -> Constants:
+    """Return the constants of the problem on a ball around 0.
+
+    Args:
+        population: records of all clients.
+        mean: mean loss of all records.
+        minimum: its certified minimum on the ball.
+        radius: radius of the ball.
+    """
+    loss, strong_convexity = mean.loss, mean.strong_convexity
+    steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
+    initial_value = mean.value(np.zeros(population.features.shape[-1]))
+    return Constants(
+        lipschitz=steepest + strong_convexity * radius,
+        smoothness=loss.curvature + strong_convexity,
+        strong_convexity=strong_convexity,
+        diameter=2.0 * radius,
+        gradient_std=_gradient_std(loss, population, radius),
+        heterogeneity=_heterogeneity(loss, population, radius),
+        optimum_norm=float(np.linalg.norm(minimum.model)),
+        optimum_value=minimum.lower_bound,
+        optimum_gap=minimum.gap,
+        initial_gap=max(initial_value - minimum.lower_bound, 0.0) * SAFE,
+    )
 
 
 def _minimum(mean: MeanLoss, radius: float) -> Minimum:

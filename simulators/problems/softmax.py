@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 
 from epsilond.simulators.problems.finite_problem import AT_ONCE, SAFE, FiniteProblem
 from epsilond.simulators.problems.held_out import HeldOut
-from epsilond.simulators.problems.minimum import least_on_ball
+from epsilond.simulators.problems.minimum import Minimum, least_on_ball
 from epsilond.simulators.problems.populations import Population
 from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
 
@@ -63,33 +63,8 @@ class SoftmaxProblem(FiniteProblem):
             held_out: test records, if any.
         """
         radius = 0.5 * diameter
-        features, targets, weights = population.distinct()
-        mean = MeanSoftmax(features, targets, weights, classes, strong_convexity)
-        largest_eigenvalue = float(np.linalg.svd(np.sqrt(weights)[:, None] * features, compute_uv=False)[0]) ** 2
-        minimum = least_on_ball(
-            mean.value,
-            mean.gradient,
-            dimension=classes * features.shape[1],
-            radius=radius,
-            smoothness=CURVATURE * largest_eigenvalue * SAFE + strong_convexity,
-            scale=math.log(classes) + 2.0 * math.sqrt(2.0) * radius + strong_convexity * radius * radius,
-            iterations=math.ceil(PRODUCTS / (features.size * classes)),
-        )
-        centre = mean.value(np.zeros(classes * features.shape[1]))
-        norms = np.linalg.norm(population.features, axis=-1)
-        slopes = steepest(radius * norms, classes) * norms
-        constants = Constants(
-            lipschitz=float(steepest(np.asarray(radius), classes)) + strong_convexity * radius,
-            smoothness=CURVATURE + strong_convexity,
-            strong_convexity=strong_convexity,
-            diameter=diameter,
-            gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
-            heterogeneity=_heterogeneity(population, slopes, classes, radius),
-            optimum_norm=float(np.linalg.norm(minimum.model)),
-            optimum_value=minimum.lower_bound,
-            optimum_gap=minimum.gap,
-            initial_gap=max(centre - minimum.lower_bound, 0.0) * SAFE,
-        )
+        mean = MeanSoftmax(*population.distinct(), classes, strong_convexity)
+        minimum = _minimum(mean, radius)
         return cls(
             population=population,
             mean=mean,
@@ -97,7 +72,7 @@ class SoftmaxProblem(FiniteProblem):
             radius=radius,
             strong_convexity=strong_convexity,
             objective=objective,
-            constants=constants,
+            constants=_constants(population, mean, minimum, radius),
             minimiser=minimum.model,
             described=described,
             held_out=held_out,
@@ -237,6 +212,56 @@ def errors_of(outputs: Floats, targets: Floats) -> Floats:
     probabilities = exponentials / np.sum(exponentials, axis=-1, keepdims=True)
     errors: Floats = probabilities - (targets[..., None] == np.arange(outputs.shape[-1]))
     return errors
+
+
+def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
+    """Find the minimum of the mean loss on the ball of a radius around 0, with a certified gap.
+
+    The number of iterations is limited, so that the search multiplies about `PRODUCTS` pairs of numbers at most.
+
+    Args:
+        mean: the mean loss and its gradient.
+        radius: radius of the ball.
+    """
+    weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
+    largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
+    ridge = mean.strong_convexity * radius * radius
+    return least_on_ball(
+        mean.value,
+        mean.gradient,
+        dimension=mean.classes * mean.features.shape[1],
+        radius=radius,
+        smoothness=CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity,
+        scale=math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge,
+        iterations=math.ceil(PRODUCTS / (mean.features.size * mean.classes)),
+    )
+
+
+def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radius: float) -> Constants:
+    """Return the constants of the problem on a ball around 0.
+
+    Args:
+        population: records of all clients.
+        mean: mean loss of all records.
+        minimum: its certified minimum on the ball.
+        radius: radius of the ball.
+    """
+    classes, strong_convexity = mean.classes, mean.strong_convexity
+    norms = np.linalg.norm(population.features, axis=-1)
+    slopes = steepest(radius * norms, classes) * norms
+    initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
+    return Constants(
+        lipschitz=float(steepest(np.asarray(radius), classes)) + strong_convexity * radius,
+        smoothness=CURVATURE + strong_convexity,
+        strong_convexity=strong_convexity,
+        diameter=2.0 * radius,
+        gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
+        heterogeneity=_heterogeneity(population, slopes, classes, radius),
+        optimum_norm=float(np.linalg.norm(minimum.model)),
+        optimum_value=minimum.lower_bound,
+        optimum_gap=minimum.gap,
+        initial_gap=max(initial_value - minimum.lower_bound, 0.0) * SAFE,
+    )
 
 
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:

@@ -303,15 +303,21 @@ def connect(address: str) -> Client:
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Return host and port of a scheduler's address such as tcp://10.0.0.1:8786.
+    """Split the address of a Dask scheduler into host and port.
+
+    Args:
+        address: such as `tcp://10.0.0.1:8786`.
+
+    Returns:
+        The host and the port.
 
     Raises:
         ClusterError: the address has no scheme tcp or tls, no host or no port.
     """
-    parts = urlsplit(address)
-    with suppress(ValueError):
-        if parts.scheme in ("tcp", "tls") and parts.hostname and parts.port:
-            return parts.hostname, parts.port
+    url = urlsplit(address)
+    with suppress(ValueError):  # the port is not a number, or out of range
+        if url.scheme in ("tcp", "tls") and url.hostname and url.port:
+            return url.hostname, url.port
     raise ClusterError("the address of a scheduler is written as tcp://10.0.0.1:8786 or tls://10.0.0.1:8786")
 
 
