@@ -41,11 +41,10 @@ def profile_from_trade_off(
         backward = _profile_of([(beta, alpha) for alpha, beta in points])
     if not symmetric:
         return DeclaredProfile(points=tuple(forward.items()), reverse=tuple(backward.items()))
-    both = []
-    for epsilon in sorted({*forward, *backward}):
-        values = [side[epsilon] for side in (forward, backward) if epsilon in side]
-        both.append((epsilon, min(values)))
-    return DeclaredProfile(points=tuple(both))
+    smaller = dict(forward)
+    for epsilon, delta in backward.items():
+        smaller[epsilon] = min(delta, smaller.get(epsilon, delta))
+    return DeclaredProfile(points=tuple(sorted(smaller.items())))
 
 
 def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[Decimal, Decimal]]:
