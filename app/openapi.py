@@ -86,7 +86,12 @@ def _compact(value: object) -> str:
 
 
 def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
-    """Return the differences between the files under `root` and the wanted files, as lines of unified diffs."""
+    """Return the differences between the files under `root` and the wanted files, as lines of unified diffs.
+
+    Args:
+        wanted: text of each file by its path relative to `root`.
+        root: folder of the present files.
+    """
     present = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
     for path in sorted(wanted.keys() | present.keys()):

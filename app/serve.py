@@ -197,6 +197,10 @@ def server(app: FastAPI, settings: Settings) -> Server:
     """Return the server of an application; its log lines go to the root logger of the standard library.
 
     The event loop is uvloop's if uvloop is installed.
+
+    Args:
+        app: the application.
+        settings: settings of the service.
     """
     config = uvicorn.Config(
         app,

@@ -205,6 +205,10 @@ def _has_formula(theorem: Theorem) -> bool:
 def _require_formula(by_id: Mapping[str, Theorem], name: str) -> None:
     """Reject the id of a theorem that is unknown or has no formula.
 
+    Args:
+        by_id: all theorems by id.
+        name: the id.
+
     Raises:
         Problem: the id is unknown, or the theorem has no formula.
     """

@@ -129,6 +129,10 @@ class Leases(Reading):
     def cancel(self, owner: str, identifier: str) -> Record | None:
         """Cancel a job that no replica runs, or request the cancellation, which its replica reads at the next beat.
 
+        Args:
+            owner: owner of the job.
+            identifier: id of the job.
+
         Returns:
             The job after the change; None if this owner has no job with this id.
         """

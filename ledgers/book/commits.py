@@ -15,14 +15,16 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.errors import EpsilondError, LedgerExhausted
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, States, entry
+from epsilond.ledgers.book.owning import require_setting
 from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.mathematics.what_if import add_nearest
 from epsilond.ledgers.requests import SECONDS, ReserveAsked
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
 from epsilond.ledgers.store.keys import RequestKey
@@ -270,6 +272,49 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
     state = next(iter(after.values())).reservations[held.id].state  # the same in all ledgers
     is_over = all(holding.committed == holding.count for holding in holdings)
     return replace(held, state=state, holdings=tuple(holdings), expires=None if is_over else held.expires)
+
+
+def states_after_reserve(request: ReserveRequest, states: States, evaluate: Evaluate) -> dict[str, LedgerState]:
+    """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
+
+    Args:
+        request: the requested runs.
+        states: rows and present state of each ledger, by its id.
+        evaluate: runs a slow, picklable computation and returns its result.
+
+    Raises:
+        InvalidInput: the job names another relation or unit than a ledger's.
+        LedgerExhausted: the job does not fit one of the ledgers.
+    """
+    for _, state in states.values():
+        require_setting(state, request.job)
+    after = {}
+    for name, (_, state) in states.items():
+        if request.is_quick:
+            after[name] = moves.reserve(state, request.reservation, **request.job.job)
+        else:
+            after[name] = _reserve_in_slot(state, request, evaluate)
+    return after
+
+
+def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Evaluate) -> LedgerState:
+    """Return a ledger after one of its slots paid for a job. The cost may take seconds to compute.
+
+    Args:
+        state: the ledger.
+        request: the requested runs.
+        evaluate: runs a slow, picklable computation and returns its result.
+
+    Raises:
+        LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
+    """
+    job = request.job.job
+    try:
+        after: LedgerState = evaluate(partial(moves.reserve, state, request.reservation, **job))
+    except LedgerExhausted as refused:  # the search for nearest jobs is for slots only and takes no item
+        slot_job = {name: value for name, value in job.items() if name != "item"}
+        raise evaluate(partial(add_nearest, refused, state, **slot_job)) from None
+    return after
 
 
 def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:

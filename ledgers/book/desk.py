@@ -169,6 +169,10 @@ class Desk:
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
         """Return the stored answer to the same request of this caller with this key; None if there is none.
 
+        Args:
+            connection: connection to read on.
+            key: idempotency key of the request, with its caller and the fingerprint of its content.
+
         Raises:
             KeyReused: the key came with another request.
         """
@@ -223,6 +227,10 @@ class Desk:
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
         """Check that the rows of ledgers agree with their newest log entries.
+
+        Args:
+            connection: connection on which the ledgers were read.
+            states: rows and state of each ledger, by its id.
 
         Raises:
             NotReconciled: the rows of a ledger differ from its newest entry. The error names the first such ledger.
@@ -303,6 +311,10 @@ class Desk:
 
 def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
     """Return the state of a ledger from its rows and its reservations.
+
+    Args:
+        row: rows of the ledger.
+        held: its reservations.
 
     Raises:
         NotReconciled: the rows are not valid, so that they were changed outside the service.

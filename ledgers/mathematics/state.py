@@ -234,6 +234,25 @@ class LedgerState:
             return replace(self, plan=(*self.plan, item))
         return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
 
+    def with_runs(self, name: str, *, reserved: int = 0, committed: int = 0, credit: int = 0) -> LedgerState:
+        """Return the state in which the numbers of runs of an item of the plan have changed.
+
+        Args:
+            name: name of the item, which must exist.
+            reserved: change of the number of reserved runs.
+            committed: change of the number of committed runs.
+            credit: change of the number of free runs that were paid for before.
+        """
+        item = self.item(name)
+        assert item is not None  # items are never removed from a ledger
+        changed = replace(
+            item,
+            reserved=item.reserved + reserved,
+            committed=item.committed + committed,
+            credit=item.credit + credit,
+        )
+        return self.with_item(changed)
+
     def with_slot(self, slot: Slot) -> LedgerState:
         """Return the state with this slot in place of the slot of its kind."""
         return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))

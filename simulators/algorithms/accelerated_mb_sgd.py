@@ -122,6 +122,10 @@ class AcceleratedMbSgdRun(AcceleratedShape):
 def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
     """Return the participants and batches of a run on a problem, after checking that they fit.
 
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
     Raises:
         InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
             assume more strong convexity than the problem has.

@@ -188,6 +188,10 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
     """Estimate the work of one repetition: gradients, and about 40 operations per rounded coordinate.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run; its noise may be unknown.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     coordinates = float(run.participants * problem.dimension)

@@ -158,6 +158,10 @@ class MbSgdRun(MbSgdShape):
 def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
     """Return the participants and batches of a run on a problem, after checking that they fit.
 
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """

@@ -232,6 +232,10 @@ def simulate(
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Raise an error if a run lacks noise parameters, or has more participants than clients.
 
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
     Raises:
         InvalidInput: at the field concerned.
     """

@@ -284,16 +284,38 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
     """
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
-    clients, size, _ = population.features.shape
+    size = population.features.shape[1]
     largest_gradients = np.sum(slopes[:, population.shared :], axis=1) / size
+    deviations = _deviations_at_zero(population, classes) + _growth(population.features, radius)
     first_bound = float(np.mean(np.square(largest_gradients)))
-    errors = errors_of(np.zeros((clients, size, classes)), population.targets)
-    gradients_at_zero = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
-    deviations_at_zero = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
-    # The squared largest singular value of the features is P‖S_i‖.
-    eigenvalues = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
-    all_features = population.features.reshape(clients * size, -1)
-    eigenvalue_of_all = np.linalg.svd(all_features, compute_uv=False)[0] ** 2 / clients
-    growth = CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_all) / size
-    second_bound = float(np.mean(np.square(deviations_at_zero + growth)))
+    second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE
+
+
+def _deviations_at_zero(population: Population, classes: int) -> Floats:
+    """Return ‖∇F_i(0) − ∇F(0)‖ for each client i, the distance of its mean gradient at 0 from that of all clients.
+
+    Args:
+        population: records of all clients.
+        classes: number of classes.
+    """
+    clients, size, _ = population.features.shape
+    errors = errors_of(np.zeros((clients, size, classes)), population.targets)
+    gradients = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
+    distances: Floats = np.linalg.norm(gradients - np.mean(gradients, axis=0), axis=-1)
+    return distances
+
+
+def _growth(features: Floats, radius: float) -> Floats:
+    """Return a bound a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
+
+    Args:
+        features: features of the records, (clients, P, d).
+        radius: norm r of the models.
+    """
+    clients, size, _ = features.shape
+    # The squared largest singular value of a client's features is P‖S_i‖.
+    eigenvalues = np.linalg.svd(features, compute_uv=False)[..., 0] ** 2
+    eigenvalue_of_mean = np.linalg.svd(features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
+    growth: Floats = CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_mean) / size
+    return growth

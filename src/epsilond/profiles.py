@@ -50,6 +50,13 @@ def profile_from_trade_off(
 def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[Decimal, Decimal]]:
     """Return the points as exact decimals, after checks of their range and order.
 
+    Args:
+        alphas: false positive rates.
+        betas: false negative rates.
+
+    Returns:
+        Pairs of a false positive and a false negative rate.
+
     Raises:
         InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.
     """

@@ -54,8 +54,8 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
         InvalidInput: with all faults of names, types and ranges. Combinations are checked if each field is valid.
     """
     reader = _Reader()
-    made: T = reader.result(reader.fields(request, given, at))
-    return made
+    instance: T = reader.result(reader.fields(request, given, at))
+    return instance
 
 
 def read_value(annotation: object, value: object, *, at: str) -> Any:
@@ -268,28 +268,8 @@ class _Reader:
             given: values of the fields by name.
             at: JSON pointer to the request.
         """
-        faults_before = len(self.faults)
-        values = self._field_values(request, given, at)
-        if len(self.faults) > faults_before:
-            return _FAULTY
-        try:
-            return request(**values)
-        except InvalidInput as error:
-            self.faults += [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
-            return _FAULTY
-
-    def _field_values(self, request: Any, given: JsonObject, at: str) -> JsonRecord:
-        """Convert the fields of a request. Add a fault for each value that is missing, invalid or of an unknown name.
-
-        Args:
-            request: the request class.
-            given: values of the fields by name.
-            at: JSON pointer to the request.
-
-        Returns:
-            The values of the present fields, by name. A value with a fault is `_FAULTY`.
-        """
         declared = _fields(request)
+        faults_before = len(self.faults)
         values: JsonRecord = {}
         for name, field in declared.items():
             if name not in given:
@@ -305,7 +285,13 @@ class _Reader:
         for name in given:
             if name not in declared:
                 self.faults.append(self._unknown(name, declared, at))
-        return values
+        if len(self.faults) > faults_before:
+            return _FAULTY
+        try:
+            return request(**values)
+        except InvalidInput as error:
+            self.faults += [Fault(at + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
+            return _FAULTY
 
     def add_fault(self, at: str, message: str, shape: _Shape) -> object:
         """Add a fault to `faults`, and return `_FAULTY`, the result of converting an invalid value.

@@ -174,6 +174,10 @@ def interrupt_on_sigterm() -> Iterator[None]:
 def write_figure(answer: object, path: Path) -> None:
     """Draw the answer into a file.
 
+    Args:
+        answer: answer of a simulation.
+        path: the file; its suffix determines the format.
+
     Raises:
         InvalidInput: the file cannot be written.
     """

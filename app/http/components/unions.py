@@ -57,7 +57,12 @@ def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset())
 
 
 def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
-    """Return the object schema that replaces a tagged union, as `merge_unions` describes it."""
+    """Return the object schema that replaces a tagged union, as `merge_unions` describes it.
+
+    Args:
+        schemas: all schemas by name.
+        union: a union of object schemas that a member distinguishes, the tag.
+    """
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
     members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}

@@ -66,6 +66,10 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
     """Return the message about an event to an endpoint, which is due at once.
 
     The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
+
+    Args:
+        event: the event.
+        endpoint: the endpoint that gets the message.
     """
     name = hashlib.sha256(f"{endpoint.id}\n{event.kind}\n{event.key}".encode()).hexdigest()[:32]
     body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})

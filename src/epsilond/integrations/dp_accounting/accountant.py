@@ -231,6 +231,10 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         """Add `count` runs of an event to the account.
 
         An event without noise makes ε infinite from then on.
+
+        Args:
+            event: the event, which was checked before.
+            count: number of runs, at least 0.
         """
         try:
             runs = self._count_parts(event, count)
