@@ -49,15 +49,19 @@ def texts(app: FastAPI) -> Mapping[Path, str]:
 
 
 def _render_by_lines(document: JsonObject) -> str:
-    """Return the document as JSON with one line per operation and schema, so that a diff shows only changed ones."""
-    parts = {}
-    for name, part in document.items():
+    """Return the document as JSON with one line per operation and schema, so that a diff shows only changed ones.
+
+    Args:
+        document: the OpenAPI document.
+    """
+    texts = {}
+    for name, member in document.items():
         if name in ("paths", "components"):
-            groups = {group: _lines(_compact_members(members), depth=2) for group, members in part.items()}
-            parts[name] = _lines(groups, depth=1)
+            groups = {group: _lines(_compact_members(members), depth=2) for group, members in member.items()}
+            texts[name] = _lines(groups, depth=1)
         else:
-            parts[name] = _compact(part)
-    return _lines(parts, depth=0) + "\n"
+            texts[name] = _compact(member)
+    return _lines(texts, depth=0) + "\n"
 
 
 def _compact_members(members: JsonObject) -> dict[str, str]:
@@ -82,7 +86,12 @@ def _compact(value: object) -> str:
 
 
 def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
-    """Return the differences between the files under `root` and the wanted files, as lines of unified diffs."""
+    """Return the differences between the files under `root` and the wanted files, as lines of unified diffs.
+
+    Args:
+        wanted: text of each file by its path relative to `root`.
+        root: folder of the present files.
+    """
     present = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
     for path in sorted(wanted.keys() | present.keys()):

@@ -6,7 +6,7 @@ import errno
 import gc
 import socket
 from contextlib import ExitStack
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import structlog
@@ -119,21 +119,34 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
         addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
         raise ValueError(f"{PREFIX}HOST: {host} is not an address of this machine: {error.strerror}") from None
-    listeners: list[socket.socket] = []
-    for family, kind, protocol, _, address in dict.fromkeys(addresses):
-        listener = socket.socket(family, kind, protocol)
-        listeners.append(listener)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:  # another listener has the IPv4 addresses
-            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        try:
-            listener.bind(address)
-            listener.listen(BACKLOG)
-        except OSError as error:
-            for opened in listeners:
-                opened.close()
-            raise ValueError(_describe_bind_error(error, host, port)) from None
+    with ExitStack() as opened:
+        listeners = []
+        for family, kind, protocol, _, address in dict.fromkeys(addresses):
+            listener = opened.enter_context(socket.socket(family, kind, protocol))
+            try:
+                _listen(listener, address)
+            except OSError as error:
+                raise ValueError(_describe_bind_error(error, host, port)) from None
+            listeners.append(listener)
+        opened.pop_all()  # without an error, the sockets stay open
     return listeners
+
+
+def _listen(listener: socket.socket, address: Any) -> None:
+    """Bind a socket to an address, and let it accept connections.
+
+    Args:
+        listener: a new TCP socket.
+        address: address of the socket's family, as `getaddrinfo` returns it.
+
+    Raises:
+        OSError: the address cannot be used.
+    """
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if listener.family == socket.AF_INET6:  # another listener has the IPv4 addresses
+        listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    listener.bind(address)
+    listener.listen(BACKLOG)
 
 
 def _describe_bind_error(error: OSError, host: str, port: int) -> str:
@@ -184,6 +197,10 @@ def server(app: FastAPI, settings: Settings) -> Server:
     """Return the server of an application; its log lines go to the root logger of the standard library.
 
     The event loop is uvloop's if uvloop is installed.
+
+    Args:
+        app: the application.
+        settings: settings of the service.
     """
     config = uvicorn.Config(
         app,

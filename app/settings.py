@@ -55,16 +55,22 @@ SHARE_OF_A_MINUTE = 45.0
 
 
 def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read."""
+    """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read.
+
+    Args:
+        environment: environment variables by name.
+        fields: names of the settings, without the prefix.
+    """
     settings = [name.upper() for name in fields]
     for variable in sorted(map(str.upper, environment)):
-        name = variable.removeprefix(PREFIX)
         is_foreign = variable in OF_CLIENTS or OF_KUBERNETES.search(variable) is not None
-        if not variable.startswith(PREFIX) or name in settings or is_foreign:
+        if is_foreign or not variable.startswith(PREFIX):
             continue
-        nearest = near(name, settings)
-        hint = f"; near it is {PREFIX}{nearest[0]}" if nearest else ""
-        yield f"{variable}: is not a setting{hint}"
+        name = variable.removeprefix(PREFIX)
+        if name not in settings:
+            similar = near(name, settings)
+            hint = f"; near it is {PREFIX}{similar[0]}" if similar else ""
+            yield f"{variable}: is not a setting{hint}"
 
 
 Count = Annotated[int, Field(ge=0)]

@@ -147,6 +147,10 @@ def _import_layers(values: Array | Sequence[Array], records: bool, pointer: str)
 def _count_records(layers: Sequence[_Layer], pointer: str) -> int:
     """Return the number of records, the common length of the first axes of all layers.
 
+    Args:
+        layers: arrays of the layers, at least one.
+        pointer: JSON pointer to the values, for errors.
+
     Raises:
         InvalidInput: a layer has no axis, or the lengths differ.
     """
@@ -187,6 +191,10 @@ def _import_array(values: Array, pointer: str) -> tuple[AnyNumbers, Restorer]:
 
 def _array_namespace(values: Array, pointer: str) -> Array:
     """Return the module that has the function `from_dlpack` of an array's library.
+
+    Args:
+        values: an array of any library.
+        pointer: JSON pointer to the values, for errors.
 
     Raises:
         InvalidInput: the library has no such function.

@@ -95,8 +95,8 @@ class _BlockWeights:
         starts = powers(decay(exact_product(self.decay_rate, self.width), precision), self.blocks, precision)
         full = self.of_levels(self.width, precision)
         last = self.of_levels(self.last_width, precision)
-        low = _block_weights(starts.low, decay_factor[0], sum(full.low), sum(last.low), precision)
-        rounded_down = _block_weights(starts.high, decay_factor[1], sum(full.high), sum(last.high), precision)
+        low = _block_weights(starts.low, decay_factor.low, sum(full.low), sum(last.low), precision)
+        rounded_down = _block_weights(starts.high, decay_factor.high, sum(full.high), sum(last.high), precision)
         high = [weight + 1 for weight in rounded_down]
         weight_of_zero = 1 << precision
         signed_low = (*reversed(low), weight_of_zero, *low)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,23 +33,35 @@ Weights = Callable[[int], IntegerBounds]
 """A function from a precision to bounds on the weights of all outcomes, in units of 2^−precision."""
 
 
-def decay(rate: Decimal, precision: int) -> tuple[int, int]:
-    """Return a lower and an upper bound on e^−rate, in units of 2^−precision.
+class UnitBounds(NamedTuple):
+    """Bounds on a number in [0, 1], in units of 2^−precision.
+
+    Attributes:
+        low: lower bound, at least 0.
+        high: upper bound.
+    """
+
+    low: int
+    high: int
+
+
+def decay(rate: Decimal, precision: int) -> UnitBounds:
+    """Return bounds on e^−rate, in units of 2^−precision.
 
     Args:
         rate: exponent, at least 0.
         precision: number of binary digits.
     """
+    unit = 1 << precision
     if rate == 0:
-        return 1 << precision, 1 << precision
-    context = decimal.Context(
-        prec=math.ceil(precision * math.log10(2.0)) + 10, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[]
-    )
+        return UnitBounds(unit, unit)
+    digits = math.ceil(precision * math.log10(2.0)) + 10
+    context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[])
     # The power is correctly rounded and at most 1, so its error is far below one unit. `copy_negate` is exact, while a
     # minus sign would round the rate to the digits of the current context.
     power = context.exp(rate.copy_negate())
-    scaled = int(context.multiply(power, Decimal(1 << precision)).to_integral_value(decimal.ROUND_FLOOR))
-    return max(scaled - 1, 0), scaled + 2
+    scaled = int(context.multiply(power, Decimal(unit)).to_integral_value(decimal.ROUND_FLOOR))
+    return UnitBounds(max(scaled - 1, 0), scaled + 2)
 
 
 def exact_product(rate: float, count: int) -> Decimal:

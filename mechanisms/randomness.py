@@ -83,24 +83,36 @@ class Secure:
         A sum has far more preimages than a single number. So the rounded value reveals less about the random bits
         (Holohan and Braghin 2021). The numbers are still floating point: their size is at most 19, and some doubles
         never occur.
+
+        Args:
+            shape: shape of the array of numbers.
         """
         count = math.prod(shape)
         total = np.zeros(count)
         for _ in range(SUMMANDS):
-            radius = np.sqrt(-2.0 * np.log(np.ldexp(self.words((count,)).astype(np.float64) + 0.5, -WORD)))
+            uniform = np.ldexp(self.words((count,)).astype(np.float64) + 0.5, -WORD)  # in (0, 1]
+            radius = np.sqrt(-2.0 * np.log(uniform))
             # The sine of the same angle is not used: the sum of a sine and a cosine term is again a single number.
             total += radius * np.cos(2.0 * math.pi * self.uniform((count,)))
         return np.asarray(total / math.sqrt(SUMMANDS)).reshape(shape)
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Draw independent events of exactly a probability in [0, 1]; 64 bits decide most, and more bits the rest."""
-        scaled = Fraction(probability) * (1 << WORD)
-        floor = scaled.numerator // scaled.denominator
-        if floor >= 1 << WORD:
+        """Draw independent events, each with exactly the given probability.
+
+        An event happens if a uniform number in [0, 1) is below the probability. The first 64 bits of the number decide
+        this, unless they equal those of the probability. Then more bits are drawn.
+
+        Args:
+            probability: probability in [0, 1], read as the exact fraction that the double is.
+            shape: shape of the array of events.
+        """
+        first_bits = math.floor(Fraction(probability) * (1 << WORD))
+        if first_bits >= 1 << WORD:
             return np.ones(shape, dtype=np.bool_)
         words = self.words(shape)
-        happens = np.asarray(words < np.uint64(floor))
-        for place in map(tuple, np.argwhere(words == np.uint64(floor)).tolist()):
+        happens = np.asarray(words < np.uint64(first_bits))
+        is_undecided = words == np.uint64(first_bits)
+        for place in map(tuple, np.argwhere(is_undecided).tolist()):
             happens[place] = is_below(int(words[place]), Fraction(probability), self, place)
         return happens
 

@@ -52,7 +52,12 @@ def randomized_response(
 
 @functools.lru_cache(maxsize=8)
 def _truth_or_lie(epsilon: float, categories: int) -> Inversion:
-    """Return the distribution with weight 1 on outcome 0 (truth) and (k − 1) e^−ε on outcome 1 (lie)."""
+    """Return the distribution with weight 1 on outcome 0 (truth) and (k − 1) e^−ε on outcome 1 (lie).
+
+    Args:
+        epsilon: ε of randomized response.
+        categories: number k of categories.
+    """
 
     def weights(precision: int) -> IntegerBounds:
         """Return bounds on both weights, in units of 2^−precision."""

@@ -67,14 +67,28 @@ def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[Ce
     """
     cells = [CELL_MAKERS[answer.kind](cell, answer) for cell, answer in answers]
     if preset.curve:
-        return tuple(part for cell in cells for part in _split_curve(cell, preset.across.name))
+        return tuple(point for cell in cells for point in _split_curve(cell, preset.across.name))
     if preset.tuned is None:
         return tuple(cells)
+    groups = _group_cells(cells, without=preset.tuned.name)
+    return tuple(_merge_tuned(group, preset.tuned.name) for group in groups)
+
+
+def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[CellAnswer]]:
+    """Group cells that have the same place on all axes except one.
+
+    Args:
+        cells: cells of one experiment.
+        without: name of the axis that is ignored.
+
+    Returns:
+        The groups, in the order of their first cells.
+    """
     groups: dict[tuple[object, ...], list[CellAnswer]] = {}
     for cell in cells:
-        fixed_values = tuple(value for name, value in cell.place.items() if name != preset.tuned.name)
-        groups.setdefault(fixed_values, []).append(cell)
-    return tuple(_best(group, preset.tuned.name) for group in groups.values())
+        place = tuple(value for axis, value in cell.place.items() if axis != without)
+        groups.setdefault(place, []).append(cell)
+    return list(groups.values())
 
 
 def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
@@ -92,7 +106,7 @@ def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
         yield replace(cell, place={**cell.place, axis: place}, scores=scores, published=published)
 
 
-def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
+def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     """Merge cells that differ only in a tuned value, such as the step size, so that each run has its own best value.
 
     The result is the cell in which the private run has the least mean excess risk. Each compared run is taken from the
@@ -106,12 +120,11 @@ def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
     chosen = {"private": best.place[tuned]}
     excess, scores = {}, {}
     for run in best.beside or {}:
-        measured = [(cell, (cell.beside or {})[run]) for cell in cells]
-        best_cell, best_excess = min(measured, key=lambda cell_and_excess: _mean(cell_and_excess[1]))
-        excess[run] = best_excess
-        chosen[run] = best_cell.place[tuned]
-        if best_cell.scores_beside is not None:
-            scores[run] = best_cell.scores_beside[run]
+        best_of_run = _least_compared(cells, run)
+        excess[run] = _compared_excess(best_of_run, run)
+        chosen[run] = best_of_run.place[tuned]
+        if best_of_run.scores_beside is not None:
+            scores[run] = best_of_run.scores_beside[run]
     return replace(
         best,
         place={name: value for name, value in best.place.items() if name != tuned},
@@ -119,6 +132,27 @@ def _best(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
         scores_beside=scores or None,
         tuned=chosen,
     )
+
+
+def _least_compared(cells: Sequence[CellAnswer], run: str) -> CellAnswer:
+    """Return the cell in which a comparison run has the least mean excess risk.
+
+    Args:
+        cells: cells that all have the run, at least one.
+        run: name of the run.
+    """
+    return min(cells, key=lambda cell: _mean(_compared_excess(cell, run)))
+
+
+def _compared_excess(cell: CellAnswer, run: str) -> Measured:
+    """Return the measured excess risk of a comparison run, which the cell must have.
+
+    Args:
+        cell: cell of a risk simulation.
+        run: name of the run.
+    """
+    assert cell.beside is not None  # cells that differ in a tuned value have the same runs
+    return cell.beside[run]
 
 
 def _excess(cell: CellAnswer) -> float:

@@ -13,7 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import combinations
+from typing import NamedTuple
 
+from epsilond.accountants.verdict import Verdict
+from epsilond.calibrators.answer import Ends
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Finding
 from epsilond.witness.risks.answer import Measured
@@ -115,19 +118,13 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
         cells: cells of the experiment. Cells without a claim or a certified ε are ignored.
         claim: the paper's claim in words.
     """
-    largest_lower: dict[float, float] = {}
-    largest_upper: dict[float, float] = {}
-    for cell in cells:
-        claimed = cell.claimed_epsilon
-        if claimed is not None and cell.epsilon is not None:
-            largest_lower[claimed] = max(largest_lower.get(claimed, 0.0), cell.epsilon.lower)
-            largest_upper[claimed] = max(largest_upper.get(claimed, 0.0), cell.epsilon.upper)
-    confirmed = {claimed: upper for claimed, upper in sorted(largest_upper.items()) if upper <= claimed}
-    refuted = {claimed: lower for claimed, lower in sorted(largest_lower.items()) if lower > claimed}
+    largest = _largest_bounds(cells)
+    confirmed = {claimed: bounds.upper for claimed, bounds in largest.items() if bounds.upper <= claimed}
+    refuted = {claimed: bounds.lower for claimed, bounds in largest.items() if bounds.lower > claimed}
     tally = Tally(
         holds=len(confirmed),
         fails=len(refuted),
-        of=len(largest_upper),
+        of=len(largest),
         universal=True,
         noun=("value of ε", "values of ε"),
         open_where="the claimed ε lies between the certified ends",
@@ -139,6 +136,25 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
         subject = "It is" if confirmed else "It is the true ε,"
         words.append(f"{subject} at least {_claim_list(refuted, ROUND_FLOOR)}.")
     return tally.finding(claim, " ".join(words) or "No noise comes with a claim that could be decided.")
+
+
+def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
+    """Return the largest certified lower and upper bound on ε over the cells of each claimed ε.
+
+    Args:
+        cells: cells of an experiment. Those without a claim or a certified ε are ignored.
+
+    Returns:
+        The bounds by claimed ε, in ascending order.
+    """
+    certified: dict[float, list[Ends]] = {}
+    for cell in cells:
+        if cell.claimed_epsilon is not None and cell.epsilon is not None:
+            certified.setdefault(cell.claimed_epsilon, []).append(cell.epsilon)
+    return {
+        claimed: Ends(lower=max(ends.lower for ends in bounds), upper=max(ends.upper for ends in bounds))
+        for claimed, bounds in sorted(certified.items())
+    }
 
 
 def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:
@@ -180,6 +196,18 @@ def judge_trend(
     )
 
 
+class RankRange(NamedTuple):
+    """Range of the parameter values that may be best at one stage.
+
+    Attributes:
+        smallest: index of the smallest of them, from 0, among all values in ascending order.
+        largest: index of the largest of them.
+    """
+
+    smallest: int
+    largest: int
+
+
 @dataclass(frozen=True)
 class MeasuredPoint:
     """One stage of a line, such as a level of noise, at which a quantity is measured at several parameter values.
@@ -207,14 +235,15 @@ class MeasuredPoint:
         ]
         return (best, *overlapping)
 
-    def ranks(self, *, lower_is_better: bool) -> tuple[int, int]:
-        """Return the smallest and the largest index of the parameter values that may be best, as `best` returns them.
+    def ranks(self, *, lower_is_better: bool) -> RankRange:
+        """Return the indices of the parameter values that may be best, as `best` returns them.
 
-        Indices count the values in ascending order, from 0.
+        Args:
+            lower_is_better: whether a lower value of the quantity is better.
         """
         order = list(self.measured)
         indices = [order.index(value) for value in self.best(lower_is_better=lower_is_better)]
-        return min(indices), max(indices)
+        return RankRange(min(indices), max(indices))
 
 
 def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
@@ -246,22 +275,37 @@ def judge_order(
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value of the quantity is better.
     """
-    holds, fails, line_words = 0, 0, []
+    verdicts = []
+    line_words = []
     for name, stages in lines.items():
-        ranks = [stage.ranks(lower_is_better=lower_is_better) for stage in stages]
-        # Of two stages, the best value rises if the smallest candidate of the later exceeds the largest of the earlier.
-        rises = any(later_lowest > highest for (_, highest), (later_lowest, _) in combinations(ranks, 2))
-        first_lowest, _ = ranks[0]
-        _, last_highest = ranks[-1]
-        if rises:
-            fails += 1
-        elif last_highest < first_lowest:
-            holds += 1
+        verdicts.append(_judge_fall([stage.ranks(lower_is_better=lower_is_better) for stage in stages]))
         line_words.append(f"{name}: " + ", ".join(_best_words(stage, lower_is_better) for stage in stages))
-    tally = Tally(holds=holds, fails=fails, of=len(lines), open_where="the bands of several places meet the best one's")
+    tally = Tally(
+        holds=verdicts.count(Verdict.YES),
+        fails=verdicts.count(Verdict.NO),
+        of=len(lines),
+        open_where="the bands of several places meet the best one's",
+    )
     best_words = "; ".join(line_words)
     words = f"Best by mean {quantity} (in brackets the values that its band does not exclude): {best_words}."
     return tally.finding(claim, words)
+
+
+def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
+    """Decide whether the best value falls along a line.
+
+    Args:
+        stages: values that may be best at each stage, at least one stage.
+
+    Returns:
+        NO if the best value certainly rises between two stages, YES if it certainly falls from the first stage to the
+        last, and otherwise UNDECIDABLE.
+    """
+    if any(later.smallest > earlier.largest for earlier, later in combinations(stages, 2)):
+        return Verdict.NO
+    if stages[-1].largest < stages[0].smallest:
+        return Verdict.YES
+    return Verdict.UNDECIDABLE
 
 
 def _best_words(stage: MeasuredPoint, lower_is_better: bool) -> str:

@@ -28,11 +28,18 @@ def end_warnings(
     grid = {float(cell.place[preset.tuned.name]) for cell, _ in simulations}
     if len(grid) < 2:
         return
-    for run in dict.fromkeys(run for cell in cells for run in cell.tuned or {}):
-        chosen = [float(cell.tuned[run]) for cell in cells if cell.tuned is not None and run in cell.tuned]
+    for run, best_values in _best_values(cells).items():
         for extreme in (min(grid), max(grid)):
-            if extreme in chosen:
-                count = f"{chosen.count(extreme)} of {len(chosen)} settings"
+            if extreme in best_values:
+                count = f"{best_values.count(extreme)} of {len(best_values)} settings"
                 best = f"the best {preset.tuned.title} of the run {run} is {extreme:g}"
-                message = f"in {count} {best}, at an end of the grid"
-                yield Caution(code=CODE, message=message)
+                yield Caution(code=CODE, message=f"in {count} {best}, at an end of the grid")
+
+
+def _best_values(cells: Sequence[CellAnswer]) -> dict[str, list[float]]:
+    """Return the best tuned values of each run over all cells, by name of the run."""
+    values: dict[str, list[float]] = {}
+    for cell in cells:
+        for run, value in (cell.tuned or {}).items():
+            values.setdefault(run, []).append(float(value))
+    return values

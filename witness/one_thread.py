@@ -29,17 +29,19 @@ class _Keeper:
         self._thread: threading.Thread | None = None
 
     def enter(self) -> None:
-        """Register a computation, and set the limit if it is the first.
-
-        On return the limit is set.
-        """
+        """Register a computation, and set the limit if it is the first. On return the limit is set."""
         with self._lock:
             if self._computations == 0:
-                is_set, self._end = threading.Event(), threading.Event()
-                self._thread = threading.Thread(target=self._hold, args=(is_set, self._end), daemon=True)
-                self._thread.start()
-                is_set.wait()
+                self._start_limit()
             self._computations += 1
+
+    def _start_limit(self) -> None:
+        """Start the thread that holds the limit, and wait until the limit is set."""
+        is_set = threading.Event()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._hold, args=(is_set, self._end), daemon=True)
+        self._thread.start()
+        is_set.wait()
 
     def leave(self) -> None:
         """Unregister a computation, and remove the limit after the last one."""

@@ -96,12 +96,19 @@ def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = Fals
     """
     path = path.resolve()  # a symbolic link is kept
     with lock_folder(path.parent):
-        old_stat = path.stat() if path.exists() else None
-        old_text = "" if old_stat is None and may_be_new else path.read_text(encoding="utf-8")
+        is_new = may_be_new and not path.exists()
+        old_text = "" if is_new else path.read_text(encoding="utf-8")
         new_text = change(old_text)
         lines = lines_of(new_text, path)
         if new_text != old_text:
-            mode = OWNER_ONLY if old_stat is None else old_stat.st_mode & 0o7777
-            owner = None if old_stat is None else (old_stat.st_uid, old_stat.st_gid)
-            replace_file(path, new_text.encode(), mode=mode, owner=owner)
+            _write(path, new_text)
     return lines
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a file with its mode and its owner, or create it for the owner only."""
+    if not path.exists():
+        replace_file(path, text.encode(), mode=OWNER_ONLY)
+        return
+    present = path.stat()
+    replace_file(path, text.encode(), mode=present.st_mode & 0o7777, owner=(present.st_uid, present.st_gid))

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -83,6 +83,18 @@ class KeyLine:
 LINE: TypeAdapter[KeyLine] = TypeAdapter(KeyLine)
 
 
+class NewKey(NamedTuple):
+    """A new API key.
+
+    Attributes:
+        key: the key, which is not stored anywhere.
+        line: its line for the file of keys, with a digest of the key.
+    """
+
+    key: str
+    line: KeyLine
+
+
 def new(
     name: str,
     limits: CallerLimits,
@@ -91,8 +103,8 @@ def new(
     *,
     organisation: str | None = None,
     roles: Collection[RoleName] = (),
-) -> tuple[str, KeyLine]:
-    """Make a random key, and its line for the file of keys. The line has only a digest of the key.
+) -> NewKey:
+    """Make a random key, and its line for the file of keys.
 
     Args:
         name: owner of the key.
@@ -101,9 +113,6 @@ def new(
         expires: time of expiry; None for no expiry.
         organisation: organisation of the data sets that the key may use; None: data sets of keys without organisation.
         roles: roles on these data sets; empty for owner and analyst.
-
-    Returns:
-        The key, which is not stored anywhere, and its line.
 
     Raises:
         ValueError: a name or a limit is invalid, a role lacks the scope `ledger`, or the key has expired already.
@@ -122,13 +131,22 @@ def new(
         expires=expires,
         limits=limits,
     )
+    return NewKey(key, _validate(line))
+
+
+def _validate(line: KeyLine) -> KeyLine:
+    """Return a line of the file of keys, after a check of its fields.
+
+    Raises:
+        ValueError: a field is invalid. The message names the field, without its value.
+    """
     try:
-        return key, LINE.validate_python(line)
+        return LINE.validate_python(line)
     except ValidationError as error:
-        wrong_field = "/".join(map(str, error.errors()[0]["loc"]))
-        if wrong_field in ("name", "organisation"):
-            raise ValueError("a name is up to 64 letters, digits, dots, hyphens and underscores") from None
-        raise ValueError(f"{wrong_field} is out of range") from None
+        field_name = "/".join(map(str, error.errors()[0]["loc"]))
+    if field_name in ("name", "organisation"):
+        raise ValueError("a name is up to 64 letters, digits, dots, hyphens and underscores")
+    raise ValueError(f"{field_name} is out of range")
 
 
 def digest(key: str) -> str:
@@ -164,24 +182,22 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     Raises:
         ValueError: a line is invalid, or conflicts with an earlier line. The message does not repeat the line.
     """
-    lines: list[KeyLine] = []
-    digests: set[str] = set()
-    first_of_name: dict[str, KeyLine] = {}
+    lines: dict[str, KeyLine] = {}  # by digest
+    first_of_name: dict[str, KeyLine] = {}  # of keys that are not revoked
     for number, text in enumerate(content.splitlines(), start=1):
         if is_comment(text):
             continue
         place = f"{SETTING}: line {number} of {path}"
         line = _parse_line(text, place)
-        if line.sha256 in digests:
+        if line.sha256 in lines:
             raise ValueError(f"{place} has the key of an earlier line")
         if line.revoked is None:
             _require_same_owner(line, first_of_name.setdefault(line.name, line), place)
-        digests.add(line.sha256)
-        lines.append(line)
+        lines[line.sha256] = line
     if not lines:
         raise ValueError(f"{SETTING}: {path} has no keys, so that nobody could ask")
-    _require_organisations(lines, path)
-    return tuple(lines)
+    _require_organisations([*lines.values()], path)
+    return tuple(lines.values())
 
 
 def _parse_line(text: str, place: str) -> KeyLine:

@@ -42,6 +42,10 @@ class Tokens:
     def of(cls, settings: Settings, budgets: Budgets) -> Tokens | None:
         """Return the verifier for the issuer that the settings name; None if they name none.
 
+        Args:
+            settings: settings of the service.
+            budgets: CPU time of callers.
+
         Raises:
             MissingExtra: the packages that check tokens are not installed.
         """

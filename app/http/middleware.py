@@ -189,15 +189,18 @@ def takes_gzip(headers: Mapping[str, str]) -> bool:
 
     The client accepts it if the header lists `gzip` with a weight `q` above zero. If `gzip` is not listed, the weight
     of `*` decides.
+
+    Args:
+        headers: headers of the request. Only the first `OFFERS` characters of Accept-Encoding are read.
     """
     offers = headers.get("accept-encoding", "")
     if len(offers) > OFFERS:
-        offers = offers[:OFFERS].rpartition(",")[0]  # the last one may lack its weight
-    accepted: dict[str, bool] = {}
+        offers = offers[:OFFERS].rpartition(",")[0]  # the last offer may lack its weight
+    is_accepted: dict[str, bool] = {}
     for offer in offers.lower().split(","):
-        coding, *parameters = (part.strip() for part in offer.split(";"))
-        accepted[coding] = not any(_is_zero_weight(parameter) for parameter in parameters)
-    return accepted.get("gzip", accepted.get("*", False))
+        coding, *parameters = [text.strip() for text in offer.split(";")]
+        is_accepted[coding] = not any(_is_zero_weight(parameter) for parameter in parameters)
+    return is_accepted.get("gzip", is_accepted.get("*", False))
 
 
 def _is_zero_weight(parameter: str) -> bool:

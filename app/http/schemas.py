@@ -128,18 +128,19 @@ def _share_problems(document: Schema) -> Schema:
 
     Args:
         document: the OpenAPI document, whose responses are replaced in place.
+
+    Returns:
+        The replaced responses by name.
     """
-    responses_of_operations = [
-        operation["responses"] for operations in document["paths"].values() for operation in operations.values()
-    ]
-    names = _problem_names(responses_of_operations)
+    operations = [operation for path in document["paths"].values() for operation in path.values()]
+    names = _problem_names([operation["responses"] for operation in operations])
     shared: Schema = {}
-    for responses in responses_of_operations:
-        for status, response in responses.items():
+    for operation in operations:
+        for status, response in operation["responses"].items():
             if _is_problem(response) and set(response) == {"description", "content"}:
                 name = names[status, response["description"]]
                 shared[name] = response
-                responses[status] = {"$ref": RESPONSES + name}
+                operation["responses"][status] = {"$ref": RESPONSES + name}
     return {name: shared[name] for name in names.values() if name in shared}
 
 
@@ -180,14 +181,19 @@ def without_null(schema: Schema) -> Schema:
     """Return a schema without `default: null` and without null in `anyOf`.
 
     An `anyOf` with one remaining alternative is replaced by this alternative.
+
+    Args:
+        schema: a JSON schema, which is not changed.
     """
-    schema = {key: item for key, item in schema.items() if key != "default" or item is not None}
+    schema = {key: value for key, value in schema.items() if key != "default" or value is not None}
     alternatives = schema.get("anyOf")
     if not isinstance(alternatives, list) or {"type": "null"} not in alternatives:
         return schema
-    alternatives_left = [item for item in alternatives if item != {"type": "null"}]
-    rest = {key: item for key, item in schema.items() if key != "anyOf"}
-    return {**rest, "anyOf": alternatives_left} if len(alternatives_left) > 1 else {**alternatives_left[0], **rest}
+    alternatives = [alternative for alternative in alternatives if alternative != {"type": "null"}]
+    del schema["anyOf"]
+    if len(alternatives) == 1:
+        return {**alternatives[0], **schema}
+    return {**schema, "anyOf": alternatives}
 
 
 def _plain(schema: Schema) -> Schema:

@@ -31,6 +31,16 @@ class JobLinks:
     )
 
 
+def _links(record: Record) -> JobLinks:
+    """Return the links of a job: to its result once it is done, and to its figure if it is a simulation."""
+    here = f"{PATH}/{record.id}"
+    links = JobLinks(self=here, events=f"{here}/events")
+    if record.state != "done":
+        return links
+    figure = f"{here}/figure" if record.kind == SIMULATION else None
+    return replace(links, result=f"{here}/result", figure=figure)
+
+
 @dataclass(frozen=True, kw_only=True)
 class JobSummary:
     """A job without its request and its result."""
@@ -55,11 +65,6 @@ class JobSummary:
         A job that is done has a link to its result and, if it is a simulation, a link to its figure.
         """
         record = job.record
-        here = f"{PATH}/{record.id}"
-        links = JobLinks(self=here, events=f"{here}/events")
-        if record.state == "done":
-            figure = f"{here}/figure" if record.kind == SIMULATION else None
-            links = replace(links, result=f"{here}/result", figure=figure)
         return cls(
             id=record.id,
             kind=record.kind,
@@ -70,7 +75,7 @@ class JobSummary:
             started=format_time(record.started) if record.started is not None else None,
             ended=format_time(record.ended) if record.ended is not None else None,
             engine_version=record.engine_version,
-            links=links,
+            links=_links(record),
         )
 
 

@@ -46,7 +46,12 @@ class Readings:
         self._theorem_home = theorem_home
 
     def __call__(self, kind: str, name: str) -> Reading | None:
-        """Return the function that reads bodies of this kind and name; None if this service does not answer them."""
+        """Return the function that reads bodies of this kind and name; None if this service does not answer them.
+
+        Args:
+            kind: kind of the question, such as "calibration".
+            name: name of the question among those of its kind.
+        """
         if kind in ("calibration", "sweep") and name in self._homes:
             read = read_sweep if kind == "sweep" else read_calibration
             return partial(read, self._homes[name], name)

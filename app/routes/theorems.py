@@ -77,10 +77,12 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
     def make_document(filters: tuple[Status | None, str | None]) -> Document:
         """Return the list of the theorems with a status and of a paper; None stands for any."""
         status, paper_name = filters
-        chosen = [
-            theorem for theorem in theorems if status in (None, theorem.status) and paper_name in (None, paper(theorem))
-        ]
-        return json_document(render(TheoremList(theorems=tuple(map(TheoremSummary.of, chosen)))))
+        summaries = tuple(
+            TheoremSummary.of(theorem)
+            for theorem in theorems
+            if status in (None, theorem.status) and paper_name in (None, paper(theorem))
+        )
+        return json_document(render(TheoremList(theorems=summaries)))
 
     documents = Documents(make_document)
 
@@ -202,6 +204,10 @@ def _has_formula(theorem: Theorem) -> bool:
 
 def _require_formula(by_id: Mapping[str, Theorem], name: str) -> None:
     """Reject the id of a theorem that is unknown or has no formula.
+
+    Args:
+        by_id: all theorems by id.
+        name: the id.
 
     Raises:
         Problem: the id is unknown, or the theorem has no formula.

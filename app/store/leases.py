@@ -54,20 +54,21 @@ class Leases(Reading):
         Returns:
             The jobs, as they are after the claim.
         """
-        while True:  # a batch of which every job ends here is followed by another, until no job is free
+        while True:
             claimed: list[Record] = []
             with self._database.writing() as connection:
                 free = self._free(connection, engine_version, limit, held)
                 for row in free:
-                    is_it = JOBS.c.sequence == row["sequence"]
+                    is_this_job = JOBS.c.sequence == row["sequence"]
                     lost = _count_lost(row)
                     end = _end_without_run(row, lost, exhausted)
                     if end is None:
-                        claimed.append(self._take(connection, is_it, replica, lost, lease_seconds))
+                        claimed.append(self._take(connection, is_this_job, replica, lost, lease_seconds))
                     else:
-                        connection.execute(self._end_update(is_it, end).values(lost=lost))
+                        connection.execute(self._end_update(is_this_job, end).values(lost=lost))
             if claimed or not free:
                 return claimed
+            # Every job of the batch has ended without a run: try the next ones.
 
     def beat(self, replica: str, progress: Mapping[str, AttemptProgress], lease_seconds: float) -> Beat:
         """Renew the leases of a replica, and write the progress of its jobs.
@@ -127,6 +128,10 @@ class Leases(Reading):
 
     def cancel(self, owner: str, identifier: str) -> Record | None:
         """Cancel a job that no replica runs, or request the cancellation, which its replica reads at the next beat.
+
+        Args:
+            owner: owner of the job.
+            identifier: id of the job.
 
         Returns:
             The job after the change; None if this owner has no job with this id.
@@ -192,21 +197,28 @@ class Leases(Reading):
         return {sequence: position for position, (_, sequence) in enumerate(ranked[:limit])}
 
     def _take(
-        self, connection: Connection, is_it: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
+        self, connection: Connection, is_this_job: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
     ) -> Record:
         """Start a new attempt of a job on a replica, and return the job.
 
         Args:
             connection: the transaction.
-            is_it: condition that only this job fulfils.
+            is_this_job: condition that only this job fulfils.
             replica: name of the replica.
             lost: number of attempts whose replica was lost so far.
             lease_seconds: duration of the lease.
         """
         now = self._database.now()
-        taking = update(JOBS).where(is_it).values(WAITING | {"state": "running", "started": now, "replica": replica})
-        taking = taking.values(attempt=JOBS.c.attempt + 1, lost=lost, lease_until=now + lease_seconds)
-        return record_of(connection.execute(taking.returning(*ALL)).mappings().one())
+        values = WAITING | {
+            "state": "running",
+            "started": now,
+            "replica": replica,
+            "attempt": JOBS.c.attempt + 1,
+            "lost": lost,
+            "lease_until": now + lease_seconds,
+        }
+        taking = update(JOBS).where(is_this_job).values(values).returning(*ALL)
+        return record_of(connection.execute(taking).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
         """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas.

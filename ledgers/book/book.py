@@ -15,10 +15,17 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import BlockHasLedger, InvalidInput, LedgerExhausted, ReservationEnded
+from epsilond.accountants.errors import BlockHasLedger, InvalidInput, ReservationEnded
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.changes import fingerprint_of, without_default
-from epsilond.ledgers.book.commits import CommitRequest, ReserveRequest, commit_records, is_quick, states_after_commit
+from epsilond.ledgers.book.commits import (
+    CommitRequest,
+    ReserveRequest,
+    commit_records,
+    is_quick,
+    states_after_commit,
+    states_after_reserve,
+)
 from epsilond.ledgers.book.desk import MovedLedger, States, canonical_text
 from epsilond.ledgers.book.errors import NotReconciled
 from epsilond.ledgers.book.gated import ApprovalMoves
@@ -28,7 +35,7 @@ from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.opening import open_ledger
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.mathematics.what_if import WhatIf, add_nearest, what_if
+from epsilond.ledgers.mathematics.what_if import WhatIf, what_if
 from epsilond.ledgers.requests import CommitAsked, JobAsked, OpenLedger, ReserveAsked
 from epsilond.ledgers.store import ledgers, owners, reservations
 from epsilond.ledgers.store.balances import MISPLACED
@@ -225,15 +232,19 @@ class Book(ApprovalMoves):
                 return self._desk.load_reservation(connection, tenant, answer["reservation"])
             states = self._desk.states(connection, tenant, request.ledgers)
         computed_inside = request.is_quick or under_lock
-        after = {} if under_lock else self._states_after_reserve(request, states)
+        after = {} if under_lock else states_after_reserve(request, states, self._evaluate)
         with self._moving(states, compared=not computed_inside) as connection:
-            if self._desk.find_answer(connection, request.key) is not None:
-                raise Again(request.key.value)
+            self._require_unanswered(connection, request.key)
             if computed_inside:
                 states = self._desk.states(connection, tenant, request.ledgers)
-                after = self._states_after_reserve(request, states)
+                after = states_after_reserve(request, states, self._evaluate)
             require_movable(connection, [row for row, _ in states.values()])
             return self._write_reservation(connection, request, states, after)
+
+    def _require_unanswered(self, connection: Connection, key: RequestKey) -> None:
+        """Raise Again if another thread or process has answered the same request of this caller meanwhile."""
+        if self._desk.find_answer(connection, key) is not None:
+            raise Again(key.value)
 
     def _write_reservation(
         self, connection: Connection, request: ReserveRequest, states: States, after: Mapping[str, LedgerState]
@@ -258,36 +269,6 @@ class Book(ApprovalMoves):
             records.append(MovedLedger(holding.ledger, record, state))
         self._desk.write(connection, request.key, {"reservation": reservation.id}, records)
         return reservation
-
-    def _states_after_reserve(self, request: ReserveRequest, states: States) -> dict[str, LedgerState]:
-        """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
-
-        Raises:
-            InvalidInput: the job names another relation or unit than a ledger's.
-            LedgerExhausted: the job does not fit one of the ledgers.
-        """
-        for _, state in states.values():
-            require_setting(state, request.job)
-        after = {}
-        for name, (_, state) in states.items():
-            if request.is_quick:
-                after[name] = moves.reserve(state, request.reservation, **request.job.job)
-            else:
-                after[name] = self._reserve_priced(state, request.reservation, request.job)
-        return after
-
-    def _reserve_priced(self, state: LedgerState, identifier: str, job: ReserveAsked) -> LedgerState:
-        """Return a ledger after one of its slots paid for a job. A worker computes the cost, which may take seconds.
-
-        Raises:
-            LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
-        """
-        try:
-            after: LedgerState = self._evaluate(partial(moves.reserve, state, identifier, **job.job))
-        except LedgerExhausted as refused:  # the search for nearest jobs is for slots only and takes no item
-            slot_job = {name: value for name, value in job.job.items() if name != "item"}
-            raise self._evaluate(partial(add_nearest, refused, state, **slot_job)) from None
-        return after
 
     def commit(self, tenant: str, identifier: str, request: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
         """Commit runs of a reservation in all its ledgers, and return the receipts.
@@ -342,21 +323,40 @@ class Book(ApprovalMoves):
                 return answer
         self._require_unexpired(tenant, held)
         quick = all(is_quick(state.reservations[held.id]) for _, state in states.values())
-        computed_inside = quick or under_lock
-        after = {} if computed_inside else states_after_commit(request, states, None if quick else self._evaluate)
-        with self._moving(states, compared=not computed_inside) as connection:
-            if self._desk.find_answer(connection, request.key) is not None:
+        if not quick and not under_lock:
+            after = states_after_commit(request, states, self._evaluate)
+            with self._moving(states) as connection:
+                self._require_unanswered(connection, request.key)
+                return self._write_commit(connection, request, held, states, after)
+        with self._moving(states, compared=False) as connection:
+            self._require_unanswered(connection, request.key)
+            locked_held, states = self._desk.load_held(connection, tenant, request.reservation)
+            if locked_held.state != held.state:
                 raise Again(request.key.value)
-            if computed_inside:
-                state_before_lock = held.state
-                held, states = self._desk.load_held(connection, tenant, request.reservation)
-                if held.state != state_before_lock:
-                    raise Again(request.key.value)
-                after = states_after_commit(request, states, None if quick else self._evaluate)
-            require_movable(connection, [row for row, _ in states.values()])
-            self._write_rows(connection, held, states, after)
-            records = commit_records(held.id, {name: state for name, (_, state) in states.items()}, after)
-            return self._desk.write(connection, request.key, None, records)
+            after = states_after_commit(request, states, None if quick else self._evaluate)
+            return self._write_commit(connection, request, locked_held, states, after)
+
+    def _write_commit(
+        self,
+        connection: Connection,
+        request: CommitRequest,
+        held: ReservationRow,
+        states: States,
+        after: Mapping[str, LedgerState],
+    ) -> JsonRecord:
+        """Write the ledgers, the reservation and the log entries of a commit, and return its receipts.
+
+        Args:
+            connection: connection of a transaction that has locked the ledgers.
+            request: the runs to commit, with the idempotency key.
+            held: the reservation.
+            states: rows and state of each ledger before the commit, by its id.
+            after: state of each ledger after it.
+        """
+        require_movable(connection, [row for row, _ in states.values()])
+        self._write_rows(connection, held, states, after)
+        records = commit_records(held.id, {name: state for name, (_, state) in states.items()}, after)
+        return self._desk.write(connection, request.key, None, records)
 
     def _require_unexpired(self, tenant: str, held: ReservationRow) -> None:
         """Check that a reservation has not expired before its first commit. If it has, store that it has ended.

@@ -15,14 +15,16 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from epsilond.accountants.errors import EpsilondError
+from epsilond.accountants.errors import EpsilondError, LedgerExhausted
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.desk import Desk, LoggedMove, MovedLedger, States, entry
+from epsilond.ledgers.book.owning import require_setting
 from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.states import holding_of, rows_after, state_from
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState, Reservation
+from epsilond.ledgers.mathematics.what_if import add_nearest
 from epsilond.ledgers.requests import SECONDS, ReserveAsked
 from epsilond.ledgers.store import entries, keys, ledgers, owners, pending, reservations
 from epsilond.ledgers.store.keys import RequestKey
@@ -115,6 +117,26 @@ def commit_together(
         Again: another process used one of the keys meanwhile.
         NotReconciled: the log lacks entries that it had before.
     """
+    moves = _commit_in_memory(connection, desk, requests, now)
+    made = [move for move in moves if move is not None]
+    answers = iter(desk.write_all(connection, made) if made else ())
+    return [None if move is None else next(answers) for move in moves]
+
+
+def _commit_in_memory(
+    connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
+) -> list[LoggedMove | None]:
+    """Lock the ledgers, make the commits, and write the changed rows. The log is not written.
+
+    Args:
+        connection: connection of a durable transaction that has locked no ledgers yet.
+        desk: checks the rows of the ledgers against the log.
+        requests: the commits.
+        now: present time in seconds since 1970.
+
+    Returns:
+        The records for the log of each commit; None for a skipped one.
+    """
     identifiers = {request.reservation for request in requests}
     names = reservations.ledgers_of(connection, {(request.key.tenant, request.reservation) for request in requests})
     if not names:
@@ -122,17 +144,14 @@ def commit_together(
     lock_ledgers(connection, *names)
     group = _Group(connection, desk, names, identifiers, now)
     used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
-    made: dict[int, LoggedMove] = {}
-    for index, request in enumerate(requests):
+    moves: list[LoggedMove | None] = []
+    for request in requests:
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
-        if records is not None:
-            made[index] = LoggedMove(request.key, None, records)
-    if not made:
-        return [None] * len(requests)
-    group.write()
-    answers = dict(zip(made, desk.write_all(connection, list(made.values())), strict=True))
-    return [answers.get(index) for index in range(len(requests))]
+        moves.append(None if records is None else LoggedMove(request.key, None, records))
+    if any(move is not None for move in moves):
+        group.write()
+    return moves
 
 
 class _Group:
@@ -253,6 +272,49 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
     state = next(iter(after.values())).reservations[held.id].state  # the same in all ledgers
     is_over = all(holding.committed == holding.count for holding in holdings)
     return replace(held, state=state, holdings=tuple(holdings), expires=None if is_over else held.expires)
+
+
+def states_after_reserve(request: ReserveRequest, states: States, evaluate: Evaluate) -> dict[str, LedgerState]:
+    """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
+
+    Args:
+        request: the requested runs.
+        states: rows and present state of each ledger, by its id.
+        evaluate: runs a slow, picklable computation and returns its result.
+
+    Raises:
+        InvalidInput: the job names another relation or unit than a ledger's.
+        LedgerExhausted: the job does not fit one of the ledgers.
+    """
+    for _, state in states.values():
+        require_setting(state, request.job)
+    after = {}
+    for name, (_, state) in states.items():
+        if request.is_quick:
+            after[name] = moves.reserve(state, request.reservation, **request.job.job)
+        else:
+            after[name] = _reserve_in_slot(state, request, evaluate)
+    return after
+
+
+def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Evaluate) -> LedgerState:
+    """Return a ledger after one of its slots paid for a job. The cost may take seconds to compute.
+
+    Args:
+        state: the ledger.
+        request: the requested runs.
+        evaluate: runs a slow, picklable computation and returns its result.
+
+    Raises:
+        LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
+    """
+    job = request.job.job
+    try:
+        after: LedgerState = evaluate(partial(moves.reserve, state, request.reservation, **job))
+    except LedgerExhausted as refused:  # the search for nearest jobs is for slots only and takes no item
+        slot_job = {name: value for name, value in job.items() if name != "item"}
+        raise evaluate(partial(add_nearest, refused, state, **slot_job)) from None
+    return after
 
 
 def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:

@@ -105,17 +105,35 @@ class Continuity:
         Raises:
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
         """
-        file_head, fault = None, None
-        if self._file is not None:
-            try:
-                file_head = self._file.load()
-            except UnreadableCheckpoint as error:
-                fault = str(error)
-            except OSError as error:
-                self.trouble = f"{KEPT} cannot be read: {error.strerror}."
-                raise HeadUnavailable(self.trouble) from None
+        file_head = None
+        file_fault = None
+        try:
+            file_head = self._load_file()
+        except UnreadableCheckpoint as error:
+            file_fault = str(error)
         with self._lock:
-            return KnownHeads(self._newest, file_head, self._rejection or fault, self._file is not None, self._cosigned)
+            return KnownHeads(
+                newest=self._newest,
+                kept=file_head,
+                fault=self._rejection or file_fault,
+                needs_file=self.has_file,
+                cosigned=self._cosigned,
+            )
+
+    def _load_file(self) -> Checkpoint | None:
+        """Return the head in the file outside the database; None if there is no file, or the file has no head.
+
+        Raises:
+            UnreadableCheckpoint: the content of the file is not a head of this log.
+            HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.
+        """
+        if self._file is None:
+            return None
+        try:
+            return self._file.load()
+        except OSError as error:
+            self.trouble = f"{KEPT} cannot be read: {error.strerror}."
+            raise HeadUnavailable(self.trouble) from None
 
     def require(self, known: KnownHeads, root: Root) -> None:
         """Check that a log continues the signed heads (size and Merkle root) that were seen of it earlier.

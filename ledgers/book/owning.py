@@ -65,6 +65,10 @@ def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
 def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no reconciliation of these ledgers waits for a second person.
 
+    Args:
+        connection: connection to read on.
+        rows: rows of the ledgers.
+
     Raises:
         AwaitsApproval: an operator accepted a log that lacks entries, and an approver has not confirmed it yet.
     """
@@ -77,6 +81,10 @@ def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> Non
 
 def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no other open ledger covers the same people as one of these ledgers.
+
+    Args:
+        connection: connection to read on.
+        rows: rows of the ledgers.
 
     Raises:
         BlockHasLedger: another is open, or this one is closed and is not the only one.
@@ -96,6 +104,10 @@ def require_setting(state: LedgerState, job: JobAsked) -> None:
     """Check that a job is meant for the ledger's protected unit and neighbouring relation.
 
     A job need not name either of them. If it does, both must be the ledger's.
+
+    Args:
+        state: the ledger.
+        job: the requested runs.
 
     Raises:
         InvalidInput: the job names another unit or relation.

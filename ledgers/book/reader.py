@@ -239,15 +239,22 @@ class BookReader(PublishedLog):
     def written(self, tenant: str, identifier: str) -> JsonRecord:
         """Summarise the log entries of a ledger.
 
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
         Returns:
             The number of entries of each kind and in all, and the numbers of the first and the last entry in the log.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
         """
         with looking(self._database) as connection:
             self._desk.row(connection, tenant, identifier)
             kinds = entries.count_kinds(connection, identifier)
-        counts = {kind: count for kind, (count, _, _) in kinds.items()}
-        first = min(first for _, first, _ in kinds.values())
-        last = max(last for _, _, last in kinds.values())
+        counts = {kind: entries_of_kind.entries for kind, entries_of_kind in kinds.items()}
+        first = min(entries_of_kind.first for entries_of_kind in kinds.values())
+        last = max(entries_of_kind.last for entries_of_kind in kinds.values())
         return written(counts, first, last)
 
 

@@ -25,6 +25,10 @@ class UnreadableCheckpoint(Exception):
 def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
     """Return the checkpoint in a signed note: the size of the log and the root of its Merkle tree.
 
+    Args:
+        note: text of the signed note.
+        keyring: keys of the log.
+
     Raises:
         UnreadableCheckpoint: the note is not a checkpoint, or no key of this log has signed it.
     """

@@ -114,7 +114,12 @@ def item_of(item: PlanItem) -> ItemRow:
 
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
-    """Return the row of a reservation in one ledger, with its mechanism and charge as JSON texts."""
+    """Return the row of a reservation in one ledger, with its mechanism and charge as JSON texts.
+
+    Args:
+        ledger: id of the ledger.
+        held: the reservation.
+    """
     return HoldingRow(
         ledger=ledger,
         item=held.item,

@@ -121,6 +121,13 @@ def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
 def _read_log(place: FilePlace, path: Path) -> Bundle:
     """Return all log entries in a file of ledgers, with the signed head that is stored next to the file.
 
+    Args:
+        place: the opened file.
+        path: its path.
+
+    Returns:
+        The entries and checkpoints, not verified. Without a stored head, only the checkpoints of the file.
+
     Raises:
         NotVerified: an entry has no valid form.
     """

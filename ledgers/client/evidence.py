@@ -126,6 +126,11 @@ def newest(path: Path) -> str:
 def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:
     """Return the first `size` bytes of a file; by default all of them.
 
+    Args:
+        path: path of the file.
+        pointer: JSON pointer to the option that names the file.
+        size: number of bytes; −1 for all.
+
     Raises:
         InvalidInput: the file cannot be read. The error names the option at `pointer`.
     """

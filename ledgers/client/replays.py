@@ -63,6 +63,10 @@ def compare_balances(place: FilePlace, entries: Iterable[Record], verification: 
 def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
     """Return the state after all entries of a ledger, with all charges computed again.
 
+    Args:
+        ledger: id of the ledger, for errors.
+        own_entries: all log entries of the ledger, from its opening.
+
     Raises:
         DoesNotReplay: an entry is not a valid move. The message names the ledger.
     """

@@ -169,7 +169,13 @@ def _exit_on_errors() -> Iterator[None]:
 
 
 def _print(folder: Path, published: tuple[PublishedKey, ...], *, as_body: bool) -> None:
-    """Print published keys as JSON or as a table, each with whether its private key is in the folder."""
+    """Print published keys as JSON or as a table, each with whether its private key is in the folder.
+
+    Args:
+        folder: folder of the keys.
+        published: published keys, oldest first.
+        as_body: whether to print JSON.
+    """
     from epsilond.ledgers.commands import tables  # noqa: PLC0415
     from epsilond.ledgers.log import key_files  # noqa: PLC0415  only the extra has its packages
 

@@ -80,18 +80,29 @@ class WitnessAddress:
 def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     """Read addresses of witnesses: `URL VKEY`, one on each line or with commas between.
 
+    Args:
+        text: the addresses. VKEY is the public key of a witness in the form of signed notes.
+
     Raises:
-        Malformed: a part is not an address, or two have one key.
+        Malformed: an entry is not an address, or two have one key.
     """
-    addresses = []
-    for part in filter(None, map(str.strip, re.split(r"[,\n]", text))):
-        url, _, vkey = part.partition(" ")
-        if not _is_usable(url):
-            raise Malformed("must be URL VKEY for each witness: the URL has http or https, and no name or query")
-        addresses.append(WitnessAddress(url.rstrip("/"), CosignerKey.of_vkey(vkey.strip())))
+    entries = [entry.strip() for entry in re.split(r"[,\n]", text)]
+    addresses = tuple(_read_address(entry) for entry in entries if entry)
     if len({address.key.raw for address in addresses}) < len(addresses):
         raise Malformed("has one key twice")
-    return tuple(addresses)
+    return addresses
+
+
+def _read_address(entry: str) -> WitnessAddress:
+    """Read one address of a witness, `URL VKEY`.
+
+    Raises:
+        Malformed: the text is not an address.
+    """
+    url, _, vkey = entry.partition(" ")
+    if not _is_usable(url):
+        raise Malformed("must be URL VKEY for each witness: the URL has http or https, and no name or query")
+    return WitnessAddress(url.rstrip("/"), CosignerKey.of_vkey(vkey.strip()))
 
 
 def _is_usable(url: str) -> bool:

@@ -216,6 +216,10 @@ async def _body(request: Request) -> bytes:
 def listener(host: str, port: int) -> socket.socket:
     """Open a socket that listens at an address. Port 0 selects a free port.
 
+    Args:
+        host: IPv4 or IPv6 address.
+        port: port number.
+
     Raises:
         OSError: the address cannot be used.
     """

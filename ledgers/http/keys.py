@@ -84,17 +84,28 @@ class Keys:
         now = datetime.now(UTC)
         if self._folder is None:
             return SigningKeys.new(SigningKey.new(self._origin or random_origin()), now)
-        retries = 0 if self._origin else RETRIES
-        while True:
-            try:
-                keyring = open_keyring(self._folder, self._name(self._folder), now, secret=self._secret)
-                break
-            except KeysUnusable:
-                if retries == 0:
-                    raise
-                retries -= 1
+        keyring = self._open_folder(self._folder, now, retries=0 if self._origin else RETRIES)
         self._seen = _state_of(self._folder)
         return keyring
+
+    def _open_folder(self, folder: Path, now: datetime, *, retries: int) -> SigningKeys:
+        """Open the keys of a folder, or make them. Repeat the attempt if the keys get another name meanwhile.
+
+        Args:
+            folder: folder of the keys.
+            now: present time, from which a new key signs.
+            retries: number of further attempts.
+
+        Raises:
+            KeysUnusable: the last attempt failed.
+            OSError: the folder cannot be read or written.
+        """
+        try:
+            return open_keyring(folder, self._name(folder), now, secret=self._secret)
+        except KeysUnusable:
+            if retries == 0:
+                raise
+        return self._open_folder(folder, now, retries=retries - 1)
 
     def _name(self, folder: Path) -> str:
         """Return the name of the log: from the settings, or from the keys in the folder, or a new random name."""

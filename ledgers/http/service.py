@@ -297,14 +297,22 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows, its state, and the slow parts of its answer, which are cached. The method blocks."""
+        """Load a ledger, and compute what its answer promises, or take that from the cache. The method blocks.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Returns:
+            The ledger's rows, its state, and its promise: the parts of the answer that are slow to compute.
+        """
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:
             promise = self._evaluate(partial(compute_promise, state, of_block=bool(row.block)))
             self._promises[row.id, row.version] = promise
             while len(self._promises) > KEPT_PROMISES:
-                self._promises.popitem(last=False)
+                self._promises.popitem(last=False)  # the oldest one
         return row, state, promise
 
     def _move(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:

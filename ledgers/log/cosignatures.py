@@ -90,6 +90,10 @@ class CosignerKey:
     def _verify_line(self, text: str, line: NoteSignature) -> int:
         """Verify a signature line of this key, and return its time in seconds since 1970.
 
+        Args:
+            text: signed text of the note.
+            line: the signature line.
+
         Raises:
             NotVerified: the signature has another length, states no time, or is not valid.
         """

@@ -184,6 +184,10 @@ def has_private(folder: Path, kid: str) -> bool:
 def read_private(path: Path, name: str) -> SigningKey:
     """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
 
+    Args:
+        path: path of the PEM file.
+        name: name of the key.
+
     Raises:
         KeysUnusable: there is no file, or it does not contain an Ed25519 key.
     """
@@ -302,6 +306,10 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
 
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     """Return a private key that an interrupted process made and did not publish; None if the folder has none.
+
+    Args:
+        folder: folder of the keys, without published keys.
+        name: name of the keys.
 
     Raises:
         KeysUnusable: the folder has several private keys, or the key cannot be used.

@@ -111,6 +111,10 @@ class SigningKeys:
 def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
     """Return the keys, with the last key retired at the time `at`. A key that is already retired keeps its time.
 
+    Args:
+        published: published keys, oldest first; at least one.
+        at: time of the retirement, in UTC.
+
     Raises:
         KeysUnusable: `at` is before the time of the signing key.
     """

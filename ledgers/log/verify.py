@@ -20,6 +20,7 @@ from epsilond.ledgers.log.cosignatures import CosignerKey
 from epsilond.ledgers.log.errors import NotVerified
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.notes import Note
+from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.tree import MemoryNodes, Tree
 
 Replay: TypeAlias = Callable[[Sequence[Record]], Iterable[str]]
@@ -273,24 +274,42 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads that a valid consistency proof connects. Report all other proofs."""
+    """Return the pairs of heads that a valid consistency proof connects.
+
+    Args:
+        bundle: the evidence, with its proofs.
+        heads: heads of the log, each with a size and a root.
+        verification: receives a finding for each proof that is not valid or belongs to no heads.
+    """
     steps = []
     for proof in bundle.proofs:
         earlier_heads = [head for head in heads if head.size == proof.first]
         later_heads = [head for head in heads if head.size == proof.second]
-        pairs = list(product(earlier_heads, later_heads))
-        if not pairs:
+        if not earlier_heads or not later_heads:
             message = f"No checkpoints belong to the consistency proof from {proof.first} to {proof.second} entries."
             verification.add(ClaimOutcome.NOT_VERIFIED, message)
-        for earlier, later in pairs:
-            try:
-                proof.verify(earlier.root, later.root)
-            except NotVerified as error:
-                message = f"The consistency proof from {proof.first} to {proof.second} entries does not hold: {error}."
-                verification.add(ClaimOutcome.FAILED, message)
-            else:
+        for earlier, later in product(earlier_heads, later_heads):
+            if _is_consistent(proof, earlier, later, verification):
                 steps.append((earlier, later))
     return steps
+
+
+def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verification: LogVerification) -> bool:
+    """Return whether a proof shows that a head continues an earlier one; otherwise report it.
+
+    Args:
+        proof: the consistency proof.
+        earlier: head of the size from which the proof starts.
+        later: head of the size at which it ends.
+        verification: receives a finding if the proof does not hold.
+    """
+    try:
+        proof.verify(earlier.root, later.root)
+    except NotVerified as error:
+        message = f"The consistency proof from {proof.first} to {proof.second} entries does not hold: {error}."
+        verification.add(ClaimOutcome.FAILED, message)
+        return False
+    return True
 
 
 def _report_cosignatures(
@@ -318,11 +337,17 @@ def _report_cosignatures(
 
 
 def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
-    """Return the signed notes in a bundle and its receipts that contain one of these heads, with the head."""
-    texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
+    """Return the signed notes in a bundle and its receipts that contain one of these heads, with the head.
+
+    Args:
+        bundle: the evidence. A note that cannot be read is skipped, because it was reported before.
+        origin: name of the log.
+        heads: heads of the log, each with a size and a root.
+    """
+    texts = [*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)]
     notes_of_heads = []
     for text in texts:
-        with suppress(NotVerified):  # a note that cannot be read was reported before
+        with suppress(NotVerified):
             note = notes.parse(text)
             checkpoint = checkpoints.parse(note.text)
             head = _Head(checkpoint.size, checkpoint.root)

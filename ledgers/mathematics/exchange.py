@@ -96,6 +96,10 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
     """Return whether two mechanisms subsample in the same way and the first adds at least the noise of the second.
 
     Both must be noisy sums with the same noise distribution.
+
+    Args:
+        run_spec: mechanism of the run.
+        planned_spec: mechanism of the plan's item.
     """
     if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
         return False

@@ -309,6 +309,9 @@ def slot_pair(slot: Slot) -> Pair:
     """Return the dominating pair of everything that a full slot may pay for.
 
     The δ that the slot allows in addition, its part η or δ, is not in the pair. The caller adds it to the result.
+
+    Args:
+        slot: part of the privacy budget: Gaussian (gdp), zero-concentrated (zcdp), pure, or Rényi (rdp).
     """
     if slot.kind == "gdp":
         return gaussian_pair(root_above(slot.capacity["mu_squared"]))

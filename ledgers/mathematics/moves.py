@@ -113,8 +113,7 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         state = _charge_whole_job(state, reservation)
         reservation = state.reservations[identifier]
     if reservation.item is not None:
-        item = _item(state, reservation.item)
-        state = state.with_item(replace(item, reserved=item.reserved - run_count, committed=item.committed + run_count))
+        state = state.with_runs(reservation.item, reserved=-run_count, committed=run_count)
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
         state = state.with_slot(use_reserved(slot, times(reservation.charge.each, run_count)))
@@ -140,9 +139,7 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
     if left == 0:
         raise ReservationEnded("All of the reservation was committed: nothing of it returns.")
     if reservation.item is not None:
-        item = _item(state, reservation.item)
-        credit = item.credit + (left if reservation.committed else 0)
-        state = state.with_item(replace(item, reserved=item.reserved - left, credit=credit))
+        state = state.with_runs(reservation.item, reserved=-left, credit=left if reservation.committed else 0)
     elif reservation.slot is not None and reservation.charge is not None:
         # A charge of a whole job is in the slot only until the first commit, so all of it is uncommitted here.
         returned = times(reservation.charge.each, left) if reservation.charge.additive else reservation.charge.parts
@@ -220,8 +217,7 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
         allowed = f"1 to {committed_count}" if committed_count else "none"
         raise InvalidInput.at("/count", "is not a number of runs that were committed", allowed=allowed)
     if reservation.item is not None:
-        item = _item(state, reservation.item)
-        state = state.with_item(replace(item, committed=item.committed - count, credit=item.credit + count))
+        state = state.with_runs(reservation.item, committed=-count, credit=count)
     elif reservation.slot is not None and reservation.charge is not None:
         slot = _slot(state, reservation.slot)
         state = state.with_slot(replace(slot, used=minus(slot.used, times(reservation.charge.each, count))))
@@ -328,6 +324,10 @@ def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerSta
 def _check_commit_count(reservation: Reservation, count: int | None) -> int:
     """Return the number of runs to commit. None commits all reserved runs that are not committed yet.
 
+    Args:
+        reservation: the reservation.
+        count: requested number of runs, or None.
+
     Raises:
         InvalidInput: the reservation does not hold so many runs.
     """
@@ -349,13 +349,6 @@ def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
     if reservation is None or reservation.state in ("cancelled", "expired"):
         raise ReservationEnded("There is no such reservation any more: it was cancelled, has expired, or never was.")
     return reservation
-
-
-def _item(state: LedgerState, name: str) -> PlanItem:
-    """Return the plan item that a reservation names. Items are never removed from a ledger."""
-    item = state.item(name)
-    assert item is not None
-    return item
 
 
 def _slot(state: LedgerState, kind: SlotKind) -> Slot:

@@ -262,6 +262,10 @@ def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
     """Compare the μ² that the job's runs cost one after another with the μ² that is free in a Gaussian slot.
 
+    Args:
+        request: the job.
+        slot: the Gaussian slot.
+
     Returns:
         The quotient cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate. It
         is math.inf if no estimate is available.
@@ -270,14 +274,14 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
     free = float(slot.free("mu_squared"))
     if free <= 0.0 or eta > slot.free("eta"):
         return math.inf
-    low_estimate, cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
-    if cost is None:
-        is_far_above = 2.0 * free < low_estimate < math.inf
-        return low_estimate / free if is_far_above else math.inf
-    cost_share = float(cost) / free
-    if cost > slot.free("mu_squared"):
-        return max(cost_share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
-    return cost_share
+    cost = quick_cost(request.parts, remaining=slot.remainder("mu_squared"), eta=eta)
+    if cost.certified is None:
+        is_far_above = 2.0 * free < cost.estimate < math.inf
+        return cost.estimate / free if is_far_above else math.inf
+    share = float(cost.certified) / free
+    if cost.certified > slot.free("mu_squared"):
+        return max(share, 1.0 + 1e-9)  # the division may round the share of a cost that does not fit down to 1
+    return share
 
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:

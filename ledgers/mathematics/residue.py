@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.errors import InvalidInput
@@ -205,26 +205,34 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
     return residue
 
 
-def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> tuple[float, Amount | None]:
+class QuickCost(NamedTuple):
+    """Cost of a job in a Gaussian slot, in μ², as far as it is quick to compute.
+
+    Attributes:
+        estimate: estimate of the cost from below: math.inf if not even one step fits, and 0 if no price is available.
+        certified: certified cost, about one percent too high; None if none was found.
+    """
+
+    estimate: float
+    certified: Amount | None
+
+
+def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> QuickCost:
     """Price a job in a Gaussian slot by charging its steps one after another, which is quick.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
-        eta: η of the charge.
-
-    Returns:
-        First, an estimate of the cost from below: math.inf if not even one step fits, and 0 if no price is available.
-        Second, a certified cost that is about one percent too high; None if none was found.
+        eta: η of the charge, the δ that it adds to the Gaussian profile of the slot.
     """
     if eta < LEAST_ETA or remaining <= 0:
-        return math.inf, None
+        return QuickCost(math.inf, None)
     remaining = min(remaining, LARGEST_SLOTS[0])
     prices = step_prices(parts, remaining=remaining, eta=eta, rough=True)
     if prices is None:
-        return 0.0, None
+        return QuickCost(0.0, None)
     residue = _stepwise_residue(prices, remaining, eta)
-    return prices.floor, None if residue is None else residue.cost
+    return QuickCost(prices.floor, None if residue is None else residue.cost)
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:

@@ -242,6 +242,25 @@ class LedgerState:
             return replace(self, plan=(*self.plan, item))
         return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
 
+    def with_runs(self, name: str, *, reserved: int = 0, committed: int = 0, credit: int = 0) -> LedgerState:
+        """Return the state in which the numbers of runs of an item of the plan have changed.
+
+        Args:
+            name: name of the item, which must exist.
+            reserved: change of the number of reserved runs.
+            committed: change of the number of committed runs.
+            credit: change of the number of free runs that were paid for before.
+        """
+        item = self.item(name)
+        assert item is not None  # items are never removed from a ledger
+        changed = replace(
+            item,
+            reserved=item.reserved + reserved,
+            committed=item.committed + committed,
+            credit=item.credit + credit,
+        )
+        return self.with_item(changed)
+
     def with_slot(self, slot: Slot) -> LedgerState:
         """Return the state with this slot in place of the slot of its kind."""
         return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))
@@ -265,13 +284,18 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
     return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
 
 
-def minus(some: Amounts, other: Amounts) -> Amounts:
-    """Subtract the second amounts from the first, part by part. An absent part is zero.
+def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
+    """Subtract amounts part by part. An absent part is zero.
+
+    Args:
+        amounts: amounts by the names of their parts.
+        subtracted: amounts to subtract.
 
     Raises:
         ValueError: a difference would be negative.
     """
-    difference = {part: less(some.get(part, ZERO), other.get(part, ZERO)) for part in {**some, **other}}
+    names = {**amounts, **subtracted}
+    difference = {name: less(amounts.get(name, ZERO), subtracted.get(name, ZERO)) for name in names}
     if any(amount < 0 for amount in difference.values()):
         raise ValueError("more would be taken back than there is")
     return difference

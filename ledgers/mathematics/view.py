@@ -146,21 +146,21 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
     """Return the parts of a slot with their used shares. Parts with capacity 0 are left out.
 
-    Of a Rényi slot, only the order with the smallest share is returned, because the other orders may be overdrawn.
+    Args:
+        slot: a part of the privacy budget, with amounts by the names of its parts.
+
+    Returns:
+        One entry for each part. For a Rényi slot, only the order with the smallest share, because the other orders may
+        be overdrawn.
     """
-    parts = [
-        ScarceResource(
-            slot=slot.kind,
-            part=part,
-            share=1 - Fraction(slot.free(part)) / Fraction(capacity),
-            left=max(slot.free(part), ZERO),
-        )
-        for part, capacity in slot.capacity.items()
-        if capacity
-    ]
+    parts = []
+    for name, capacity in slot.capacity.items():
+        if capacity:
+            free = slot.free(name)
+            share = 1 - Fraction(free) / Fraction(capacity)
+            parts.append(ScarceResource(slot=slot.kind, part=name, share=share, left=max(free, ZERO)))
     if slot.kind == "rdp":
-        parts.sort(key=attrgetter("share"))
-        return parts[:1]
+        return sorted(parts, key=attrgetter("share"))[:1]
     return parts
 
 

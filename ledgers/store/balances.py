@@ -28,6 +28,20 @@ LARGEST_LOG = 10_000_000
 """Largest number of entries of one ledger that are replayed."""
 
 
+def _is_in_tree(row: EntryRow, tree: Tree) -> bool:
+    """Return whether the Merkle tree of the log contains a log entry at the entry's number.
+
+    Args:
+        row: the entry with its number in the log.
+        tree: the Merkle tree.
+    """
+    try:
+        Inclusion.of(tree, row.seq).verify(row.leaf, tree.root())
+    except (NotVerified, NodesMissing, ValueError):
+        return False
+    return True
+
+
 class Balances:
     """Check that the rows of ledgers agree with the log. Every method may be called in any thread.
 
@@ -78,9 +92,7 @@ class Balances:
         if key in self._openings:
             return None
         first = entries.page(connection, ledger=row.id, limit=1)[0]
-        try:
-            Inclusion.of(tree, first.seq).verify(first.leaf, tree.root())
-        except (NotVerified, NodesMissing, ValueError):
+        if not _is_in_tree(first, tree):
             return f"Entry {first.seq} of the ledger {row.id} is not the one that is in the log's tree."
         entry = json.loads(first.leaf)
         is_same = all(entry.get(name) == value for name, value in opening.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select, update
 
@@ -122,13 +122,28 @@ def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryR
     return {row["ledger"]: EntryRow(**row) for row in rows}
 
 
-def count_kinds(connection: Connection, ledger: str) -> dict[str, tuple[int, int, int]]:
+class KindCount(NamedTuple):
+    """Entries of one kind in the log of a ledger.
+
+    Attributes:
+        entries: number of entries.
+        first: number of the first one in the log.
+        last: number of the last one.
+    """
+
+    entries: int
+    first: int
+    last: int
+
+
+def count_kinds(connection: Connection, ledger: str) -> dict[str, KindCount]:
     """Count the entries of a ledger by their kinds.
 
-    Returns:
-        For each kind: the number of entries, and the numbers in the log of the first and the last one.
+    Args:
+        connection: connection to read on.
+        ledger: id of the ledger.
     """
     number = ENTRIES.c.seq
     query = select(ENTRIES.c.kind, func.count(), func.min(number), func.max(number))
     rows = connection.execute(query.where(ENTRIES.c.ledger == ledger).group_by(ENTRIES.c.kind))
-    return {kind: (count, first, last) for kind, count, first, last in rows}
+    return {kind: KindCount(count, first, last) for kind, count, first, last in rows}

@@ -102,9 +102,9 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
-    parts, items = _load_parts(connection, identifiers), _load_items(connection, identifiers)
-    has_commit = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
-    released = set(connection.execute(select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), has_commit)).scalars())
+    parts = _load_parts(connection, identifiers)
+    items = _load_items(connection, identifiers)
+    released = _load_released(connection, identifiers)
     contradictions = _contradictions(connection, [row.id for row in rows.values() if row.contradicted])
     return {
         identifier: replace(
@@ -116,6 +116,18 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
         )
         for identifier in identifiers
     }
+
+
+def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[str]:
+    """Return the ids of those ledgers of which a run was ever committed.
+
+    Args:
+        connection: connection to read on.
+        identifiers: ids of the ledgers.
+    """
+    has_commit = exists().where(HOLDINGS.c.ledger == LEDGERS.c.id, HOLDINGS.c.committed > 0)
+    query = select(LEDGERS.c.id).where(LEDGERS.c.id.in_(identifiers), has_commit)
+    return set(connection.execute(query).scalars())
 
 
 def _load_parts(connection: Connection, identifiers: Collection[str]) -> defaultdict[str, list[PartRow]]:
@@ -252,14 +264,16 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     """Yield the parameters of the update `_PART_CHANGE` for each part of a slot that changed.
 
+    Args:
+        before: rows of the ledger as they are in the database.
+        after: rows to write, with the same parts in the same order.
+
     Raises:
         ValueError: a part is missing or new.
     """
-    present = {(part.kind, part.part): part for part in before.parts}
-    if [*present] != [(part.kind, part.part) for part in after.parts]:
+    if [(part.kind, part.part) for part in before.parts] != [(part.kind, part.part) for part in after.parts]:
         raise ValueError("the parts of a ledger's slots are those it was opened with")
-    for part in after.parts:
-        old_part = present[part.kind, part.part]
+    for old_part, part in zip(before.parts, after.parts, strict=True):
         if part != old_part:
             key = {"_ledger": before.id, "_kind": part.kind, "_part": part.part}
             yield key | _values(old_part, _AMOUNTS, "_") | _values(part, _AMOUNTS)

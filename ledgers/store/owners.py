@@ -54,18 +54,31 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
     count = 0
     for row in rows:
         organisation = organisation_of(row.opened_by)
-        if organisation in (None, row.organisation):
-            continue
-        is_of_dataset = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
-        is_of_block = is_of_dataset & (LEDGERS.c.block_key == row.block_key)
-        last_copy = connection.execute(select(func.max(LEDGERS.c.copy)).where(is_of_block)).scalar_one()
-        copy = 0 if last_copy is None else last_copy + 1  # keeps the index of organisation, block and copy unique
-        values = {"organisation": organisation, "copy": copy, "version": row.version + 1}
-        change = update(LEDGERS).where(LEDGERS.c.id == row.id, LEDGERS.c.version == row.version).values(values)
-        if connection.execute(change).rowcount != 1:
-            raise Again(row.id)
-        count += 1
+        if organisation is not None and organisation != row.organisation:
+            _move_to(connection, row, organisation)
+            count += 1
     return count
+
+
+def _move_to(connection: Connection, row: Row[Any], organisation: str) -> None:
+    """Write the organisation of a ledger, and raise its version.
+
+    Args:
+        connection: connection of a transaction that writes.
+        row: id, version, `dataset_key` and `block_key` of the ledger.
+        organisation: the new organisation.
+
+    Raises:
+        Again: another process changed the ledger meanwhile.
+    """
+    is_of_dataset = (LEDGERS.c.organisation == organisation) & (LEDGERS.c.dataset_key == row.dataset_key)
+    is_of_block = is_of_dataset & (LEDGERS.c.block_key == row.block_key)
+    last_copy = connection.execute(select(func.max(LEDGERS.c.copy)).where(is_of_block)).scalar_one()
+    copy = 0 if last_copy is None else last_copy + 1  # keeps the index of organisation, block and copy unique
+    values = {"organisation": organisation, "copy": copy, "version": row.version + 1}
+    change = update(LEDGERS).where(LEDGERS.c.id == row.id, LEDGERS.c.version == row.version).values(values)
+    if connection.execute(change).rowcount != 1:
+        raise Again(row.id)
 
 
 def has_free(connection: Connection, opened_by: str) -> bool:

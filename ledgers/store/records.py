@@ -121,7 +121,16 @@ class HoldingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ReservationRow:
-    """A reservation, in one ledger or in several at once. Times are seconds since 1970; None never expires."""
+    """A reservation, in one ledger or in several at once.
+
+    Attributes:
+        id: id of the reservation.
+        tenant: organisation that owns the ledgers.
+        state: reserved, committed (in part or whole), cancelled or expired.
+        created: seconds since 1970.
+        expires: seconds since 1970; None for a reservation that never expires.
+        holdings: runs or amounts in each ledger.
+    """
 
     id: str
     tenant: str

@@ -25,7 +25,7 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.simulators.algorithms.acceleration import STAGES, StageRequest, check_stages
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mb_sgd import work_of_reports
 from epsilond.simulators.algorithms.random_participation import (
     ReportingCount,
@@ -44,7 +44,7 @@ from epsilond.simulators.algorithms.reports import (
 )
 from epsilond.simulators.federations.groups import GROUPS, NOISE, Groups, client_arrays_of, read_groups, without_noise
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, SimulatedProblem
+from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.training.steps.acceleration import Sequences, steps
 
 CONVEXITY = replace(
@@ -122,6 +122,10 @@ class AcceleratedMbSgdRun(AcceleratedShape):
 def reporting_of(problem: SimulatedProblem, run: AcceleratedShape) -> Reporting:
     """Return the participants and batches of a run on a problem, after checking that they fit.
 
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
     Raises:
         InvalidInput: there are more participants than clients, a batch exceeds the client's records, or the steps
             assume more strong convexity than the problem has.
@@ -177,7 +181,7 @@ def descend(
     start = np.zeros((len(generators), problem.dimension))
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
-    measured: list[Floats] = []
+    excess = ExcessCurve(problem, rounds)
     message_weights = None if run.participation is None else weights(run.participation, generators, run.rounds)
     numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
     for number, (step, draws) in enumerate(numbered_draws, start=1):
@@ -188,15 +192,8 @@ def descend(
             messages = next(message_weights)[..., None] * messages
         state.move(step, middle, np.mean(messages, axis=1))
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
-        if number in rounds:
-            measured.append(problem.excess(state.output))
-    return Curves(
-        rounds=tuple(sorted(rounds)),
-        excess=np.stack(measured, axis=1),
-        diagnostics={"largest_gradient_norm": largest},
-        scores=problem.scores(state.output),
-        models=state.output,
-    )
+        excess.measure(number, state.output)
+    return excess.curves(state.output, {"largest_gradient_norm": largest})
 
 
 def simulate(

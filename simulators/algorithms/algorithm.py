@@ -42,6 +42,50 @@ class Curves:
     """(repetitions, …, d): output of each repetition. For personalised models the clients' own models."""
 
 
+class ExcessCurve:
+    """Excess risks of the repetitions of one run, measured after some of its rounds.
+
+    Args:
+        problem: learning problem.
+        rounds: rounds after which the excess risk is measured, from 1 on.
+    """
+
+    def __init__(self, problem: SimulatedProblem, rounds: Sequence[int]) -> None:
+        self._problem = problem
+        self._rounds = tuple(sorted(rounds))
+        self._measured: list[Floats] = []
+
+    def measure(self, number: int, models: Floats) -> None:
+        """Measure the excess risk after a round, if the round is one of the measured ones.
+
+        Args:
+            number: number of the round, from 1 on; larger than in the call before.
+            models: output of each repetition after this round, (repetitions, d).
+        """
+        if number in self._rounds:
+            self._measured.append(nan_to_infinity(self._problem.excess(models)))
+
+    def curves(self, output: Floats, diagnostics: Mapping[str, Floats]) -> Curves:
+        """Return the measurements of the finished run, with the scores of its output on held-out records.
+
+        Args:
+            output: output of each repetition, (repetitions, d).
+            diagnostics: one number per repetition for each name.
+        """
+        return Curves(
+            rounds=self._rounds,
+            excess=np.stack(self._measured, axis=1),
+            diagnostics=diagnostics,
+            scores=self._problem.scores(output),
+            models=output,
+        )
+
+
+def nan_to_infinity(values: Floats) -> Floats:
+    """Replace NaN, which the overflow of a diverging run causes, by infinity."""
+    return np.where(np.isnan(values), np.inf, values)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SimulatedAlgorithm:
     """An algorithm that can be simulated. `run` is a request class; its field `algorithm` has the name as default.

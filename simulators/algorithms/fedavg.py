@@ -14,8 +14,8 @@ import numpy as np
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import STEP_SIZE, Participants, Quantity, Rounds, request
 from epsilond.accountants.quantities.algorithms import LocalSteps
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, nan_to_infinity
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work
 from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
@@ -73,17 +73,16 @@ def simulate(
     federation = ClientData.of(problem, generators)
     step_size = local_step_size(problem, run)
     models = np.zeros((len(generators), problem.dimension))
-    excess = np.empty((len(generators), len(rounds)))
+    excess = ExcessCurve(problem, rounds)
     least = np.full(len(generators), np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        for index in range(run.rounds):
+        for number in range(1, run.rounds + 1):
             least = np.minimum(least, np.square(federation.gradient_norms(models)))
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=step_size)
             models = server_step(models, updates, 1.0)
-            if index + 1 in rounds:
-                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
-    return Curves(rounds, excess, {"least_squared_gradient_norm": least}, problem.scores(models), models)
+            excess.measure(number, models)
+    return excess.curves(models, {"least_squared_gradient_norm": least})
 
 
 def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:

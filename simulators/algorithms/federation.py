@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilond.simulators.algorithms.algorithm import Work
+from epsilond.simulators.algorithms.algorithm import Work, nan_to_infinity
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.problems.data_sets import DataSetProblem
 from epsilond.simulators.problems.kinds import (
@@ -97,11 +97,6 @@ class ClientData:
         """
         gradients = self.problem.mean_gradient(models[:, None, :], self.data)
         return nan_to_infinity(np.linalg.norm(gradients.mean(axis=1), axis=-1))
-
-
-def nan_to_infinity(values: Floats) -> Floats:
-    """Replace NaN, which the overflow of a diverging run causes, by infinity."""
-    return np.where(np.isnan(values), np.inf, values)
 
 
 def local_work(problem: SimulatedProblem, *, participants: int, rounds: int, local_steps: int) -> Work:

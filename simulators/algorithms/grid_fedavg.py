@@ -20,8 +20,8 @@ from epsilond.accountants.quantities.algorithms import CLIPPING_NORM, TRIALS, Lo
 from epsilond.mechanisms.discrete_laplace import truncated_discrete_laplace
 from epsilond.mechanisms.quantization import stochastic_rounding, unit_vectors
 from epsilond.mechanisms.randomness import RandomSource, seeded_side_by_side
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, nan_to_infinity
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work
 from epsilond.simulators.algorithms.norm_fedavg import GRID, LEVELS, SERVER_STEP_SIZE
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
@@ -137,26 +137,40 @@ def simulate(
     federation = ClientData.of(problem, generators)
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
-    excess = np.empty((len(generators), len(rounds)))
+    excess = ExcessCurve(problem, rounds)
     clipped_share = np.zeros(len(generators))
     # Messages are in grid steps, and the updates were divided by the clipping norm.
     step_size = run.server_step_size * (run.clipping_norm or 1.0) / run.quantization_levels
     with np.errstate(over="ignore", invalid="ignore"):
-        for index in range(run.rounds):
+        for number in range(1, run.rounds + 1):
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=run.local_step_size)
             clipped_share += np.mean(np.linalg.norm(updates, axis=-1) > (run.clipping_norm or 0.0), axis=1)
-            rounded = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source)
-            messages = rounded.astype(np.float64)
-            if run.noise_at == "clients":
-                messages += draw_noise(run, messages.shape, source, generators)
-            else:
-                server_noise = draw_noise(run, (len(generators), 1, problem.dimension), source, generators)
-                messages += server_noise / run.participants  # the server averages the messages
-            models = server_step(models, messages, step_size)
-            if index + 1 in rounds:
-                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
-    return Curves(rounds, excess, {"clipped_share": clipped_share / run.rounds}, problem.scores(models), models)
+            models = server_step(models, _noisy_messages(run, updates, source, generators), step_size)
+            excess.measure(number, models)
+    return excess.curves(models, {"clipped_share": clipped_share / run.rounds})
+
+
+def _noisy_messages(
+    run: GridFedavgRun, updates: Floats, source: RandomSource, generators: Sequence[np.random.Generator]
+) -> Floats:
+    """Scale updates, round them to the grid, and add noise.
+
+    Args:
+        run: parameters of the run.
+        updates: updates of the m participants of each repetition, (repetitions, m, d).
+        source: exact sampler of the rounding and of discrete Laplace noise.
+        generators: one per repetition, for Binomial noise.
+
+    Returns:
+        Messages in grid steps, of the shape of the updates. The server averages them. Its own noise is therefore
+        divided by m and added to each message.
+    """
+    messages = stochastic_rounding(scale_updates(run, updates), run.quantization_levels, source).astype(np.float64)
+    if run.noise_at == "clients":
+        return messages + draw_noise(run, messages.shape, source, generators)
+    repetitions, _, dimension = updates.shape
+    return messages + draw_noise(run, (repetitions, 1, dimension), source, generators) / run.participants
 
 
 def rounds_of(problem: SimulatedProblem, run: GridFedavgRun) -> int:
@@ -174,6 +188,10 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
     """Estimate the work of one repetition: gradients, and about 40 operations per rounded coordinate.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run; its noise may be unknown.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     coordinates = float(run.participants * problem.dimension)

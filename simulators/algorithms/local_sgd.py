@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import PARTICIPANTS, BatchSize, Quantity, Rounds, request
 from epsilond.accountants.quantities.algorithms import LocalSteps
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.algorithms.mb_sgd import STEP
 from epsilond.simulators.algorithms.reports import Reporting, RoundDraws, largest_norm, reporting_for
@@ -72,7 +72,7 @@ def simulate(
     # A server step of size 1 along start − local moves to the mean of the clients' models.
     server = AveragedDescent(zeros, step_size=1.0, fading=1.0, project=problem.project)
     largest = np.zeros(len(generators))
-    measured: list[Floats] = []
+    excess = ExcessCurve(problem, rounds)
     data = [problem.draw(generator) for generator in generators]
     for number in range(1, run.rounds + 1):
         start = server.model[:, None, :]
@@ -82,15 +82,8 @@ def simulate(
             local = problem.project(local - run.step_size * with_noise(gradients, run.noise_std, draws.normal))
             largest = np.maximum(largest, largest_norm(gradients, draws, _reporting(problem, run)))
         server.receive(start - local)
-        if number in rounds:
-            measured.append(problem.excess(server.average))
-    return Curves(
-        rounds=tuple(sorted(rounds)),
-        excess=np.stack(measured, axis=1),
-        diagnostics={"largest_gradient_norm": largest},
-        scores=problem.scores(server.average),
-        models=server.average,
-    )
+        excess.measure(number, server.average)
+    return excess.curves(server.average, {"largest_gradient_norm": largest})
 
 
 def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
@@ -120,19 +113,44 @@ def _steps(
         generators: one per repetition.
         data: for each repetition, indices of the clients' records in their populations, (N, n).
     """
-    m = _participants(problem, run)
-    participants_of_repetitions, batches, normals = [], [], []
-    for generator, data_set in zip(generators, data, strict=True):
-        chosen = subsets(generator, (), problem.clients, m)
-        batch_of_step = subsets(generator, (run.local_steps, m), problem.samples_per_client, run.batch_size)
-        participants_of_repetitions.append(chosen)
-        batches.append(data_set[chosen[:, None], batch_of_step])
-        normals.append(generator.standard_normal((run.local_steps, m, problem.dimension)))
-    participants = np.stack(participants_of_repetitions)
+    draws = [_draw_round(problem, run, generator, rows) for generator, rows in zip(generators, data, strict=True)]
+    participants = np.stack([draw.participants for draw in draws])
     for step in range(run.local_steps):
-        batch = np.stack([repetition[step] for repetition in batches])
-        normal = np.stack([repetition[step] for repetition in normals])
+        batch = np.stack([draw.batches[step] for draw in draws])
+        normal = np.stack([draw.normal[step] for draw in draws])
         yield RoundDraws(participants, problem.records(participants[..., None], batch), None, normal)
+
+
+class _LocalDraws(NamedTuple):
+    """Draws of one round of one repetition, with m participants and E local steps.
+
+    Attributes:
+        participants: indices of the participants, (m).
+        batches: indices of the records of each batch in the participant's population, (E, m, batch size).
+        normal: standard normal variables for the noise, (E, m, d).
+    """
+
+    participants: Indices
+    batches: Indices
+    normal: Floats
+
+
+def _draw_round(
+    problem: SimulatedProblem, run: LocalSgdRun, generator: np.random.Generator, data: Indices
+) -> _LocalDraws:
+    """Draw the participants of a round, and the batches and the noise of their local steps.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+        generator: generator of the repetition.
+        data: indices of the clients' records in their populations, (N, n).
+    """
+    m = _participants(problem, run)
+    participants = subsets(generator, (), problem.clients, m)
+    positions = subsets(generator, (run.local_steps, m), problem.samples_per_client, run.batch_size)
+    batches = data[participants[:, None], positions]
+    return _LocalDraws(participants, batches, generator.standard_normal((run.local_steps, m, problem.dimension)))
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:

@@ -25,7 +25,7 @@ from epsilond.accountants.quantities import (
     Sampling,
     request,
 )
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.random_participation import (
     CountDistribution,
     ReportingCount,
@@ -54,7 +54,7 @@ from epsilond.simulators.federations.groups import (
     without_noise,
 )
 from epsilond.simulators.problems.kinds import PROBLEMS
-from epsilond.simulators.problems.problem import Floats, SimulatedProblem
+from epsilond.simulators.problems.problem import SimulatedProblem
 from epsilond.training.steps.averaged_descent import AveragedDescent
 
 STEP = replace(STEP_SIZE, gt=None, ge=1e-50, le=1e50)
@@ -158,6 +158,10 @@ class MbSgdRun(MbSgdShape):
 def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
     """Return the participants and batches of a run on a problem, after checking that they fit.
 
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
@@ -213,7 +217,7 @@ def simulate(
     server = AveragedDescent(start, step_size=run.step_size, fading=fading(problem, run), project=problem.project)
     largest = np.zeros(len(generators))
     projected = np.zeros(len(generators))
-    measured: list[Floats] = []
+    excess = ExcessCurve(problem, rounds)
     compression = None if run.levels is None else Compression(run.levels, generators)
     client_weights = None
     if run.count_distribution is not None:
@@ -228,15 +232,9 @@ def simulate(
         server.receive(messages)
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         projected += np.any(server.moved != server.model, axis=1)  # models that differ before and after projection
-        if number in rounds:
-            measured.append(problem.excess(server.average))
-    return Curves(
-        rounds=tuple(sorted(rounds)),
-        excess=np.stack(measured, axis=1),
-        diagnostics={"largest_gradient_norm": largest, "projected_share": projected / run.rounds},
-        scores=problem.scores(server.average),
-        models=server.average,
-    )
+        excess.measure(number, server.average)
+    diagnostics = {"largest_gradient_norm": largest, "projected_share": projected / run.rounds}
+    return excess.curves(server.average, diagnostics)
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:

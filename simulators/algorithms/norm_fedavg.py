@@ -33,8 +33,8 @@ from epsilond.accountants.quantities.algorithms import QUANTIZATION_LEVELS, Loca
 from epsilond.mechanisms.discrete_laplace import MOST_NOISE_LEVELS
 from epsilond.mechanisms.quantization import MOST_QUANTIZATION_LEVELS, quantized_messages, unit_vectors
 from epsilond.mechanisms.randomness import RandomSource, seeded_side_by_side
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
-from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work, nan_to_infinity
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.federation import UNCONSTRAINED, ClientData, local_work
 from epsilond.simulators.problems.problem import Floats, SimulatedProblem
 from epsilond.training.steps.normalised_updates import server_step
 
@@ -217,7 +217,7 @@ def simulate(
     steps = step_sizes(problem, run)
     source = seeded_side_by_side(generators)
     models = np.zeros((len(generators), problem.dimension))
-    excess = np.empty((len(generators), len(rounds)))
+    excess = ExcessCurve(problem, rounds)
     norms = np.empty((len(generators), run.rounds))
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
@@ -225,14 +225,16 @@ def simulate(
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)
             models = server_step(models, make_messages(run, unit_vectors(updates), source), steps.server)
-            if index + 1 in rounds:
-                excess[:, rounds.index(index + 1)] = nan_to_infinity(problem.excess(models))
-    diagnostics = {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)}
-    return Curves(rounds, excess, diagnostics, problem.scores(models), models)
+            excess.measure(index + 1, models)
+    return excess.curves(models, {"mean_gradient_norm": norms.mean(axis=1), "least_gradient_norm": norms.min(axis=1)})
 
 
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Raise an error if a run lacks noise parameters, or has more participants than clients.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: at the field concerned.

@@ -261,15 +261,26 @@ def _rounds(
             else:
                 chunks.append(_draw_chunk(problem, reporting, generator, data_set, len(numbers)))
         for index in range(len(numbers)):
-            clients = np.stack([draws.clients[index] for draws in chunks])
-            records = np.stack([draws.records[index] for draws in chunks])
-            counted = [draws.counted[index] for draws in chunks if draws.counted is not None]
-            yield RoundDraws(
-                clients,
-                problem.records(clients[..., None], records),
-                np.stack(counted) if counted else None,
-                np.stack([draws.normal[index] for draws in chunks]),
-            )
+            yield _stack_round(problem, chunks, index)
+
+
+def _stack_round(problem: SimulatedProblem, chunks: Sequence[_ChunkDraws], index: int) -> RoundDraws:
+    """Return one round of all repetitions.
+
+    Args:
+        problem: learning problem.
+        chunks: draws of some rounds for each repetition.
+        index: index of the round in the chunks.
+    """
+    clients = np.stack([chunk.clients[index] for chunk in chunks])
+    positions = np.stack([chunk.records[index] for chunk in chunks])
+    counted = [chunk.counted[index] for chunk in chunks if chunk.counted is not None]
+    return RoundDraws(
+        clients,
+        problem.records(clients[..., None], positions),
+        np.stack(counted) if counted else None,
+        np.stack([chunk.normal[index] for chunk in chunks]),
+    )
 
 
 def _draw_chunk(

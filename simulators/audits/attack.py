@@ -78,6 +78,10 @@ class SplitStatistics:
         """Number of samples of each world that are counted."""
         return self.count[0].size
 
+    def count_escapes(self) -> int:
+        """Return the number of infinite statistics: outputs that are impossible on the other data set."""
+        return sum(int(np.isinf(sample).sum()) for sample in (*self.choose, *self.count))
+
 
 Score = Callable[[Floats, Floats], Floats]
 """Function from a lower bound on the true positive rate and an upper bound on the false positive rate to a lower bound.

@@ -238,6 +238,10 @@ def _attack_hidden_draw(
 def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
     """Return the attack on draws with replacement, for noise on one number.
 
+    Args:
+        spec: the draw of a batch, and the mechanism on the batch.
+        setting: neighbouring relation, observer and implementation that are attacked.
+
     Raises:
         InvalidInput: the relation adds or removes a record, or the mechanism is not noise on one number.
     """

@@ -54,7 +54,12 @@ class RandomlySizedValue:
         return np.stack([self._log_density(released, sign) for sign in self.signs])
 
     def _log_density(self, released: Floats, sign: float) -> Floats:
-        """Return the log density of outputs in the world with a sign, as a mixture over the sizes."""
+        """Return the log density of outputs in the world with a sign, as a mixture over the sizes.
+
+        Args:
+            released: outputs.
+            sign: +1 or −1 if the victim adds a positive or a negative contribution; 0 without the victim.
+        """
         if sign == 0.0:
             return self.noise.log_density(released)
         total = np.full(released.size, -math.inf)

@@ -190,22 +190,36 @@ def client_arrays_of(problem: SimulatedProblem, run: AnyRun, sampling: Sampling)
         )
         for group in groups
     ]
-    faults = []
-    for index, (group, batch) in enumerate(zip(groups, batches, strict=True)):
-        n = group.samples_per_client
-        pointer = f"/client_groups/{index}/batch_size"
-        if sampling == "full" and group.batch_size not in (None, n):
-            faults.append(Fault(pointer, "is all records of a full batch", f"{n}"))
-        elif batch > n:
-            faults.append(Fault(pointer, "cannot exceed samples_per_client", f"≤ {n}"))
-    if faults:
-        raise InvalidInput(*faults)
-    counts = [group.clients for group in groups]
+    _check_batches(groups, batches, sampling)
+    clients = [group.clients for group in groups]
     default_std = np.nan if run.noise_std is None else run.noise_std
     noise_stds = [default_std if group.noise_std is None else group.noise_std for group in groups]
     return ClientArrays(
-        sizes=np.repeat([group.samples_per_client for group in groups], counts),
-        batches=np.repeat(batches, counts),
-        noise_stds=np.repeat(noise_stds, counts),
-        scales=np.repeat(loss_scales(groups), counts),
+        sizes=np.repeat([group.samples_per_client for group in groups], clients),
+        batches=np.repeat(batches, clients),
+        noise_stds=np.repeat(noise_stds, clients),
+        scales=np.repeat(loss_scales(groups), clients),
     )
+
+
+def _check_batches(groups: Groups, batches: Sequence[int], sampling: Sampling) -> None:
+    """Check that the batches of each group fit into the records of its clients.
+
+    Args:
+        groups: groups of clients.
+        batches: batch size of each group.
+        sampling: sampling of a client's batches.
+
+    Raises:
+        InvalidInput: a batch is larger than the client's records, or a full batch has another size.
+    """
+    faults = []
+    for index, (group, batch) in enumerate(zip(groups, batches, strict=True)):
+        records = group.samples_per_client
+        pointer = f"/client_groups/{index}/batch_size"
+        if sampling == "full" and group.batch_size not in (None, records):
+            faults.append(Fault(pointer, "is all records of a full batch", f"{records}"))
+        elif batch > records:
+            faults.append(Fault(pointer, "cannot exceed samples_per_client", f"≤ {records}"))
+    if faults:
+        raise InvalidInput(*faults)

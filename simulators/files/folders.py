@@ -34,16 +34,13 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
     Raises:
         InvalidInput: a name is unknown, or a folder does not exist.
     """
-    faults = [
-        Fault(f"/data/{name}", "is not one of the allowed values", ", ".join(DATA_NAMES))
-        for name in folders
-        if name not in DATA_NAMES
-    ]
-    faults += [
-        Fault(f"/data/{name}", f"{folder} is not a folder", "the folder with the files of the data set")
-        for name, folder in folders.items()
-        if name in DATA_NAMES and not Path(folder).is_dir()
-    ]
+    faults = []
+    for name, folder in folders.items():
+        if name not in DATA_NAMES:
+            faults.append(Fault(f"/data/{name}", "is not one of the allowed values", ", ".join(DATA_NAMES)))
+        elif not Path(folder).is_dir():
+            message = f"{folder} is not a folder"
+            faults.append(Fault(f"/data/{name}", message, "the folder with the files of the data set"))
     if faults:
         raise InvalidInput(*faults)
     token = _given_folders.set({name: Path(folder).resolve() for name, folder in folders.items()})

@@ -104,6 +104,10 @@ def _read_cifar(folder: Path, files: tuple[KnownFile, ...]) -> tuple[Images, tup
 
     Each row of a file has one byte for the label and 3,072 bytes for the pixels.
 
+    Args:
+        folder: folder of the data set.
+        files: the files with the batches.
+
     Raises:
         InvalidInput: a file is missing or truncated, or a label is not a class.
     """

@@ -65,6 +65,11 @@ def read_medical_costs(folder: Path) -> MedicalCosts:
 def _number(row: Mapping[str, str | None], name: str, line: int) -> float:
     """Return the value of a column as a number, or its code if the column is categorical.
 
+    Args:
+        row: a row of the file, by column.
+        name: name of the column.
+        line: number of the row's line in the file, for errors.
+
     Raises:
         InvalidInput: the value is not a number, or none of the known words.
     """

@@ -12,7 +12,7 @@ import functools
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,21 +89,40 @@ def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, 
 def _open_database(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the database for reading, and check its tables.
 
+    Args:
+        folder: folder with `stackoverflow.sqlite`.
+
     Raises:
         InvalidInput: the file is missing, cannot be read, or lacks a table or a column.
     """
     path = find_file(folder, DATABASE, data=DATA)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            for table, needed in COLUMNS.items():
-                present = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
-                missing = [column for column in needed if column not in present]
-                if missing:
-                    absent = f"column {', '.join(missing)} in the table {table}" if present else f"table {table}"
-                    raise _fault(f"{path.name} has no {absent}")
+            for table, columns in COLUMNS.items():
+                _check_table(database, path.name, table, columns)
             yield database
     except sqlite3.Error as error:
         raise _fault(f"{path.name} is not a complete SQLite database: {error}") from None
+
+
+def _check_table(database: sqlite3.Connection, file: str, table: str, columns: Iterable[str]) -> None:
+    """Check that a table exists and has some columns.
+
+    Args:
+        database: the open database.
+        file: name of its file, for the message.
+        table: name of the table.
+        columns: names of the required columns.
+
+    Raises:
+        InvalidInput: the table or a column is missing.
+    """
+    present = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
+    if not present:
+        raise _fault(f"{file} has no table {table}")
+    missing = [column for column in columns if column not in present]
+    if missing:
+        raise _fault(f"{file} has no column {', '.join(missing)} in the table {table}")
 
 
 def _read_split(

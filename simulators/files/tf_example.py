@@ -99,6 +99,10 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
 def _parse_text(features: Mapping[str, Any], name: str) -> str:
     """Return the text of a field.
 
+    Args:
+        features: fields of the example by name.
+        name: name of the field.
+
     Raises:
         MalformedExample: it is missing or is not a single text in UTF-8.
     """

@@ -131,11 +131,11 @@ def train_federated(
         results = []
         step_sizes = zip(training.local_step_sizes, training.server_step_sizes, strict=True)
         for number, (local_step, server_step) in enumerate(step_sizes, start=1):
-            drawn = clients.choice(len(federation.clients), size=training.participants, replace=False)
-            own_records = [federation.clients[client] for client in drawn]
-            updates = _train_clients(model, weights, records, own_records, training, local_step, batches)
-            message = training.rule.mean_message(updates, noise)
-            weights = weights - server_step * torch.tensor(message, dtype=weights.dtype, device=device)
+            participants = clients.choice(len(federation.clients), size=training.participants, replace=False)
+            client_records = [federation.clients[client] for client in participants]
+            updates = _train_clients(model, weights, records, client_records, training, local_step, batches)
+            mean_message = training.rule.mean_message(updates, noise)
+            weights = weights - server_step * torch.tensor(mean_message, dtype=weights.dtype, device=device)
             if number in training.measured:
                 torch.nn.utils.vector_to_parameters(weights, model.parameters())
                 results.append(_measure(number, model, records, test))

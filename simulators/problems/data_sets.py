@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -149,9 +150,7 @@ PAIR_RECORDS = 34
 def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     """Split the data set over the clients, hold out the test records, and build the learning problem.
 
-    Logistic regression predicts whether a label is odd, as ±1. Held-out records are scored by the sign of the output
-    for the logistic loss, and by the largest output for softmax. For the squared loss, the score is the error relative
-    to the error of predicting the mean training target.
+    Logistic regression predicts whether a label is odd, as ±1.
 
     Args:
         spec: data set, loss, number of clients, split and held-out share.
@@ -159,31 +158,46 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
     features, labels = read_features(spec.data_set)
     generator = np.random.default_rng(np.random.SeedSequence(spec.seed))
     records = _split_records(spec, labels, generator)
-    loss = spec.loss or _FACTS[spec.data_set].losses[0]
+    facts = _FACTS[spec.data_set]
+    loss = spec.loss or facts.losses[0]
     targets = np.where(labels % 2 == 1, 1.0, -1.0) if loss == "logistic" else labels
     if spec.tested:
         records = generator.permuted(records, axis=1)
-    training, test = records[:, spec.tested :], records[:, : spec.tested].reshape(-1)
+    test, training = records[:, : spec.tested].reshape(-1), records[:, spec.tested :]
     size = training.shape[1]
     population = Population(features[training], targets[training], size)
-    classes = _FACTS[spec.data_set].classes
-    held_out = None
-    if spec.tested:
-        training_mean = float(np.mean(targets[training]))
-        measures = {"logistic": by_sign, "softmax": by_largest, "squared": relative_error(training_mean)}
-        outputs = classes if loss == "softmax" else 1
-        held_out = HeldOut(features[test], targets[test], measures[loss], outputs)
     common_fields: dict[str, Any] = {
         "samples_per_client": spec.samples_per_client or size,
         "diameter": spec.diameter,
         "strong_convexity": spec.strong_convexity,
         "objective": spec.objective,
         "described": {"loss": loss, "population": size, "data_set": spec.data_set, "held_out": test.size},
-        "held_out": held_out,
+        "held_out": None,
     }
+    if spec.tested:
+        outputs = facts.classes if loss == "softmax" else 1
+        measure = _measure_of(loss, training_mean=float(np.mean(population.targets)))
+        common_fields["held_out"] = HeldOut(features[test], targets[test], measure, outputs)
     if loss == "softmax":
-        return SoftmaxProblem.of(population, classes=classes, **common_fields)
+        return SoftmaxProblem.of(population, classes=facts.classes, **common_fields)
     return LinearModelProblem.of(LOGISTIC if loss == "logistic" else SQUARED, population, **common_fields)
+
+
+def _measure_of(loss: str, *, training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
+    """Return the function that scores the predictions on held-out records.
+
+    Predictions are scored by their sign for the logistic loss, and by the largest output for softmax. For the squared
+    loss, the score is the error relative to the error of predicting the mean training target.
+
+    Args:
+        loss: name of the loss.
+        training_mean: mean of the training targets.
+    """
+    if loss == "logistic":
+        return by_sign
+    if loss == "softmax":
+        return by_largest
+    return relative_error(training_mean)
 
 
 def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Generator) -> npt.NDArray[np.int64]:

@@ -15,16 +15,19 @@ AT_ONCE = 1_000_000
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Test records: features (T, d), targets (T), and the scores of predictions of them.
+    """Test records, and the function that scores a model's predictions of their targets.
 
-    `measure(models (s, D), features, targets)` returns each score by name, (s).
+    Attributes:
+        features: features of T records, (T, d).
+        targets: their targets, (T).
+        measure: function of s models, (s, D), the features and the targets; it returns each score by name, (s).
+        outputs: number of numbers that a model predicts for one record.
     """
 
     features: Floats
     targets: Floats
     measure: Callable[[Floats, Floats, Floats], Mapping[str, Floats]]
     outputs: int = 1
-    """Numbers that a model predicts for one record."""
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
         """Return the scores of each model by name; no score depends on the other models.
@@ -36,13 +39,13 @@ class HeldOut:
             Scores, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
-        step = max(1, AT_ONCE // (len(self.targets) * self.outputs))
-        parts = [
-            self.measure(rows[start : start + step], self.features, self.targets) for start in range(0, len(rows), step)
+        size = max(1, AT_ONCE // (len(self.targets) * self.outputs))  # models at a time, to bound the memory
+        chunks = [
+            self.measure(rows[start : start + size], self.features, self.targets) for start in range(0, len(rows), size)
         ]
         scores = {}
-        for name in parts[0]:
-            scores[name] = np.concatenate([part[name] for part in parts]).reshape(models.shape[:-1])
+        for name in chunks[0]:
+            scores[name] = np.concatenate([chunk[name] for chunk in chunks]).reshape(models.shape[:-1])
         return scores
 
 

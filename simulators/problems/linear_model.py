@@ -64,20 +64,6 @@ class LinearModelProblem(FiniteProblem):
         radius = 0.5 * diameter
         mean = MeanLoss(loss, *population.distinct(), strong_convexity)
         minimum = _minimum(mean, radius)
-        steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
-        centre = mean.value(np.zeros(population.features.shape[-1]))
-        constants = Constants(
-            lipschitz=steepest + strong_convexity * radius,
-            smoothness=loss.curvature + strong_convexity,
-            strong_convexity=strong_convexity,
-            diameter=diameter,
-            gradient_std=_gradient_std(loss, population, radius),
-            heterogeneity=_heterogeneity(loss, population, radius),
-            optimum_norm=float(np.linalg.norm(minimum.model)),
-            optimum_value=minimum.lower_bound,
-            optimum_gap=minimum.gap,
-            initial_gap=max(centre - minimum.lower_bound, 0.0) * SAFE,
-        )
         return cls(
             loss=loss,
             population=population,
@@ -86,7 +72,7 @@ class LinearModelProblem(FiniteProblem):
             radius=radius,
             strong_convexity=strong_convexity,
             objective=objective,
-            constants=constants,
+            constants=_constants(population, mean, minimum, radius),
             minimiser=minimum.model,
             described=described,
             held_out=held_out,
@@ -161,6 +147,32 @@ class MeanLoss:
         return slopes @ self.features + self.strong_convexity * model
 
 
+def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius: float) -> Constants:
+    """Return the constants of the problem on a ball around 0.
+
+    Args:
+        population: records of all clients.
+        mean: mean loss of all records.
+        minimum: its certified minimum on the ball.
+        radius: radius of the ball.
+    """
+    loss, strong_convexity = mean.loss, mean.strong_convexity
+    steepest = _float(loss.steepest(_array(radius), _array(loss.largest_target)))
+    initial_value = mean.value(np.zeros(population.features.shape[-1]))
+    return Constants(
+        lipschitz=steepest + strong_convexity * radius,
+        smoothness=loss.curvature + strong_convexity,
+        strong_convexity=strong_convexity,
+        diameter=2.0 * radius,
+        gradient_std=_gradient_std(loss, population, radius),
+        heterogeneity=_heterogeneity(loss, population, radius),
+        optimum_norm=float(np.linalg.norm(minimum.model)),
+        optimum_value=minimum.lower_bound,
+        optimum_gap=minimum.gap,
+        initial_gap=max(initial_value - minimum.lower_bound, 0.0) * SAFE,
+    )
+
+
 def _minimum(mean: MeanLoss, radius: float) -> Minimum:
     """Find the minimum of the mean loss F on the ball of a radius around 0, with a certified gap.
 
@@ -233,17 +245,41 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
     targets = population.targets[:, population.shared :]
     norms = np.linalg.norm(features, axis=-1)
     largest_gradients = np.sum(loss.steepest(radius * norms, targets) * norms, axis=1) / size
-    slopes = loss.slope(np.zeros_like(targets), targets)
-    gradients_at_zero = np.einsum("ij,ijk->ik", slopes, features) / size
-    deviations = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
+    deviations = _deviations_at_zero(loss, features, targets, size)
     if loss.curvature > 0.0:
-        clients, own, dimension = features.shape
-        eigenvalue_of_all = _largest_eigenvalue(features.reshape(clients * own, dimension)) / clients
-        growth = np.maximum(_largest_eigenvalue(features), eigenvalue_of_all)
-        deviations = deviations + loss.curvature * radius * growth / size
+        deviations = deviations + loss.curvature * radius * _largest_of_eigenvalues(features) / size
     first_bound = float(np.mean(np.square(largest_gradients)))
     second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE
+
+
+def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int) -> Floats:
+    """Return ‖∇F_i(0) − ∇F(0)‖ for each client i, the distance of its mean gradient at 0 from that of all clients.
+
+    Args:
+        loss: loss of a linear prediction.
+        features: features of the records that only one client has, (clients, records, d).
+        targets: targets of these records, (clients, records).
+        size: number P of all records of a client, over which its loss is averaged.
+    """
+    slopes = loss.slope(np.zeros_like(targets), targets)
+    gradients = np.einsum("ij,ijk->ik", slopes, features) / size
+    distances: Floats = np.linalg.norm(gradients - np.mean(gradients, axis=0), axis=-1)
+    return distances
+
+
+def _largest_of_eigenvalues(features: Floats) -> Floats:
+    """Return the larger one of two largest eigenvalues for each client: of its matrix, and of the mean of all matrices.
+
+    The matrix of a client is Σ_j x_j x_jᵀ for its records x_j.
+
+    Args:
+        features: features of the records, (clients, records, d).
+    """
+    clients, records, dimension = features.shape
+    eigenvalue_of_mean = _largest_eigenvalue(features.reshape(clients * records, dimension)) / clients
+    larger: Floats = np.maximum(_largest_eigenvalue(features), eigenvalue_of_mean)
+    return larger
 
 
 def _largest_eigenvalue(features: Floats) -> Floats:

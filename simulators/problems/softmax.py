@@ -21,7 +21,7 @@ from scipy.special import logsumexp
 
 from epsilond.simulators.problems.finite_problem import AT_ONCE, SAFE, FiniteProblem
 from epsilond.simulators.problems.held_out import HeldOut
-from epsilond.simulators.problems.minimum import least_on_ball
+from epsilond.simulators.problems.minimum import Minimum, least_on_ball
 from epsilond.simulators.problems.populations import Population
 from epsilond.simulators.problems.problem import Constants, Floats, Objective, Records
 
@@ -63,33 +63,8 @@ class SoftmaxProblem(FiniteProblem):
             held_out: test records, if any.
         """
         radius = 0.5 * diameter
-        features, targets, weights = population.distinct()
-        mean = MeanSoftmax(features, targets, weights, classes, strong_convexity)
-        largest_eigenvalue = float(np.linalg.svd(np.sqrt(weights)[:, None] * features, compute_uv=False)[0]) ** 2
-        minimum = least_on_ball(
-            mean.value,
-            mean.gradient,
-            dimension=classes * features.shape[1],
-            radius=radius,
-            smoothness=CURVATURE * largest_eigenvalue * SAFE + strong_convexity,
-            scale=math.log(classes) + 2.0 * math.sqrt(2.0) * radius + strong_convexity * radius * radius,
-            iterations=math.ceil(PRODUCTS / (features.size * classes)),
-        )
-        centre = mean.value(np.zeros(classes * features.shape[1]))
-        norms = np.linalg.norm(population.features, axis=-1)
-        slopes = steepest(radius * norms, classes) * norms
-        constants = Constants(
-            lipschitz=float(steepest(np.asarray(radius), classes)) + strong_convexity * radius,
-            smoothness=CURVATURE + strong_convexity,
-            strong_convexity=strong_convexity,
-            diameter=diameter,
-            gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
-            heterogeneity=_heterogeneity(population, slopes, classes, radius),
-            optimum_norm=float(np.linalg.norm(minimum.model)),
-            optimum_value=minimum.lower_bound,
-            optimum_gap=minimum.gap,
-            initial_gap=max(centre - minimum.lower_bound, 0.0) * SAFE,
-        )
+        mean = MeanSoftmax(*population.distinct(), classes, strong_convexity)
+        minimum = _minimum(mean, radius)
         return cls(
             population=population,
             mean=mean,
@@ -97,7 +72,7 @@ class SoftmaxProblem(FiniteProblem):
             radius=radius,
             strong_convexity=strong_convexity,
             objective=objective,
-            constants=constants,
+            constants=_constants(population, mean, minimum, radius),
             minimiser=minimum.model,
             described=described,
             held_out=held_out,
@@ -239,6 +214,56 @@ def errors_of(outputs: Floats, targets: Floats) -> Floats:
     return errors
 
 
+def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
+    """Find the minimum of the mean loss on the ball of a radius around 0, with a certified gap.
+
+    The number of iterations is limited, so that the search multiplies about `PRODUCTS` pairs of numbers at most.
+
+    Args:
+        mean: the mean loss and its gradient.
+        radius: radius of the ball.
+    """
+    weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
+    largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
+    ridge = mean.strong_convexity * radius * radius
+    return least_on_ball(
+        mean.value,
+        mean.gradient,
+        dimension=mean.classes * mean.features.shape[1],
+        radius=radius,
+        smoothness=CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity,
+        scale=math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge,
+        iterations=math.ceil(PRODUCTS / (mean.features.size * mean.classes)),
+    )
+
+
+def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radius: float) -> Constants:
+    """Return the constants of the problem on a ball around 0.
+
+    Args:
+        population: records of all clients.
+        mean: mean loss of all records.
+        minimum: its certified minimum on the ball.
+        radius: radius of the ball.
+    """
+    classes, strong_convexity = mean.classes, mean.strong_convexity
+    norms = np.linalg.norm(population.features, axis=-1)
+    slopes = steepest(radius * norms, classes) * norms
+    initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
+    return Constants(
+        lipschitz=float(steepest(np.asarray(radius), classes)) + strong_convexity * radius,
+        smoothness=CURVATURE + strong_convexity,
+        strong_convexity=strong_convexity,
+        diameter=2.0 * radius,
+        gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
+        heterogeneity=_heterogeneity(population, slopes, classes, radius),
+        optimum_norm=float(np.linalg.norm(minimum.model)),
+        optimum_value=minimum.lower_bound,
+        optimum_gap=minimum.gap,
+        initial_gap=max(initial_value - minimum.lower_bound, 0.0) * SAFE,
+    )
+
+
 def _heterogeneity(population: Population, slopes: Floats, classes: int, radius: float) -> float:
     """Return a bound on the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
 
@@ -259,16 +284,38 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
     """
     if population.own == 0 or population.features.shape[0] == 1:
         return 0.0
-    clients, size, _ = population.features.shape
+    size = population.features.shape[1]
     largest_gradients = np.sum(slopes[:, population.shared :], axis=1) / size
+    deviations = _deviations_at_zero(population, classes) + _growth(population.features, radius)
     first_bound = float(np.mean(np.square(largest_gradients)))
-    errors = errors_of(np.zeros((clients, size, classes)), population.targets)
-    gradients_at_zero = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
-    deviations_at_zero = np.linalg.norm(gradients_at_zero - np.mean(gradients_at_zero, axis=0), axis=-1)
-    # The squared largest singular value of the features is P‖S_i‖.
-    eigenvalues = np.linalg.svd(population.features, compute_uv=False)[..., 0] ** 2
-    all_features = population.features.reshape(clients * size, -1)
-    eigenvalue_of_all = np.linalg.svd(all_features, compute_uv=False)[0] ** 2 / clients
-    growth = CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_all) / size
-    second_bound = float(np.mean(np.square(deviations_at_zero + growth)))
+    second_bound = float(np.mean(np.square(deviations)))
     return math.sqrt(min(first_bound, second_bound)) * SAFE
+
+
+def _deviations_at_zero(population: Population, classes: int) -> Floats:
+    """Return ‖∇F_i(0) − ∇F(0)‖ for each client i, the distance of its mean gradient at 0 from that of all clients.
+
+    Args:
+        population: records of all clients.
+        classes: number of classes.
+    """
+    clients, size, _ = population.features.shape
+    errors = errors_of(np.zeros((clients, size, classes)), population.targets)
+    gradients = np.einsum("ijc,ijk->ick", errors, population.features).reshape(clients, -1) / size
+    distances: Floats = np.linalg.norm(gradients - np.mean(gradients, axis=0), axis=-1)
+    return distances
+
+
+def _growth(features: Floats, radius: float) -> Floats:
+    """Return a bound a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
+
+    Args:
+        features: features of the records, (clients, P, d).
+        radius: norm r of the models.
+    """
+    clients, size, _ = features.shape
+    # The squared largest singular value of a client's features is P‖S_i‖.
+    eigenvalues = np.linalg.svd(features, compute_uv=False)[..., 0] ** 2
+    eigenvalue_of_mean = np.linalg.svd(features.reshape(clients * size, -1), compute_uv=False)[0] ** 2 / clients
+    growth: Floats = CURVATURE * radius * np.maximum(eigenvalues, eigenvalue_of_mean) / size
+    return growth

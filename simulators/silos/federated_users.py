@@ -92,35 +92,43 @@ def read_tagging_users(folder: Path, count: int, words: int, tags: int) -> Class
 
 
 def _join_texts(
-    parts: Sequence[Sequence[TaggedText]], word_columns: Mapping[str, int], tag_columns: Mapping[str, int]
+    users: Sequence[Sequence[TaggedText]], word_columns: Mapping[str, int], tag_columns: Mapping[str, int]
 ) -> ClassifiedRecords:
     """Return the documents of all users as records, the documents of one user after those of another.
 
     Words and tags without a column are left out of the features and of the targets.
 
     Args:
-        parts: documents of each user.
+        users: documents of each user.
         word_columns: column of the features for each word.
         tag_columns: column of the targets for each tag.
     """
-    documents = [document for part in parts for document in part]
+    documents = [document for user in users for document in user]
     targets = np.zeros((len(documents), len(tag_columns)), dtype=np.float32)
-    columns: list[int] = []
-    values: list[float] = []
-    row_starts = [0]  # start of each row in `columns` and `values`, as compressed sparse rows need it; and the end
     for row, document in enumerate(documents):
-        for tag in document.tags:
-            if tag in tag_columns:
-                targets[row, tag_columns[tag]] = 1.0
+        targets[row, [tag_columns[tag] for tag in document.tags if tag in tag_columns]] = 1.0
+    bounds = _bounds([len(user) for user in users])
+    return ClassifiedRecords(features=_word_shares(documents, word_columns), targets=targets, bounds=bounds)
+
+
+def _word_shares(documents: Sequence[TaggedText], word_columns: Mapping[str, int]) -> sparse.csr_array:
+    """Return the share of each word among all words of a document, as a sparse array with one row per document.
+
+    Args:
+        documents: the documents.
+        word_columns: column of each word; other words only count in the number of words.
+    """
+    columns: list[int] = []
+    shares: list[float] = []
+    row_starts = [0]  # start of each row in `columns` and `shares`, and the end of the last row
+    for document in documents:
         for word, times in Counter(document.words).items():
             if word in word_columns:
                 columns.append(word_columns[word])
-                values.append(times / len(document.words))
+                shares.append(times / len(document.words))
         row_starts.append(len(columns))
-    shape = (len(documents), len(word_columns))
-    entries = (np.array(values, dtype=np.float32), np.array(columns), np.array(row_starts))
-    features = sparse.csr_array(entries, shape=shape)
-    return ClassifiedRecords(features=features, targets=targets, bounds=_bounds([len(part) for part in parts]))
+    entries = (np.array(shares, dtype=np.float32), np.array(columns), np.array(row_starts))
+    return sparse.csr_array(entries, shape=(len(documents), len(word_columns)))
 
 
 def _bounds(sizes: Sequence[int]) -> Indices:

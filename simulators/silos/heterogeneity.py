@@ -62,10 +62,14 @@ def _mean_hessian(silos: SiloRecords, model: Floats) -> Floats:
     """Return the mean over silos of the Hessian of their mean logistic losses, (d, d).
 
     With p = 1/(1 + e^(−⟨w, x⟩)), the Hessian for one record is p(1 − p)xxᵀ, whatever the target.
+
+    Args:
+        silos: records of all silos.
+        model: the model w, (d).
     """
-    parts = []
+    hessians = []
     for features in silos.features:
         predictions = features @ model
         weights = expit(predictions) * expit(-predictions)
-        parts.append((features.T * weights) @ features / len(features))
-    return np.asarray(np.mean(parts, axis=0))
+        hessians.append((features.T * weights) @ features / len(features))
+    return np.asarray(np.mean(hessians, axis=0))

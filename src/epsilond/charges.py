@@ -44,6 +44,10 @@ def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParamete
 
     The calibration may use smaller sensitivities, which random rounding exceeds with a small probability. A ledger
     cannot charge such a probability.
+
+    Args:
+        problem: request of the calibration.
+        parameters: its calibrated parameters.
     """
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,

@@ -303,15 +303,21 @@ def connect(address: str) -> Client:
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Return host and port of a scheduler's address such as tcp://10.0.0.1:8786.
+    """Split the address of a Dask scheduler into host and port.
+
+    Args:
+        address: such as `tcp://10.0.0.1:8786`.
+
+    Returns:
+        The host and the port.
 
     Raises:
         ClusterError: the address has no scheme tcp or tls, no host or no port.
     """
-    parts = urlsplit(address)
-    with suppress(ValueError):
-        if parts.scheme in ("tcp", "tls") and parts.hostname and parts.port:
-            return parts.hostname, parts.port
+    url = urlsplit(address)
+    with suppress(ValueError):  # the port is not a number, or out of range
+        if url.scheme in ("tcp", "tls") and url.hostname and url.port:
+            return url.hostname, url.port
     raise ClusterError("the address of a scheduler is written as tcp://10.0.0.1:8786 or tls://10.0.0.1:8786")
 
 
@@ -321,7 +327,11 @@ def engine_version() -> str:
 
 
 def _require_engine(client: Client, address: str) -> None:
-    """Require that all workers have the same version of the engine.
+    """Check that all workers of a Dask cluster have this version of the engine.
+
+    Args:
+        client: client of the cluster.
+        address: address of its scheduler, for messages.
 
     Raises:
         ClusterError: there are no workers, or a worker has another version.
@@ -332,8 +342,8 @@ def _require_engine(client: Client, address: str) -> None:
         raise ClusterError(f"the workers of {address} did not report their version of epsilond: {error}") from None
     if not versions:
         raise ClusterError(f"the scheduler at {address} has no workers")
-    for worker, theirs in sorted(versions.items()):
-        if isinstance(theirs, BaseException):
-            raise ClusterError(f"the worker {worker} of {address} has no epsilond: {theirs}")
-        if theirs != ENGINE_VERSION:
-            raise ClusterError(f"the worker {worker} " + OTHER_VERSION.format(theirs=theirs, ours=ENGINE_VERSION))
+    for worker, version in sorted(versions.items()):
+        if isinstance(version, BaseException):
+            raise ClusterError(f"the worker {worker} of {address} has no epsilond: {version}")
+        if version != ENGINE_VERSION:
+            raise ClusterError(f"the worker {worker} " + OTHER_VERSION.format(theirs=version, ours=ENGINE_VERSION))

@@ -11,12 +11,12 @@ class MissingExtra(ImportError):
 
 
 @contextmanager
-def extra(name: str, what: str) -> Iterator[None]:
-    """Import the packages of an extra within this context.
+def extra(name: str, feature: str) -> Iterator[None]:
+    """Import packages of an extra (a group of optional dependencies) within this context.
 
     Args:
         name: name of the extra.
-        what: the part of epsilond that needs it, for the message.
+        feature: the part of epsilond that needs the packages, for the message.
 
     Raises:
         MissingExtra: one of these packages is not installed.
@@ -27,5 +27,5 @@ def extra(name: str, what: str) -> Iterator[None]:
         package = (error.name or "epsilond").partition(".")[0]
         if package == "epsilond":
             raise
-        message = f"{what} needs {package}, which is not installed: pip install 'epsilond[{name}]'"
+        message = f"{feature} needs {package}, which is not installed: pip install 'epsilond[{name}]'"
         raise MissingExtra(message, name=package) from None

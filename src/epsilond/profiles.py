@@ -41,15 +41,21 @@ def profile_from_trade_off(
         backward = _profile_of([(beta, alpha) for alpha, beta in points])
     if not symmetric:
         return DeclaredProfile(points=tuple(forward.items()), reverse=tuple(backward.items()))
-    both = []
-    for epsilon in sorted({*forward, *backward}):
-        values = [side[epsilon] for side in (forward, backward) if epsilon in side]
-        both.append((epsilon, min(values)))
-    return DeclaredProfile(points=tuple(both))
+    smaller = dict(forward)
+    for epsilon, delta in backward.items():
+        smaller[epsilon] = min(delta, smaller.get(epsilon, delta))
+    return DeclaredProfile(points=tuple(sorted(smaller.items())))
 
 
 def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[Decimal, Decimal]]:
     """Return the points as exact decimals, after checks of their range and order.
+
+    Args:
+        alphas: false positive rates.
+        betas: false negative rates.
+
+    Returns:
+        Pairs of a false positive and a false negative rate.
 
     Raises:
         InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.

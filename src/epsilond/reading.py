@@ -54,8 +54,8 @@ def read(request: type[T], given: JsonObject, *, at: str = "") -> T:
         InvalidInput: with all faults of names, types and ranges. Combinations are checked if each field is valid.
     """
     reader = _Reader()
-    made: T = reader.result(reader.fields(request, given, at))
-    return made
+    instance: T = reader.result(reader.fields(request, given, at))
+    return instance
 
 
 def read_value(annotation: object, value: object, *, at: str) -> Any:

@@ -108,21 +108,9 @@ def with_progress(
         data: folder of each data set, by name.
         resume: file of finished trials.
     """
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with (
-        interrupt_on_sigterm(),
-        Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as bar,
-    ):
+    with interrupt_on_sigterm(), _progress_bar() as bar:
         task = bar.add_task("preparing", total=None)
-
-        counts: list[int] = []
+        counts: list[int] = []  # finished blocks and all blocks, once the first progress is known
 
         def progress(done: int, total: int) -> None:
             """Move the bar."""
@@ -154,6 +142,20 @@ def stop_message(counts: Sequence[int], resume: str) -> str:
     return f"stopped; {done} of {total} trials are kept in {resume}; run the same command to go on"
 
 
+def _progress_bar() -> Progress:
+    """Return a progress bar on standard error, which is invisible unless that is a terminal."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
 @contextmanager
 def interrupt_on_sigterm() -> Iterator[None]:
     """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back."""
@@ -171,6 +173,10 @@ def interrupt_on_sigterm() -> Iterator[None]:
 
 def write_figure(answer: object, path: Path) -> None:
     """Draw the answer into a file.
+
+    Args:
+        answer: answer of a simulation.
+        path: the file; its suffix determines the format.
 
     Raises:
         InvalidInput: the file cannot be written.

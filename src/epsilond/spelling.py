@@ -64,12 +64,11 @@ def describe_unknown(name: str, known: Collection[str]) -> str:
         name: name of the field.
         known: names of the fields of the request.
     """
-    is_risk = name in RISK_FIELDS
-    if is_risk and "epsilon" in known and "relation" in known:
-        if "advantage" in known:
-            return (
-                "is not a target of this algorithm, whose bounds decide δ at single values of ε. Give epsilon with "
-                "delta, advantage, or true_positive_rate with false_positive_rate"
-            )
-        return "is not a target here, where all is stated for δ at one ε. Give epsilon with delta"
-    return "is not a field of this object"
+    if name not in RISK_FIELDS or "epsilon" not in known or "relation" not in known:
+        return "is not a field of this object"
+    if "advantage" in known:
+        return (
+            "is not a target of this algorithm, whose bounds decide δ at single values of ε. Give epsilon with "
+            "delta, advantage, or true_positive_rate with false_positive_rate"
+        )
+    return "is not a target here, where all is stated for δ at one ε. Give epsilon with delta"

@@ -17,9 +17,11 @@ from epsilond.training.arrays import Bools, Floats, Indices
 class Batch:
     """Batches of M clients with up to K records each.
 
-    `clients` (M,) are the indices of the clients. `places` (M, K) are the indices of the batch's records among the
-    records of each client. If batches differ in size, `counted` (M, K) is True for the entries of `places` that belong
-    to the batch, and False for padding. It is None if all entries belong to the batch.
+    Attributes:
+        clients: indices of the clients, (M,).
+        places: indices of the batch's records among the records of each client, (M, K).
+        counted: True for the entries of `places` that belong to the batch, and False for padding, (M, K). None if all
+            batches have K records.
     """
 
     clients: Indices
@@ -50,7 +52,7 @@ class Batch:
 
     @property
     def sizes(self) -> Indices:
-        """(M,): number of records in the batch of each client, without padding."""
+        """Number of records in the batch of each client, without padding, (M,)."""
         if self.counted is None:
             return np.full(len(self.clients), self.places.shape[1], dtype=np.int64)
         return np.asarray(np.sum(self.counted, axis=1), dtype=np.int64)
@@ -58,18 +60,25 @@ class Batch:
 
 @dataclass(frozen=True)
 class GradientStatistics:
-    """Statistics of gradients before clipping: functions of the data that no guarantee covers."""
+    """Statistics of gradients before clipping: functions of the data that no guarantee covers.
+
+    Attributes:
+        largest_norm: largest ℓ2 norm of a gradient.
+        clipped: number of gradients longer than the bound, beyond rounding.
+        not_finite: number of gradients with NaN or infinite entries; they count as zeros.
+    """
 
     largest_norm: float = 0.0
     clipped: int = 0
-    """Number of gradients longer than the bound, beyond rounding."""
     not_finite: int = 0
-    """Number of gradients with NaN or infinite entries; they count as zeros."""
 
     def merge(self, other: GradientStatistics) -> GradientStatistics:
         """Return the statistics of both sets of gradients together."""
-        largest = max(self.largest_norm, other.largest_norm)
-        return GradientStatistics(largest, self.clipped + other.clipped, self.not_finite + other.not_finite)
+        return GradientStatistics(
+            largest_norm=max(self.largest_norm, other.largest_norm),
+            clipped=self.clipped + other.clipped,
+            not_finite=self.not_finite + other.not_finite,
+        )
 
 
 class Gradients(Protocol):

@@ -31,9 +31,14 @@ def scales(norms: Floats, bounds: Floats, dimension: int) -> Floats:
 
 
 def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
-    """Scale each row of (K, d) down to norm `bound`, and return the rows and statistics of the norms before.
+    """Scale each row down to a norm of at most `bound`. Rows with NaN or infinite entries become zeros.
 
-    Rows with NaN or infinite entries become zeros. Shorter rows are unchanged; if `bound` is infinite, so are all rows.
+    Args:
+        rows: vectors, (K, d).
+        bound: largest ℓ2 norm, above 0. If it is infinite, finite rows are unchanged.
+
+    Returns:
+        The clipped rows, (K, d), and statistics of the norms before.
     """
     if np.isinf(bound):
         finite: Bools = np.all(np.isfinite(rows), axis=-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -151,15 +152,12 @@ def tabular(
         raise InvalidInput.at("/feature_norm", "is out of range", allowed="> 0, finite")
     if not 0.0 <= strong_convexity < np.inf:
         raise InvalidInput.at("/strong_convexity", "is out of range", allowed="≥ 0, finite")
-    clients = [_read_client(index, part) for index, part in enumerate(parts)]
-    if not clients or len({features.shape[1] for features, _ in clients}) != 1:
-        raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
-    features_as_given = np.concatenate([features for features, _ in clients])
-    finite_features = np.nan_to_num(features_as_given, posinf=0.0, neginf=0.0)
-    clipped_features = clip(finite_features, feature_norm, records=True).values
-    all_targets = chosen_loss.read_targets(np.concatenate([targets for _, targets in clients]))
-    starts = np.cumsum([0, *(len(targets) for _, targets in clients)])
-    return TabularClients(clipped_features, all_targets, starts, chosen_loss, feature_norm, strong_convexity)
+    clients = _read_clients(parts)
+    features = np.nan_to_num(np.concatenate([client.features for client in clients]), posinf=0.0, neginf=0.0)
+    targets = chosen_loss.read_targets(np.concatenate([client.targets for client in clients]))
+    starts = np.cumsum([0, *(len(client.targets) for client in clients)])
+    clipped_features = clip(features, feature_norm, records=True).values
+    return TabularClients(clipped_features, targets, starts, chosen_loss, feature_norm, strong_convexity)
 
 
 def _choose_loss(loss: VectorLoss | str) -> VectorLoss:
@@ -175,7 +173,34 @@ def _choose_loss(loss: VectorLoss | str) -> VectorLoss:
     return LOSSES[loss]()
 
 
-def _read_client(index: int, part: object) -> tuple[Floats, Floats]:
+class _ClientTable(NamedTuple):
+    """Records of one client.
+
+    Attributes:
+        features: features of n ≥ 1 records, (n, p).
+        targets: their targets, (n,).
+    """
+
+    features: Floats
+    targets: Floats
+
+
+def _read_clients(parts: Sequence[object]) -> list[_ClientTable]:
+    """Convert the features and targets of all clients to arrays of doubles.
+
+    Args:
+        parts: a pair of features and targets for each client.
+
+    Raises:
+        InvalidInput: there is no client, a client has no such pair, or clients have different numbers of features.
+    """
+    clients = [_read_client(index, part) for index, part in enumerate(parts)]
+    if len({client.features.shape[1] for client in clients}) != 1:
+        raise InvalidInput.at("/clients", "must all have as many features, and there must be one at least")
+    return clients
+
+
+def _read_client(index: int, part: object) -> _ClientTable:
     """Convert one client's features and targets to arrays of doubles, and check their shapes.
 
     Args:
@@ -192,4 +217,4 @@ def _read_client(index: int, part: object) -> tuple[Floats, Floats]:
     has_matching_shapes = features.ndim == 2 and targets.shape == features.shape[:1]
     if not has_matching_shapes or not len(targets):
         raise InvalidInput.at(pointer, "must be features (n, p) and targets (n), with one record at least")
-    return features, targets
+    return _ClientTable(features, targets)

@@ -52,29 +52,37 @@ class RoundMessages:
             parameters: parameters that the calibration returned.
             count: number of clients; it is used if there are no groups.
         """
-        calibrated_groups = getattr(parameters, "groups", None)
-        if calibrated_groups:
-            requested = problem.client_groups
-            clients = np.asarray([group.clients for group in requested])
-            weights = np.asarray([group.weight or 1.0 for group in requested])
-            batch_sizes = [group.batch_size for group in calibrated_groups]
-            bounds = [group.lipschitz or problem.lipschitz for group in requested]
-            scales = weights * clients.sum() / np.sum(weights * clients)
-            noise_stds = [group.noise_std for group in calibrated_groups]
-        else:
-            clients = np.asarray([count])
-            batch_sizes = [parameters.batch_size]
-            bounds = [problem.lipschitz]
-            scales = np.ones(1)
-            noise_stds = [parameters.noise_std]
+        if getattr(parameters, "groups", None):
+            return cls._of_groups(problem, parameters)
         return cls(
             rounds=parameters.rounds,
             counts=np.asarray(problem.counts, dtype=np.float64),
             sampling=problem.sampling,
-            batch_sizes=np.repeat(np.asarray(batch_sizes), clients),
-            bounds=np.repeat(np.asarray(bounds), clients),
-            scales=np.repeat(scales, clients),
-            noise_stds=np.repeat(np.asarray(noise_stds), clients),
+            batch_sizes=np.full(count, parameters.batch_size),
+            bounds=np.full(count, problem.lipschitz),
+            scales=np.ones(count),
+            noise_stds=np.full(count, parameters.noise_std),
+        )
+
+    @classmethod
+    def _of_groups(cls, problem: Problem, parameters: Parameters) -> RoundMessages:
+        """Collect the values of each client from those of its group.
+
+        Args:
+            problem: request of the calibration, with the sizes, weights and clipping norms of the groups.
+            parameters: calibrated parameters, with the batch sizes and noise of the groups.
+        """
+        requested = problem.client_groups
+        clients = np.asarray([group.clients for group in requested])
+        weights = np.asarray([group.weight or 1.0 for group in requested])
+        return cls(
+            rounds=parameters.rounds,
+            counts=np.asarray(problem.counts, dtype=np.float64),
+            sampling=problem.sampling,
+            batch_sizes=np.repeat([group.batch_size for group in parameters.groups], clients),
+            bounds=np.repeat([group.lipschitz or problem.lipschitz for group in requested], clients),
+            scales=np.repeat(weights * clients.sum() / np.sum(weights * clients), clients),
+            noise_stds=np.repeat([group.noise_std for group in parameters.groups], clients),
         )
 
     def participants(self, session: Session) -> Indices:

@@ -112,28 +112,35 @@ class Session:
             participants: clients of the round.
             statistics: statistics of their gradients, which are logged only with `log_unprotected`.
         """
-        client_indices = tuple(map(int, participants))
+        entry = self._describe_round(tuple(map(int, participants)), statistics)
+        self.log.append(entry)
+        if self.on_round is None:
+            return False
+        answer = self.on_round(entry, model.copy() if self.models_seen else None)
+        return self.models_seen and answer is True
+
+    def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
+        """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
+
+        Args:
+            participants: indices of the clients of the round.
+            statistics: statistics of their gradients, which the entry has only with `log_unprotected`.
+        """
         unprotected = None
         if self.log_unprotected:
             unprotected = Unprotected(
-                participants=client_indices,
+                participants=participants,
                 largest_norm=statistics.largest_norm,
                 clipped=statistics.clipped,
                 not_finite=statistics.not_finite,
             )
-        self.log.append(
-            Round(
-                number=len(self.log) + 1,
-                participants=client_indices if self.participants_seen else None,
-                bits_per_client=self.bits_per_client,
-                bits=self.bits_per_client * len(client_indices) if self.participants_seen else None,
-                unprotected=unprotected,
-            )
+        return Round(
+            number=len(self.log) + 1,
+            participants=participants if self.participants_seen else None,
+            bits_per_client=self.bits_per_client,
+            bits=self.bits_per_client * len(participants) if self.participants_seen else None,
+            unprotected=unprotected,
         )
-        if self.on_round is None:
-            return False
-        answer = self.on_round(self.log[-1], model.copy() if self.models_seen else None)
-        return self.models_seen and answer is True
 
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.verdict import Verdict
 from epsilond.simulators.audits.attack import (
@@ -59,38 +57,29 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
     error = 1.0 - request.confidence
     halves = SplitStatistics.of(first, second)
     delta = math.exp(request.log_delta)
-    epsilon = best(halves, epsilon_score(delta), error)
-    escape_lower = escape_probability(halves, error)
-    escape_epsilon = math.inf if escape_lower > delta else 0.0
+    test_bound = best(halves, epsilon_score(delta), error)
+    escape = _escape_bound(halves, delta, error)
     evidence: Evidence = "escape" if escape_promises(halves, delta, error) else "test"
-    lower = escape_epsilon if evidence == "escape" else epsilon.value
+    lower = escape.epsilon_lower if evidence == "escape" else test_bound.value
     verdict: Consistency = "contradicted" if lower > certified.upper else "consistent"
-    is_comparable = 0.0 < certified.upper < math.inf
     claim = None
     if request.claim is not None:
         claim = _claim(request.claim.epsilon, lower, certified, halves, error)
-    stated_delta = request.delta
-    if stated_delta is None and delta > 0.0:
-        stated_delta = delta
     return AuditAnswer(
         relation=request.relation,
         unit=request.unit,
         observer=request.observer,
         attack=request.attack,
-        delta=stated_delta,
+        delta=_stated_delta(request),
         log10_delta=request.log_delta / math.log(10.0),
         confidence=request.confidence,
-        epsilon=EpsilonBound(lower=epsilon.value, test=_test(epsilon)),
+        epsilon=EpsilonBound(lower=test_bound.value, test=_test(test_bound)),
         gaussian=_gaussian_bound(halves, error, request.log_delta),
-        escape=Escape(
-            probability_lower=escape_lower,
-            epsilon_lower=escape_epsilon,
-            observed=int(np.isinf(first).sum() + np.isinf(second).sum()),
-        ),
+        escape=escape,
         evidence=evidence,
         certified=certified,
         verdict=verdict,
-        ratio=epsilon.value / certified.upper if is_comparable else None,
+        ratio=_ratio(test_bound.value, certified.upper),
         claim=claim,
         meaning=_meaning(request, lower, certified, verdict),
         roc=tuple(RocPoint(false_positive_rate=false, true_positive_rate=true) for false, true in roc(first, second)),
@@ -98,6 +87,38 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
         seed=request.seed,
         engine_version=ENGINE_VERSION,
     )
+
+
+def _escape_bound(halves: SplitStatistics, delta: float, error: float) -> Escape:
+    """Return the lower bound on ε that escapes prove: ∞ if they are more probable than δ, and otherwise 0.
+
+    An escape is an output that is impossible on the other data set. Its statistic is infinite.
+
+    Args:
+        halves: the attacker's statistics.
+        delta: δ of the audit, in [0, 1].
+        error: probability that the bound fails.
+    """
+    probability = escape_probability(halves, error)
+    return Escape(
+        probability_lower=probability,
+        epsilon_lower=math.inf if probability > delta else 0.0,
+        observed=halves.count_escapes(),
+    )
+
+
+def _stated_delta(request: AuditSimulation) -> float | None:
+    """Return δ as it was requested, or from its logarithm; None if it is below every double."""
+    if request.delta is not None:
+        return request.delta
+    return math.exp(request.log_delta) or None
+
+
+def _ratio(lower: float, certified_upper: float) -> float | None:
+    """Return the quotient of both bounds on ε; None if the certified bound is 0 or infinite."""
+    if certified_upper == 0.0 or math.isinf(certified_upper):
+        return None
+    return lower / certified_upper
 
 
 def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> GaussianBound:
@@ -156,17 +177,29 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 
 
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """Say in one to three sentences which ε are disproved, and whether that contradicts the certificate or a claim."""
+    """Say in two or three sentences which ε are disproved, and whether that contradicts the certificate or a claim.
+
+    Args:
+        request: the audit.
+        lower: lower bound on ε by the samples; infinite if no ε holds.
+        certified: certified enclosure of ε.
+        verdict: whether the lower bound contradicts the certificate.
+    """
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"
-    sentences = [f"With {request.confidence:.6g} confidence {disproved} at δ = {delta}."]
-    upper = f"{certified.upper:.4g}" if math.isfinite(certified.upper) else "no finite ε"
-    if verdict == "contradicted":
-        sentences.append(f"That contradicts the certified upper end, {upper}: one of the two is wrong.")
-    elif math.isfinite(certified.upper):
-        sentences.append(f"That agrees with the certified upper end, {upper}.")
-    else:
-        sentences.append("No finite ε is certified at this δ.")
+    sentences = [
+        f"With {request.confidence:.6g} confidence {disproved} at δ = {delta}.",
+        _compare_with_certificate(certified.upper, verdict),
+    ]
     if request.claim is not None and lower > request.claim.epsilon:
         sentences.append(f"The claimed ε = {request.claim.epsilon:.4g} is disproved.")
     return " ".join(sentences)
+
+
+def _compare_with_certificate(upper: float, verdict: Consistency) -> str:
+    """Say in one sentence whether the samples agree with the certified upper bound on ε."""
+    if math.isinf(upper):
+        return "No finite ε is certified at this δ."
+    if verdict == "contradicted":
+        return f"That contradicts the certified upper end, {upper:.4g}: one of the two is wrong."
+    return f"That agrees with the certified upper end, {upper:.4g}."

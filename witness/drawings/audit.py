@@ -38,6 +38,10 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
     """Draw the attacker's error rates at all thresholds, and guessing as a diagonal.
 
     If the certified ε is finite, a dashed curve shows the largest rates that it allows.
+
+    Args:
+        axes: axes of the panel.
+        answer: answer of the audit in its JSON form.
     """
     false_rates, true_rates = style.sorted_rates(answer["roc"])
     axes.plot(false_rates, true_rates, color=style.MEASURED, linewidth=2.0)
@@ -77,7 +81,12 @@ def _largest_true_positive_rates(
 
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
-    """Draw one row each for the certified interval, the lower bounds on ε, and the claimed ε if there is one."""
+    """Draw one row each for the certified interval, the lower bounds on ε, and the claimed ε if there is one.
+
+    Args:
+        axes: axes of the panel.
+        answer: answer of the audit in its JSON form.
+    """
     certified, claim = answer["certified"], answer.get("claim")
     lower, upper = style.number(certified["lower"]), style.number(certified["upper"])
     proved, gaussian = answer["epsilon"]["lower"], answer["gaussian"]["epsilon_if_gaussian"]

@@ -31,7 +31,12 @@ def membership(answer: JsonObject) -> Figure:
 
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
-    """Draw the error rates of every attack."""
+    """Draw the error rates of every attack.
+
+    Args:
+        axes: axes of the panel.
+        answer: answer of the membership inference in its JSON form.
+    """
     for number, attack in enumerate(answer["attacks"]):
         false_rates, true_rates = style.sorted_rates(attack["roc"])
         label = f"{style.run_words(attack['attack'])}: area {attack['auc']:.2f}"
@@ -47,7 +52,12 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 
 
 def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
-    """Draw the lower bound of every attack, and the certified interval if it is not too far."""
+    """Draw the lower bound of every attack, and the certified interval if it is not too far.
+
+    Args:
+        axes: axes of the panel.
+        answer: answer of the membership inference in its JSON form.
+    """
     attacks = answer["attacks"]
     upper = style.number(answer["certified"]["upper"])
     largest = max((attack["epsilon_lower"] for attack in attacks), default=0.0)

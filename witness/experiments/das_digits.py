@@ -257,37 +257,48 @@ def _laplace_bits(cell: CellAnswer) -> int:
 def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge whether the paper's noise has the claimed δ, and state its accuracy.
 
+    Args:
+        cells: cells of the experiment, ordered by ε.
+
     Returns:
         One finding; none if no cell has a run with the paper's noise.
     """
     printed = [cell for cell in cells if cell.place["arm"] == QTDL and cell.parameters.printed_noise_levels is not None]
     if not printed:
         return ()
-    problem = digits_problem().build()
-    epsilons = [float(cell.place["epsilon"]) for cell in printed]
-    log_deltas = [
-        min(0.0, printed_log_delta(problem, cell.parameters, epsilon))
-        for cell, epsilon in zip(printed, epsilons, strict=True)
-    ]
-    delta_words = [
-        f"{_format_delta(log_delta)} at ε = {epsilon:g}"
-        for log_delta, epsilon in zip(log_deltas, epsilons, strict=True)
-    ]
-    read_accuracy = comparison_score("as-printed", ACCURACY)
-    accuracies = [measured.mean for cell in printed if (measured := read_accuracy(cell)) is not None]
-    words = (
-        f"Its δ is at least {', '.join(delta_words)}, where {format_scientific(DELTA)} is the target. It reaches an"
-        f" accuracy of {', '.join(f'{accuracy:.3g}' for accuracy in accuracies)}."
+    log_deltas = _printed_log_deltas(printed)
+    delta_words = ", ".join(
+        f"{_format_delta(log_delta)} at ε = {epsilon:g}" for epsilon, log_delta in log_deltas.items()
     )
+    accuracies = [comparison_score("as-printed", ACCURACY)(cell) for cell in printed]
+    accuracy_words = ", ".join(f"{accuracy.mean:.3g}" for accuracy in accuracies if accuracy is not None)
     tally = Tally(
         holds=0,
-        fails=sum(log_delta > math.log(DELTA) for log_delta in log_deltas),
+        fails=sum(log_delta > math.log(DELTA) for log_delta in log_deltas.values()),
         of=len(printed),
         universal=True,
         noun=TARGETS,
         open_where="its lower end of δ is below",
     )
+    words = (
+        f"Its δ is at least {delta_words}, where {format_scientific(DELTA)} is the target. It reaches an"
+        f" accuracy of {accuracy_words}."
+    )
     return (tally.finding("The printed truncated noise is private at the target.", words),)
+
+
+def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
+    """Return a lower bound on log δ of the paper's noise, by ε.
+
+    Args:
+        cells: one cell for each ε, with the paper's noise among its parameters.
+    """
+    problem = digits_problem().build()
+    log_deltas = {}
+    for cell in cells:
+        epsilon = float(cell.place["epsilon"])
+        log_deltas[epsilon] = min(0.0, printed_log_delta(problem, cell.parameters, epsilon))
+    return log_deltas
 
 
 def _format_delta(log_delta: float) -> str:

@@ -74,26 +74,37 @@ def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
     Args:
         cells: cells of the experiment without noise.
+
+    Returns:
+        One finding for each split.
     """
-    read = private_score(ACCURACY)
-
-    def accuracies(arm: str, split: str) -> list[Measured]:
-        """Return the accuracies of an algorithm on one split."""
-        selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
-        measurements = [read(cell) for cell in selected]
-        return [measured for measured in measurements if measured is not None]
-
-    return tuple(
-        judge_pairs(
+    findings = []
+    for split, words in zip(SPLITS, ("at random", "by digit"), strict=True):
+        normalised = _accuracies(cells, NORMALISED, split)
+        plain = _accuracies(cells, PLAIN, split)
+        finding = judge_pairs(
             f"Normalising updates costs no accuracy, on records dealt {words}.",
-            list(zip(accuracies(NORMALISED, split), accuracies(PLAIN, split), strict=True)),
+            list(zip(normalised, plain, strict=True)),
             names=(NORMALISED, PLAIN),
             quantity=QUANTITY,
             lower_is_better=False,
             no_worse=True,
         )
-        for split, words in zip(SPLITS, ("at random", "by digit"), strict=True)
-    )
+        findings.append(finding)
+    return tuple(findings)
+
+
+def _accuracies(cells: Sequence[CellAnswer], arm: str, split: str) -> list[Measured]:
+    """Return the measured accuracies of an algorithm on one split of the records.
+
+    Args:
+        cells: cells of the experiment. Those without a measured accuracy are left out.
+        arm: name of the algorithm.
+        split: name of the split.
+    """
+    selected = [cell for cell in cells if cell.place["arm"] == arm and cell.place["split"] == split]
+    accuracies = [private_score(ACCURACY)(cell) for cell in selected]
+    return [accuracy for accuracy in accuracies if accuracy is not None]
 
 
 PLAIN_STANDS_FOR = (

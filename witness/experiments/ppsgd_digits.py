@@ -103,24 +103,38 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Args:
         answers: a cell for each split of the data, ε, and personalization (weight of the shared model).
     """
-    scores = {
-        (cell.place["split"], cell.place["epsilon"], cell.place["personalization"]): cell.scores[MEASURE]
-        for cell in answers
-        if cell.scores is not None
-    }
-    lines: dict[str, list[MeasuredPoint]] = {}
-    for split in SPLITS:
-        lines[split] = []
-        for noise in map(noise_name, EPSILONS):
-            by_share = {share: scores[split, noise, share] for share in PERSONALIZATIONS}
-            lines[split].append(MeasuredPoint(noise, by_share))
-    all_stages = [stage for line in lines.values() for stage in line]
-    private_stages = [stage for stage in all_stages if stage.name != noise_name(None)]
-    pairs = [best_unshared(stage, PERSONALIZATIONS[-1], lower_is_better=False) for stage in private_stages]
+    lines = {split: _points_by_noise(answers, split) for split in SPLITS}
+    all_shared = PERSONALIZATIONS[-1]
+    without_noise = noise_name(None)
+    pairs = [
+        best_unshared(point, all_shared, lower_is_better=False)
+        for line in lines.values()
+        for point in line
+        if point.name != without_noise
+    ]
     return (
         judge_pairs(OWN_CLAIM, pairs, names=OWN_NAMES, quantity=QUANTITY, lower_is_better=False),
         judge_order(LESS_CLAIM, lines, quantity=QUANTITY, lower_is_better=False),
     )
+
+
+def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[MeasuredPoint]:
+    """Return the accuracies by personalization on one split of the data, one point for each ε.
+
+    Args:
+        answers: cells of the experiment.
+        split: name of the split.
+    """
+    scores = {
+        (cell.place["epsilon"], cell.place["personalization"]): cell.scores[MEASURE]
+        for cell in answers
+        if cell.scores is not None and cell.place["split"] == split
+    }
+    points = []
+    for noise in map(noise_name, EPSILONS):
+        by_personalization = {name: scores[noise, name] for name in PERSONALIZATIONS}
+        points.append(MeasuredPoint(noise, by_personalization))
+    return points
 
 
 PERSONALIZATIONS = tuple(personalization_name(times) for times in TIMES_CLIENTS)

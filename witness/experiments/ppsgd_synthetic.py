@@ -52,10 +52,10 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
         target_noise_std=TARGET_NOISE_STD,
         features="gaussian",
     )
-    return tuple(
-        Cell(
-            place={"personalization": personalization_name(times), "epsilon": noise_name(epsilon)},
-            simulation=RiskSimulation(
+    grid = []
+    for epsilon in EPSILONS:
+        for times in TIMES_CLIENTS:
+            simulation = RiskSimulation(
                 run=_run(times, clients, has_noise=epsilon is not None),
                 problem=problem,
                 epsilon=epsilon,
@@ -64,11 +64,10 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
                 seed=seed,
                 points=1,
                 alternatives=(),
-            ),
-        )
-        for epsilon in EPSILONS
-        for times in TIMES_CLIENTS
-    )
+            )
+            place = {"personalization": personalization_name(times), "epsilon": noise_name(epsilon)}
+            grid.append(Cell(place=place, simulation=simulation))
+    return tuple(grid)
 
 
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from epsilond.accountants.attempts import ConditionResult
@@ -201,8 +202,22 @@ def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: f
             return False
         return curve.bound_log_delta(calibrator_problem.target.epsilon).upper <= calibrator_problem.target.log_delta
 
-    upper = max(least_levels(decay_rate, release.parts, calibrator_problem.target.log_delta), 1)
-    lower = upper - 1
+    start = max(least_levels(decay_rate, release.parts, calibrator_problem.target.log_delta), 1)
+    return _search_levels(is_certified, start)
+
+
+def _search_levels(is_certified: Callable[[int], bool], start: int) -> int | None:
+    """Search for the least certified number of levels, by doubling and then by bisection.
+
+    Args:
+        is_certified: whether a number of levels is certified. A larger number than a certified one is certified, too.
+        start: first number to try, at least 1.
+
+    Returns:
+        A certified number that exceeds one that is not certified by at most 1/`LEVEL_DIVISOR` of itself, or by 1. None
+        if `MOST_DOUBLINGS` doublings do not suffice.
+    """
+    lower, upper = start - 1, start
     for _ in range(MOST_DOUBLINGS):
         if is_certified(upper):
             break

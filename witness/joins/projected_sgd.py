@@ -214,6 +214,10 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
 def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[ConditionResult, ...]:
     """Check that each record is used at most once, and that all are drawn from the one population of the objective.
 
+    Args:
+        problem: the simulated problem.
+        run: the run, with its batches.
+
     Returns:
         The two conditions, `one-pass` and `independent-records`.
     """

@@ -228,7 +228,13 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 
 
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
-    """Return sentences on the largest lower bound among all attacks, and on its agreement with the certified ε."""
+    """Return sentences on the largest lower bound among all attacks, and on its agreement with the certified ε.
+
+    Args:
+        request: the membership inference, with its δ and confidence level.
+        certified: certified enclosure of ε at that δ.
+        attacks: the attacks, at least one.
+    """
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     lower, upper = f"{strongest.epsilon_lower:.4g}", f"{certified.upper:.4g}"

@@ -70,6 +70,23 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
     if all(canonical(signed[part]) == canonical(computed[part]) for part in parts):
         return "exactly", ()
     same_engine = signed["engine_version"] == computed["engine_version"]
+    disagreements = _list_disagreements(signed, computed, same_engine=same_engine)
+    if not disagreements:
+        return "within-the-certificate", ()
+    pointers = tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
+    if same_engine or any(disagreement.contradicts for disagreement in disagreements):
+        return "contradicts", pointers
+    return "not-confirmed", pointers
+
+
+def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine: bool) -> list[Disagreement]:
+    """Compare the answers and the profiles of two records, value by value.
+
+    Args:
+        signed: the record of the report.
+        computed: the record of this engine.
+        same_engine: whether both are of one version. If not, only the parts in `BINDING` of the answers are compared.
+    """
     comparison = _Comparison(same_engine)
     signed_answer, computed_answer = signed["answer"], computed["answer"]
     names = signed_answer.keys() | computed_answer.keys() if same_engine else BINDING
@@ -77,12 +94,7 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
     for name in sorted(names):
         disagreements += comparison.values(signed_answer.get(name), computed_answer.get(name), f"/answer/{name}")
     disagreements += comparison.values(signed["profile"], computed["profile"], "/profile")
-    if not disagreements:
-        return "within-the-certificate", ()
-    pointers = tuple(disagreement.pointer for disagreement in disagreements[:MOST_DIFFERENCES])
-    if same_engine or any(disagreement.contradicts for disagreement in disagreements):
-        return "contradicts", pointers
-    return "not-confirmed", pointers
+    return disagreements
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:

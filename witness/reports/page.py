@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -188,13 +188,26 @@ def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
     Args:
         answer: answer of a calibrator or of the accountant.
     """
-    if "declared_conditions" in answer:
-        yield from ((condition["id"], condition["statement"]) for condition in answer["declared_conditions"])
-        yield from _risk_premises(answer.get("risk", {}))
+    if "declared_conditions" not in answer:
+        yield from _unchecked_conditions(answer["derivation"])
         return
-    theorems = dict.fromkeys(step["theorem"] for step in answer["derivation"])
-    conditions = [condition for name in theorems if name in _SOURCES for condition in _SOURCES[name].conditions]
-    yield from dict.fromkeys((condition.id, condition.statement) for condition in conditions if not condition.checked)
+    for condition in answer["declared_conditions"]:
+        yield condition["id"], condition["statement"]
+    yield from _risk_premises(answer.get("risk", {}))
+
+
+def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
+    """Yield id and statement of each condition of some theorems that is not checked by computation, once each.
+
+    Args:
+        derivation: steps of a proof, each with the id of its theorem.
+    """
+    conditions: dict[tuple[str, str], None] = {}  # a set in order
+    for step in derivation:
+        theorem = _SOURCES.get(step["theorem"])
+        if theorem is not None:
+            conditions.update({(each.id, each.statement): None for each in theorem.conditions if not each.checked})
+    yield from conditions
 
 
 def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:

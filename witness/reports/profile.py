@@ -103,20 +103,21 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     Returns:
         The drawing; None if fewer than two points have a finite upper bound.
     """
-    bands = [_Band.of(point) for point in points]
-    bands = [band for band in bands if math.isfinite(band.upper)]
+    bands = [band for band in map(_Band.of, points) if math.isfinite(band.upper)]
     if len(bands) < 2:
         return None
     axes = _Axes.around(bands)
     upper = [axes.place(band.epsilon, band.upper) for band in bands]
     # Lower bounds may be −∞. They are drawn at the bottom then.
     lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
-    mark = None
-    if target is not None and axes.contains(*target):
-        mark = axes.place(*target)
-    across = tuple(Tick(axes.place(epsilon, axes.floor)[0], f"{epsilon:g}") for epsilon in axes.epsilon_ticks())
-    up = tuple(Tick(axes.place(0.0, level)[1], f"{level:g}") for level in axes.level_ticks())
-    return Drawing(band=_path([*upper, *reversed(lower)]), upper=_path(upper), across=across, up=up, target=mark)
+    is_marked = target is not None and axes.contains(*target)
+    return Drawing(
+        band=_path([*upper, *reversed(lower)]),
+        upper=_path(upper),
+        across=axes.ticks_across(),
+        up=axes.ticks_up(),
+        target=axes.place(*target) if target is not None and is_marked else None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,13 +151,15 @@ class _Axes:
         """Decide whether (ε, log₁₀ δ) is inside the drawing."""
         return epsilon <= self.largest_epsilon and self.floor <= log10_delta <= self.top
 
-    def epsilon_ticks(self) -> Iterator[float]:
-        """Yield round values of ε."""
-        return _ticks(0.0, self.largest_epsilon)
+    def ticks_across(self) -> tuple[Tick, ...]:
+        """Return the ticks of the horizontal axis, at round values of ε."""
+        epsilons = _ticks(0.0, self.largest_epsilon)
+        return tuple(Tick(self.place(epsilon, self.floor)[0], f"{epsilon:g}") for epsilon in epsilons)
 
-    def level_ticks(self) -> Iterator[float]:
-        """Yield round values of log₁₀ δ."""
-        return _ticks(self.floor, self.top)
+    def ticks_up(self) -> tuple[Tick, ...]:
+        """Return the ticks of the vertical axis, at round values of log₁₀ δ."""
+        levels = _ticks(self.floor, self.top)
+        return tuple(Tick(self.place(0.0, level)[1], f"{level:g}") for level in levels)
 
 
 @dataclass(frozen=True)

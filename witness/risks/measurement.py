@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -278,24 +279,39 @@ def build(spec: Any, run: Run) -> SimulatedProblem:
     Raises:
         InvalidInput: the problem cannot be built (pointers below /problem), or not with these groups (below /run).
     """
-    try:
+    with _point_below("/problem"):
         spec.build()
-    except InvalidInput as error:
-        raise InvalidInput(*(_below("/problem", fault) for fault in error.faults)) from None
-    try:
+    with _point_below("/run"):
         problem: SimulatedProblem = build_for(spec, run)
-    except InvalidInput as error:
-        raise InvalidInput(*(_below("/run", fault) for fault in error.faults)) from None
     return problem
 
 
-def _below(parent: str, fault: Fault) -> Fault:
-    """Return the fault with a pointer into the request, where the member `parent` holds the faulty field."""
-    return Fault(parent + fault.pointer, fault.message, fault.allowed)
+@contextmanager
+def _point_below(parent: str) -> Iterator[None]:
+    """Prefix the pointers of faults that are raised within the context.
+
+    Args:
+        parent: JSON pointer to the member of the request that holds the faulty fields.
+
+    Raises:
+        InvalidInput: the faults, with pointers into the request.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        faults = [Fault(parent + fault.pointer, fault.message, fault.allowed) for fault in error.faults]
+        raise InvalidInput(*faults) from None
 
 
 def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
     """Return the work of one repetition of every run, after checking that the runs are possible.
+
+    Args:
+        request: the request, with its run.
+        problem: the learning problem.
+
+    Returns:
+        The work of the requested run, and then that of each comparison run.
 
     Raises:
         InvalidInput: the run is not possible on the problem, or the requested model is too large to return.
@@ -351,8 +367,9 @@ def _alternatives(request: RiskSimulation, run: Run) -> JsonObject:
         request: the request, which may select alternatives.
         run: the private run; the alternatives have the same parameters.
     """
-    names = _requested_alternatives(request)
-    return {name: run for name, run in algorithm_of(run).alternatives(run).items() if name in names}
+    requested = _requested_alternatives(request)
+    alternatives = algorithm_of(run).alternatives(run)
+    return {name: alternative for name, alternative in alternatives.items() if name in requested}
 
 
 def _kind_name(problem: type) -> str:

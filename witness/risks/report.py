@@ -98,29 +98,23 @@ def make_answer(
         measurements: numbers of every run; the first one is the private run.
         bounds: theorems' bounds on the private run.
     """
-    algorithm = algorithm_of(measurements[0].run)
+    private_measurement = measurements[0]
+    algorithm = algorithm_of(private_measurement.run)
     titles = {"private": algorithm.title, **algorithm.titles}
     series = tuple(_series(measurement, request.confidence, titles) for measurement in measurements)
     private = series[0]
-    constants: Any = problem.constants
     # The minimum of the risk is known up to this error. Personalised problems have exact optima.
-    gap = getattr(constants, "optimum_gap", 0.0)
-    compared = tuple(_compare_bound(bound, private.final, measurements[0], request.confidence, gap) for bound in bounds)
+    gap = getattr(problem.constants, "optimum_gap", 0.0)
+    compared = tuple(
+        _compare_bound(bound, private.final, private_measurement, request.confidence, gap) for bound in bounds
+    )
     return RiskAnswer(
         algorithm=algorithm.name,
         title=algorithm.title,
-        parameters=measurements[0].run,
+        parameters=private_measurement.run,
         guarantee=None if calibration is None else calibration.guarantee,
         client_groups=None if calibration is None else getattr(calibration.parameters, "groups", None),
-        problem=ProblemAnswer(
-            spec=request.problem,
-            objective=getattr(problem, "objective", "population"),
-            clients=problem.clients,
-            samples_per_client=getattr(problem, "samples_per_client", None),
-            dimension=problem.dimension,
-            constants=constants,
-            facts=problem.facts(),
-        ),
+        problem=_describe_problem(request.problem, problem),
         rounds=private.rounds[-1],
         repetitions=request.repetitions,
         confidence=request.confidence,
@@ -130,6 +124,25 @@ def make_answer(
         warnings=_warnings(problem, series, compared),
         seed=request.seed,
         engine_version=ENGINE_VERSION,
+    )
+
+
+def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
+    """Return the description of a learning problem, with its exact constants.
+
+    Args:
+        spec: the problem as requested.
+        problem: the problem.
+    """
+    constants: Any = problem.constants
+    return ProblemAnswer(
+        spec=spec,
+        objective=getattr(problem, "objective", "population"),
+        clients=problem.clients,
+        samples_per_client=getattr(problem, "samples_per_client", None),
+        dimension=problem.dimension,
+        constants=constants,
+        facts=problem.facts(),
     )
 
 

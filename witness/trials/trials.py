@@ -178,15 +178,20 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
 
 
 def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
-    """Yield a warning for each tuned parameter whose best value is at an end of its grid in most trials."""
+    """Yield a warning for each tuned parameter whose best value is at an end of its grid in most trials.
+
+    Args:
+        arm: the arm, with the grid of each parameter.
+        chosen: best value in each trial, by name of the parameter.
+    """
     for name, values in chosen.items():
         grid = arm.grids[name]
         if len(grid) < 2:
             continue
-        for end in {min(grid), max(grid)}:
-            share = float(np.mean(values == end))
+        for extreme in {min(grid), max(grid)}:
+            share = float(np.mean(values == extreme))
             if share > MOST_AT_AN_END:
-                message = f"in {share:.0%} of the trials the best {name} is {end:g}, at an end of the grid"
+                message = f"in {share:.0%} of the trials the best {name} is {extreme:g}, at an end of the grid"
                 yield Caution(code="best-at-end-of-grid", message=message)
 
 

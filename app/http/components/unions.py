@@ -57,7 +57,12 @@ def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset())
 
 
 def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
-    """Return the object schema that replaces a tagged union, as `merge_unions` describes it."""
+    """Return the object schema that replaces a tagged union, as `merge_unions` describes it.
+
+    Args:
+        schemas: all schemas by name.
+        union: a union of object schemas that a member distinguishes, the tag.
+    """
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
     members = {tag: schemas[reference.removeprefix(REF)] for tag, reference in mapping.items()}
@@ -229,19 +234,28 @@ def _bare(schema: Mapping[str, object]) -> Schema:
 
 
 def _notes(alternatives: Iterable[JsonObject]) -> Schema:
-    """Return a list of the descriptions of several schemas, and the defaults and extensions that all of them share."""
-    schemas = list(alternatives)
-    texts = dict.fromkeys(schema["description"] for schema in schemas if "description" in schema)
-    shared = {
-        key: item
-        for key, item in schemas[0].items()
-        if _is_note(key) and all(key in schema and schema[key] == item for schema in schemas)
+    """Join the notes of alternative schemas: their descriptions, and the other notes that all of them share.
+
+    A note is a member of a schema that does not restrict values, such as a default.
+
+    Args:
+        alternatives: the schemas, at least one.
+
+    Returns:
+        The shared notes. `description` lists the different descriptions; it is absent if there are none.
+    """
+    first, *others = alternatives
+    notes = {
+        key: value
+        for key, value in first.items()
+        if _is_note(key) and all(key in other and other[key] == value for other in others)
     }
-    if len(texts) > 1:
-        shared["description"] = "\n".join(["Depends on the object:\n", *(f"- {text}" for text in texts)])
+    texts = dict.fromkeys(schema["description"] for schema in (first, *others) if "description" in schema)
+    if len(texts) == 1:
+        notes["description"] = next(iter(texts))
     elif texts:
-        shared["description"] = next(iter(texts))
-    return shared
+        notes["description"] = "\n".join(["Depends on the object:\n", *(f"- {text}" for text in texts)])
+    return notes
 
 
 def _widest(intervals: Sequence[JsonObject]) -> Schema:

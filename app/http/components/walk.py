@@ -24,7 +24,12 @@ def map_schemas(document: Schema, change: Callable[[Schema], Schema]) -> None:
 
 
 def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
-    """Return a schema with `change` applied to it and to every schema in it, inner schemas first."""
+    """Return a schema with `change` applied to it and to every schema in it, inner schemas first.
+
+    Args:
+        schema: a JSON schema, which is not changed. A value that is no schema is returned as it is.
+        change: function from a schema to the schema in its place.
+    """
     if not isinstance(schema, dict):
         return schema
     mapped = dict(schema)
@@ -84,7 +89,12 @@ def references(node: object) -> Iterator[str]:
 
 
 def reachable(schemas: Schema, start: object) -> set[str]:
-    """Return the names of the schemas that a part of the document refers to, directly or through other schemas."""
+    """Return the names of the schemas that a part of the document refers to, directly or through other schemas.
+
+    Args:
+        schemas: all schemas by name.
+        start: part of the OpenAPI document.
+    """
     names: set[str] = set()
     pending = list(references(start))
     while pending:

@@ -50,22 +50,32 @@ class LedgerEvent:
 def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoint]) -> Iterator[MessageRow]:
     """Yield one message for each event and each endpoint that is configured to get it.
 
-    The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
-
     Args:
         events: events of ledgers or of the log. If the committed part of a slot reached a fraction of its capacity, the
             event has this `fraction`.
         endpoints: endpoints with the kinds of events and the fractions that they are sent.
     """
     for event in events:
-        body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})
         for endpoint in endpoints:
             wants_fraction = event.fraction is None or event.fraction in endpoint.fractions
             if wants_fraction and endpoint.gets(event.kind, event.organisation):
-                name = hashlib.sha256(f"{endpoint.id}\n{event.kind}\n{event.key}".encode()).hexdigest()[:32]
-                yield MessageRow(
-                    id=f"msg_{name}", endpoint=endpoint.id, kind=event.kind, body=body, created=event.at, due=event.at
-                )
+                yield _message(event, endpoint)
+
+
+def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
+    """Return the message about an event to an endpoint, which is due at once.
+
+    The message's id depends only on the event and the endpoint, so that a repeated event gives no second message.
+
+    Args:
+        event: the event.
+        endpoint: the endpoint that gets the message.
+    """
+    name = hashlib.sha256(f"{endpoint.id}\n{event.kind}\n{event.key}".encode()).hexdigest()[:32]
+    body = json.dumps({"type": TYPES[event.kind], "timestamp": when(event.at), "data": event.data})
+    return MessageRow(
+        id=f"msg_{name}", endpoint=endpoint.id, kind=event.kind, body=body, created=event.at, due=event.at
+    )
 
 
 def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterator[LedgerEvent]:
@@ -130,19 +140,25 @@ class _PartShare:
 
 
 def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
-    """Yield the taken fractions of each part of the slots that has a capacity.
+    """Yield the used and the held fraction of the capacity of each part of a ledger's slots.
 
-    The Rényi orders of one slot count as one part (they are `mixed`). It has the smallest fractions of its orders,
-    because the others may be overdrawn.
+    The Rényi orders of one slot (`mixed`) count as one part. It has the smallest fractions of its orders, because the
+    others may be overdrawn. Parts without capacity are left out.
+
+    Args:
+        parts: parts of all slots.
     """
-    counted = [part for part in parts if part.capacity > 0]
-    for part in counted:
-        if not part.mixed:
+    orders: dict[str, list[PartRow]] = {}  # by kind of the slot
+    for part in parts:
+        if part.capacity <= 0:
+            continue
+        if part.mixed:
+            orders.setdefault(part.kind, []).append(part)
+        else:
             yield _PartShare(part.kind, part.part, part.used / part.capacity, part.held / part.capacity)
-    for kind in dict.fromkeys(part.kind for part in counted if part.mixed):
-        orders = [part for part in counted if part.mixed and part.kind == kind]
-        used = min(part.used / part.capacity for part in orders)
-        held = min(part.held / part.capacity for part in orders)
+    for kind, orders_of_slot in orders.items():
+        used = min(order.used / order.capacity for order in orders_of_slot)
+        held = min(order.held / order.capacity for order in orders_of_slot)
         yield _PartShare(kind, ORDERS, used, held)
 
 

@@ -57,18 +57,28 @@ def _divergence(request: ChargeRequest, order: float) -> float:
     if isinstance(pair.law, SampledGaussianLaw) and pair.law.direction != "replace":
         noise_multiplier = math.nextafter(1.0 / pair.law.shift, 0.0)
         return sampled_gaussian_renyi(order=order, rate=pair.law.rate, noise_multiplier=noise_multiplier).upper
-    # Otherwise the divergences of the parts of a run add up. A pure ε of the whole run may give a smaller bound.
-    parts = [(_of_part(request, spec, order), times) for spec, times in flatten(request.spec)]
-    is_known = all(math.isfinite(value) for value, _ in parts)
-    of_parts = sum_up(product_up(value, times) for value, times in parts) if is_known else math.inf
-    pure_epsilon = pair.epsilon(-math.inf).upper
+    bound = _sum_of_divergences(request, order)
+    pure_epsilon = pair.epsilon(-math.inf).upper  # of the whole run, which may give a smaller bound
     if math.isfinite(pure_epsilon):
-        return min(of_parts, pure_renyi(order=order, epsilon=pure_epsilon))
-    if math.isinf(of_parts):
+        bound = min(bound, pure_renyi(order=order, epsilon=pure_epsilon))
+    if math.isinf(bound):
         raise ConditionViolated(
             f"no Rényi divergence of order {order:g} is known of this mechanism: use a Gaussian slot or the plan"
         )
-    return of_parts
+    return bound
+
+
+def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
+    """Return the sum of the Rényi divergences of all mechanisms of one run, rounded up; ∞ if one is not known.
+
+    Args:
+        request: the job.
+        order: Rényi order, above 1.
+    """
+    divergences = [(_of_part(request, spec, order), times) for spec, times in flatten(request.spec)]
+    if not all(math.isfinite(divergence) for divergence, _ in divergences):
+        return math.inf
+    return sum_up(product_up(divergence, times) for divergence, times in divergences)
 
 
 def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:

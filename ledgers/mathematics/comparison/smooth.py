@@ -10,7 +10,7 @@ The quintic is at most the largest of its control values (docs/ledger.md, "Step 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,8 +95,8 @@ def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
         epsilon: the points.
         mu: μ, positive.
     """
-    value, slope, curvature, error_units = _jet(epsilon, mu)
-    return Jet(value, slope, curvature, UNIT_ROUNDOFF * error_units)
+    jet = _jet(epsilon, mu)
+    return replace(jet, error=UNIT_ROUNDOFF * jet.error)
 
 
 def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
@@ -111,7 +111,9 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     passes = []
     for first_row in range(0, epsilon.size, rows_per_pass):
         rows = epsilon[first_row : first_row + rows_per_pass, None]
-        passes.append(np.stack([values @ hinges.masses for values in _jet(rows - hinges.losses, mu)]))
+        jet = _jet(rows - hinges.losses, mu)
+        summands = (jet.value, jet.slope, jet.curvature, jet.error)
+        passes.append(np.stack([values @ hinges.masses for values in summands]))
     value, slope, curvature, error_units = np.concatenate(passes, axis=1)
     # Rounding of the sums of Φ(a), t and φ(a)/μ over the hinges, each of which enters twice or more.
     # As slope = −t and curvature = φ(a)/μ − t, this is Φ(a) + t + φ(a)/μ with the terms counted as often as they enter.
@@ -120,20 +122,26 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
     return Jet(value + hinges.infinite, slope, curvature, error)
 
 
-def _jet(x: FloatArray, mu: float) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return the Gaussian profile E, its derivatives E′ and E″ at x, and a bound on the error of each.
+def _jet(x: FloatArray, mu: float) -> Jet:
+    """Return the Gaussian profile E and its derivatives E′ and E″ at x, with the error in units of roundoff.
 
     E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ), where Φ is the normal distribution function and φ its
-    density. Errors are in units of roundoff. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most
-    8 (3 + s²) units. The error of a is 3s units, a normal tail or density multiplies it by at most s + 1, its own
-    exponential adds s²/2, and x adds |x| ≤ s².
+    density. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units. The error of a is 3s
+    units, a normal tail or density multiplies it by at most s + 1, its own exponential adds s²/2, and x adds |x| ≤ s².
+
+    Args:
+        x: points of any sign.
+        mu: μ, positive.
+
+    Returns:
+        Values, derivatives and error. Unlike elsewhere, `error` is a multiple of the unit roundoff.
     """
     a = 0.5 * mu - x / mu
     probability = ndtr(a)
     t = np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)
     density = np.exp(-0.5 * a * a) * (1.0 / (mu * math.sqrt(2.0 * math.pi)))
     error_units = 8.0 * (3.0 + (np.abs(a) + mu) ** 2) * (probability + t + density)
-    return probability - t, -t, density - t, error_units
+    return Jet(value=probability - t, slope=-t, curvature=density - t, error=error_units)
 
 
 def _bound_sixth_derivative(mu: float) -> float:

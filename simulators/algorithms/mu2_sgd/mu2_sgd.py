@@ -26,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.simulators.algorithms.algorithm import Curves, SimulatedAlgorithm, Work
+from epsilond.simulators.algorithms.algorithm import Curves, ExcessCurve, SimulatedAlgorithm, Work
 from epsilond.simulators.algorithms.mu2_sgd.participation import Reports, chunk_size, draw
 from epsilond.simulators.algorithms.mu2_sgd.rounds import Scales, State, run_round
 from epsilond.simulators.algorithms.mu2_sgd.run import Method, Mu2SgdRun, step_size
@@ -68,12 +68,12 @@ def simulate(
     largest_gradient = np.zeros(len(generators))
     clipped_reports = np.zeros(len(generators))
     reports = np.zeros(len(generators))
-    measured: list[Floats] = []
+    excess = ExcessCurve(problem, rounds)
     output = state.server.model
     for number, draws, round_index in _draw_rounds(problem, run, generators, last=max(rounds)):
         if number in rounds:
             output = _output_after(run, state, number)
-            measured.append(problem.excess(output))
+            excess.measure(number, output)
         gradient_norms, report_norms = run_round(problem, run, scales, state, draws, round_index, number=number)
         largest_gradient = np.maximum(largest_gradient, gradient_norms.max(axis=1))
         largest_report = np.maximum(largest_report, report_norms.max(axis=1))
@@ -86,13 +86,7 @@ def simulate(
     }
     if run.method == "cancelled-noise":
         diagnostics |= _cancellation(state, _noises_per_round(problem, run))
-    return Curves(
-        rounds=tuple(sorted(rounds)),
-        excess=np.stack(measured, axis=1),
-        diagnostics=diagnostics,
-        scores=problem.scores(output),
-        models=output,
-    )
+    return excess.curves(output, diagnostics)
 
 
 def _noises_per_round(problem: SimulatedProblem, run: Mu2SgdRun) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -82,11 +83,10 @@ class RunParticipation:
         faults = []
         if sum(group.clients for group in self.groups) != clients:
             faults.append(Fault("/participation/groups", "must add up to clients", f"{clients} clients"))
-        reports_in_round: dict[int, int] = {}
+        reports: Counter[int] = Counter()  # number of reports, by the number of the round
         for group in self.groups:
-            for number in group.rounds:
-                reports_in_round[number] = reports_in_round.get(number, 0) + group.clients
-        if max(reports_in_round.values(), default=0) > participants:
+            reports.update(dict.fromkeys(group.rounds, group.clients))
+        if max(reports.values(), default=0) > participants:
             faults.append(Fault("/participation/groups", "more clients report in a round than participants"))
         if faults:
             raise InvalidInput(*faults)
@@ -195,15 +195,31 @@ def _draw_reporters(
         not report.
     """
     if participation.groups is not None:
-        starts = np.cumsum([0, *(group.clients for group in participation.groups)])
-        reports = np.zeros((rounds, clients), dtype=np.bool_)
-        for group, low, high in zip(participation.groups, starts, starts[1:], strict=False):
-            offsets = np.asarray(group.rounds, dtype=np.int64) - first
-            reports[offsets[(offsets >= 0) & (offsets < rounds)], low:high] = True
+        reports = _pattern(participation.groups, clients, range(first, first + rounds))
         # A stable sort puts the clients that report first, in ascending order, and then those that pad the row.
         reporters = np.argsort(~reports, axis=1, kind="stable")[:, :participants]
         return reporters, np.take_along_axis(reports, reporters, axis=1)
-    all_present = np.ones((rounds, participants), dtype=np.bool_)
+    all_report = np.ones((rounds, participants), dtype=np.bool_)
     if participants == clients:
-        return np.broadcast_to(np.arange(clients), (rounds, clients)), all_present
-    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), all_present
+        return np.broadcast_to(np.arange(clients), (rounds, clients)), all_report
+    return np.sort(subsets(generator, (rounds,), clients, participants), axis=1), all_report
+
+
+def _pattern(groups: Sequence[ReportingGroup], clients: int, numbers: range) -> npt.NDArray[np.bool_]:
+    """Return which clients report in some rounds of a pattern.
+
+    Args:
+        groups: groups of consecutive clients, with the numbers of the rounds in which they report.
+        clients: number N of clients.
+        numbers: numbers of consecutive rounds.
+
+    Returns:
+        Mask that is True for reports, (rounds, N).
+    """
+    reports = np.zeros((len(numbers), clients), dtype=np.bool_)
+    start = 0
+    for group in groups:
+        rows = [number - numbers.start for number in group.rounds if number in numbers]
+        reports[rows, start : start + group.clients] = True
+        start += group.clients
+    return reports

@@ -60,7 +60,12 @@ class _Plan:
 
     @classmethod
     def of(cls, problem: PersonalizedProblem, run: PpsgdRun) -> _Plan:
-        """Return the step sizes, the noise, the clipping norm and the weights of a run on a problem."""
+        """Return the step sizes, the noise, the clipping norm and the weights of a run on a problem.
+
+        Args:
+            problem: personalised problem with N clients.
+            run: parameters of the run.
+        """
         step, shared_step = steps_of(problem, run)
         sizes = batch_sizes(problem, run)
         weight = total_weight(problem, run)
@@ -138,31 +143,62 @@ def simulate(
     state = _ModelState(plan, len(generators), problem.clients, problem.dimension)
     measured: list[Floats] = []
     output = np.zeros((len(generators), problem.clients, 0))
-    clipped = np.zeros(len(generators))
-    largest = np.zeros(len(generators))
-    messages = np.zeros(len(generators))
+    statistics = _MessageStatistics(len(generators), plan.clipping_norm)
     last = max(rounds)
     with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges says so by an infinite excess
         for number, draws, round_index in _draw_rounds(problem, run, plan, generators, last=last):
             norms = _run_round(problem, plan, state, draws, round_index, number=number)
-            is_clipped = norms > plan.clipping_norm * (1.0 + ROUNDING)
-            clipped += draws.per_repetition(round_index, is_clipped.astype(np.float64))
-            messages += draws.per_repetition(round_index, np.ones_like(norms))
-            np.maximum.at(largest, draws.repetition[draws.rows(round_index)], norms)
+            statistics.add(draws, round_index, norms)
             if number in rounds:
                 output = state.mean_models(number)
                 measured.append(np.array([_excess(problem, models, plan.shares) for models in output]))
     return Curves(
         rounds=tuple(sorted(rounds)),
         excess=np.stack(measured, axis=1),
-        diagnostics={
-            "clipped_share": clipped / np.maximum(messages, 1.0),
-            "largest_message": largest,
-            "mean_participants": messages / last,
-        },
+        diagnostics=statistics.diagnostics(last),
         scores=_scores(problem, output),
         models=output,
     )
+
+
+class _MessageStatistics:
+    """Statistics of the clients' messages in each repetition, over the rounds so far.
+
+    Args:
+        repetitions: number of repetitions.
+        clipping_norm: largest norm of a message; inf for no clipping.
+    """
+
+    def __init__(self, repetitions: int, clipping_norm: float) -> None:
+        self._clipping_norm = clipping_norm
+        self._messages = np.zeros(repetitions)
+        self._clipped = np.zeros(repetitions)
+        self._largest = np.zeros(repetitions)
+
+    def add(self, draws: Rounds, round_index: int, norms: Floats) -> None:
+        """Count the messages of one round.
+
+        Args:
+            draws: participants of a chunk of rounds.
+            round_index: index of the round in the chunk.
+            norms: norm of each message before clipping, (rows of the round).
+        """
+        is_clipped = norms > self._clipping_norm * (1.0 + ROUNDING)
+        self._clipped += draws.per_repetition(round_index, is_clipped.astype(np.float64))
+        self._messages += draws.per_repetition(round_index, np.ones_like(norms))
+        np.maximum.at(self._largest, draws.repetition[draws.rows(round_index)], norms)
+
+    def diagnostics(self, rounds: int) -> dict[str, Floats]:
+        """Return the share of clipped messages, the largest norm, and the mean number of messages in a round.
+
+        Args:
+            rounds: number of rounds so far.
+        """
+        return {
+            "clipped_share": self._clipped / np.maximum(self._messages, 1.0),
+            "largest_message": self._largest,
+            "mean_participants": self._messages / rounds,
+        }
 
 
 def _draw_rounds(

@@ -112,24 +112,47 @@ def draw(
         noise.append(generator.standard_normal((rounds, problem.dimension)))
     participation = np.stack(masks, axis=1)  # (rounds, repetitions, N)
     _, repetition, client = np.nonzero(participation)
-    counts = participation.sum(axis=2)
-    stops = np.cumsum(counts.ravel()).reshape(counts.shape)
-    starts = np.concatenate([(stops[:, 0] - counts[:, 0])[:, None], stops], axis=1)
-    # Records were drawn repetition by repetition; sorting by round needs several rounds and several repetitions.
-    by_round = None
-    if rounds > 1 and len(masks) > 1:
-        by_round = np.argsort(np.concatenate([np.nonzero(mask)[0] for mask in masks]), kind="stable")
+    order = _order_by_round(masks)
     return Rounds(
-        starts=starts,
+        starts=_row_starts(participation.sum(axis=2)),
         repetition=repetition,
         client=client,
         records=Records(
-            _concatenate([part.features for part in records], by_round),
-            _concatenate([part.targets for part in records], by_round),
+            _concatenate([drawn.features for drawn in records], order),
+            _concatenate([drawn.targets for drawn in records], order),
         ),
         noise=np.stack(noise, axis=1),
         everyone=participants == problem.clients,
     )
+
+
+def _row_starts(counts: Numbers) -> Numbers:
+    """Return the first row of each repetition in each round, if all rows follow each other.
+
+    Args:
+        counts: number of participants, (rounds, repetitions).
+
+    Returns:
+        Starts and, in the last column, the end of the round's rows; (rounds, repetitions + 1).
+    """
+    stops = np.cumsum(counts.ravel()).reshape(counts.shape)
+    first_starts = stops[:, 0] - counts[:, 0]
+    return np.concatenate([first_starts[:, None], stops], axis=1)
+
+
+def _order_by_round(masks: Sequence[npt.NDArray[np.bool_]]) -> Numbers | None:
+    """Return the order that sorts rows by round, if they were drawn repetition by repetition.
+
+    Args:
+        masks: which clients participate in each round of each repetition, (rounds, N).
+
+    Returns:
+        Indices of the rows; None if the rows are in order already, for one round or one repetition.
+    """
+    if len(masks) == 1 or len(masks[0]) == 1:
+        return None
+    round_of_row = np.concatenate([np.nonzero(mask)[0] for mask in masks])
+    return np.argsort(round_of_row, kind="stable")
 
 
 def _concatenate(parts: Sequence[Floats], order: Numbers | None) -> Floats:

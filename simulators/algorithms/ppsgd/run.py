@@ -208,6 +208,10 @@ def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
 def record_weights(problem: PersonalizedProblem, run: PpsgdRun) -> Floats:
     """Return the weight of each record in its client's message.
 
+    Args:
+        problem: personalised problem with N clients.
+        run: parameters of the run.
+
     Returns:
         Weights, (N, largest batch): 1 or, if clients are weighted equally, 1 over the client's batch size; 0 beyond the
         client's batch.

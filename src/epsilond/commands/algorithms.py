@@ -124,6 +124,9 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
 
     Args:
         listed: name, texts and options of the algorithm.
+
+    Returns:
+        The command, with one option for each field of the request.
     """
 
     def command(
@@ -150,17 +153,18 @@ def _calibration_command(listed: ListedCommand) -> Callable[..., None]:
         faults = option_faults(context)
         if budget is not None:
             with budget.open_ledger(sweep=sweep, dask=dask) as ledger:
-                fields = RequestFields.from_options(_problem(listed.name), request, texts, faults).without_check()
+                request_fields = RequestFields.from_options(_problem(listed.name), request, texts, faults)
+                fields = request_fields.without_check()
                 _print_calibration(listed.name, fields, as_body=as_body, given=ledger, **budget.place)
             return
         with exit_codes():
             request_fields = RequestFields.from_options(_problem(listed.name), request, texts, faults)
-            if sweep is None:
-                _infer_field(listed.name, request_fields.values)
-                request_fields.check()
-                _print_calibration(listed.name, request_fields.values, as_body=as_body)
-            else:
+            if sweep is not None:
                 _print_sweep(listed.name, sweep, request_fields, dask=dask, as_body=as_body)
+                return
+            _infer_field(listed.name, request_fields.values)
+            request_fields.check()
+            _print_calibration(listed.name, request_fields.values, as_body=as_body)
 
     return with_parameters(command, _calibration_parameters(listed), f"{listed.title}. {listed.summary}")
 

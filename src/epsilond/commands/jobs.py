@@ -232,7 +232,7 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty()) as bar:
         job = service.ask(path).document()
-        move = _mover(bar, job)
+        move = _show_job(bar, job)
         while not _is_over(job):
             if time.monotonic() >= deadline:
                 exit_unanswered(f"the job is {job['state']}, and goes on")
@@ -245,14 +245,23 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
     return job
 
 
-def _mover(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
-    """Add a job to a progress bar, and return a function that shows a later state of the job."""
+def _show_job(bar: Progress, job: JsonObject) -> Callable[[JsonObject], None]:
+    """Add a job to a progress bar.
+
+    Args:
+        bar: the progress bar.
+        job: the job in its JSON form, at its first known state.
+
+    Returns:
+        A function that moves the bar to a later state of the job.
+    """
     task = bar.add_task(f"{job['kind']} {job['name']}", total=None)
 
     def move(state: JsonObject) -> None:
         """Move the bar to the progress of a state of the job."""
-        done = state.get("progress", {"done": 0, "of": 1})
-        bar.update(task, completed=done["done"], total=done["of"] if done["of"] > 1 else None)
+        progress = state.get("progress", {"done": 0, "of": 1})
+        total = progress["of"] if progress["of"] > 1 else None  # a single step has no measurable progress
+        bar.update(task, completed=progress["done"], total=total)
 
     move(job)
     return move

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -150,7 +150,7 @@ def revoke(
 
 
 def moment_of(text: str) -> datetime:
-    """Return the moment at which a key expires.
+    """Return the moment at which a key expires, in UTC.
 
     Args:
         text: duration from now in hours, days or weeks (12h, 90d, 4w), or date and time with an offset from UTC.
@@ -158,15 +158,15 @@ def moment_of(text: str) -> datetime:
     Raises:
         ValueError: the text is neither a duration nor a date and time with an offset.
     """
-    if duration := DURATION.fullmatch(text):
-        return datetime.now(UTC).replace(microsecond=0) + timedelta(hours=int(duration[1]) * HOURS[duration[2]])
-    try:
+    duration = DURATION.fullmatch(text)
+    if duration:
+        hours = int(duration[1]) * HOURS[duration[2]]
+        return datetime.now(UTC).replace(microsecond=0) + timedelta(hours=hours)
+    with suppress(ValueError):
         moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise ValueError("--expires is 12h, 90d, 4w or the like, or a date and time such as 2027-01-31T12:00:00Z")
-    return moment.astimezone(UTC)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    raise ValueError("--expires is 12h, 90d, 4w or the like, or a date and time such as 2027-01-31T12:00:00Z")
 
 
 def _state(line: KeyLine) -> str:

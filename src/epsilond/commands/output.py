@@ -49,10 +49,14 @@ def print_body(answer: object) -> None:
     sys.stdout.write(json.dumps(as_json(answer), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
 
 
-def show_progress(what: str) -> AbstractContextManager[object]:
-    """Show the name of a computation while it lasts; print nothing if standard error is not a terminal."""
+def show_progress(title: str) -> AbstractContextManager[object]:
+    """Show the name of a computation while it lasts; print nothing if standard error is not a terminal.
+
+    Args:
+        title: name of the computation.
+    """
     if not sys.stderr.isatty():
         return nullcontext()
     from rich.console import Console  # noqa: PLC0415  as above
 
-    return Console(stderr=True).status(f"{what} …")
+    return Console(stderr=True).status(f"{title} …")

@@ -49,6 +49,13 @@ class Command(TyperCommand):
         After each fault, its cause is removed from the arguments and the rest is parsed again. If `runs_with_faults`,
         the faults are stored for `option_faults` instead of being printed.
 
+        Args:
+            ctx: context of the command, which gets the parameters.
+            args: arguments of the command line.
+
+        Returns:
+            Arguments that belong to no parameter.
+
         Raises:
             Exit: there are faults; they were printed.
         """

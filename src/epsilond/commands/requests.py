@@ -24,6 +24,10 @@ SPEC_HELP = "the run: a JSON object with a `kind`, a file that holds one, or - f
 def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
     """Return the members of a JSON object in a file, or on standard input for `-`; none without a source.
 
+    Args:
+        source: path of the file, or `-`.
+        at: JSON pointer to the option, for errors.
+
     Raises:
         InvalidInput: the source cannot be read, or is not a JSON object.
     """

@@ -36,6 +36,10 @@ class Service:
     def at(cls, url: str, key_file: Path | None) -> Service:
         """Return the service at a URL, with the key in a file or in EPSILOND_API_KEY, if there is one.
 
+        Args:
+            url: URL with http or https and a host.
+            key_file: file that contains only the key; None reads the environment variable.
+
         Raises:
             InvalidInput: the URL is invalid, or the file cannot be read or is empty.
         """

@@ -264,19 +264,34 @@ class LedgerBudget:
         self._reserved = (step, left - count)
 
     def _reserve_available(self, step: Spec, count: int) -> tuple[HeldRun, int]:
-        """Reserve `count` runs, or as many as the ledger has room for, and return the reservation and its size."""
-        while True:
-            try:
-                reservation = self.ledger.reserve(
-                    self._item, spec=step, count=count, expires_in=self._expires_in, **self._charge
-                )
-            except LedgerExhausted as error:
-                available = int(error.nearest.get("largest_count", 0))
-                if not 0 < available < count:
-                    raise
-                count = available
-            else:
-                return reservation, count
+        """Reserve runs of a step in the ledger: `count` of them, or as many as there is room for.
+
+        Args:
+            step: mechanism of one run.
+            count: requested number of runs, at least 1.
+
+        Returns:
+            The reservation, and the number of runs that it holds.
+
+        Raises:
+            LedgerExhausted: there is no room for a single run.
+        """
+        try:
+            return self._reserve(step, count), count
+        except LedgerExhausted as error:
+            available = int(error.nearest.get("largest_count", 0))
+            if not 0 < available < count:
+                raise
+        # Another client may have taken the room in the meantime, so that the smaller request can fail, too.
+        return self._reserve_available(step, available)
+
+    def _reserve(self, step: Spec, count: int) -> HeldRun:
+        """Reserve exactly `count` runs of a step.
+
+        Raises:
+            LedgerExhausted: there is room for fewer runs.
+        """
+        return self.ledger.reserve(self._item, spec=step, count=count, expires_in=self._expires_in, **self._charge)
 
     def __enter__(self) -> Self:
         return self

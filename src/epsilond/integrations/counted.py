@@ -9,20 +9,28 @@ from epsilond.accountants.specs import Composed, Repeated, Spec
 
 
 def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
-    """Return the composition of mechanisms, each with its number of runs; None if there is no run.
+    """Return the composition of mechanisms that were run several times.
 
-    Equal mechanisms are counted together, because the certified curve of a composition does not depend on the order. A
-    million equal steps are then one repetition.
+    Equal mechanisms are counted together, because the order does not change the guarantee of a composition. A million
+    equal steps thus become one repetition.
+
+    Args:
+        parts: each mechanism with its number of runs, at least 0. A mechanism may occur several times.
+
+    Returns:
+        The spec of all runs; None if there is no run.
     """
     counts: Counter[Spec] = Counter()
-    for part, times in parts:
-        counts[part] += times
-    runs: list[Spec] = []
-    for part, times in counts.items():
-        if times == 1:
-            runs.append(part)
-        elif times > 1:
-            runs.append(Repeated(times=times, mechanism=part))
+    for mechanism, times in parts:
+        counts[mechanism] += times
+    runs = [_repeat(mechanism, times) for mechanism, times in counts.items() if times > 0]
     if not runs:
         return None
-    return runs[0] if len(runs) == 1 else Composed(mechanisms=tuple(runs))
+    if len(runs) == 1:
+        return runs[0]
+    return Composed(mechanisms=tuple(runs))
+
+
+def _repeat(mechanism: Spec, times: int) -> Spec:
+    """Return the spec of `times` ≥ 1 runs of a mechanism."""
+    return mechanism if times == 1 else Repeated(times=times, mechanism=mechanism)

@@ -156,11 +156,14 @@ def _point_at_argument(fault: Fault) -> Fault:
 
     For example, /query/deltas/3 becomes /delta/3. A fault of the whole query gets the empty pointer, and its message
     names only fields that are arguments.
+
+    Args:
+        fault: a fault of the HTTP body. A fault outside of the query is returned as it is.
     """
     if not fault.pointer.startswith("/query"):
         return fault
-    _, _, *rest = fault.pointer.split("/", maxsplit=3)  # "", "query", and perhaps the field and an index
-    if rest and rest[0] not in FIGURES:
-        rest[0] = rest[0].removesuffix("s")
-    pointer = "".join(f"/{part}" for part in rest)
+    _, _, *segments = fault.pointer.split("/", maxsplit=3)  # "", "query", and perhaps the field and an index
+    if segments and segments[0] not in FIGURES:
+        segments[0] = segments[0].removesuffix("s")
+    pointer = "".join(f"/{segment}" for segment in segments)
     return Fault(pointer, fault.message.replace(", epsilons, deltas, log10_deltas", ""), fault.allowed)

@@ -118,6 +118,10 @@ def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None
 
     The unit and the relation may be given if they are those of the ledger.
 
+    Args:
+        fields: fields of the plan.
+        setting: protected unit and neighbouring relation of the ledger.
+
     Raises:
         InvalidInput: with a fault for each field that the ledger sets.
     """

@@ -119,7 +119,6 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
         "report_engine": signature.engine_version,
         "signed_by": signature.by,
     }
-    answer = json.loads(text)
     if request is None:
         reason = "the key signed this answer; give the request too, to see that it is that one's, and computed anew"
         return Verification(outcome="signed", reason=reason, **facts)
@@ -131,8 +130,8 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
         present = _compute_answer(signature.kind, signature.name, request)
     except _NotAnswered as error:
         return Verification(outcome="refused", reason=str(error), **facts)
-    signed_record = {"answer": answer, "profile": [], "engine_version": signature.engine_version}
     # A signed answer has no profile, so that the profile of the present answer is not compared.
+    signed_record = {"answer": json.loads(text), "profile": [], "engine_version": signature.engine_version}
     outcome, findings = _compare(signature.kind, signed_record, ReportedAnswer(present.answer, []))
     return Verification(outcome=outcome, reason=ANSWER_REASONS[outcome], **facts, **findings)
 

@@ -113,6 +113,10 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     """Return the outcome for the page of a ledger, of which only the signature is checked.
 
+    Args:
+        page: text of the page, with its signature.
+        keys: published keys that the caller trusts; None if they are not given.
+
     Raises:
         InvalidInput: no keys are given.
         NoSignature: no trusted key has signed the page.

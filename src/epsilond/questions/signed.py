@@ -93,6 +93,10 @@ def is_ledger_page(page: str) -> bool:
 def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
     """Return the report in a ledger's page, and the trusted key that signed the whole page.
 
+    Args:
+        page: text of the page, with its signature.
+        keys: published keys that the caller trusts.
+
     Raises:
         NoSignature: no trusted key signed this page.
     """

@@ -101,6 +101,10 @@ def sweep(
 def _require_field(calibrator: Calibrator, swept: str) -> None:
     """Check that the algorithm has the field that varies.
 
+    Args:
+        calibrator: calibrator of the algorithm.
+        swept: name of the field that varies.
+
     Raises:
         InvalidInput: it has not; the message proposes similar names or, without any, lists all.
     """
@@ -113,6 +117,10 @@ def _require_field(calibrator: Calibrator, swept: str) -> None:
 
 def _require_valid_other_fields(swept: str, answers: Sequence[AtValue]) -> None:
     """Reject a sweep in which the same fault of a field other than the swept one occurs at every value.
+
+    Args:
+        swept: name of the swept field.
+        answers: answer or error at each value.
 
     Raises:
         InvalidInput: with these faults.

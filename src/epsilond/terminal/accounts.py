@@ -39,15 +39,12 @@ def account(answer: AccountAnswer) -> RenderableType:
         Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
     ]
-    if answer.over_windows is not None:
-        parts += [table(f"Over {answer.over_windows.windows} windows", [_point(answer.over_windows)])]
-        parts.append(Text(answer.over_windows.in_words))
+    windows = answer.over_windows
+    if windows is not None:
+        parts += [table(f"Over {windows.windows} windows", [_point(windows)]), Text(windows.in_words)]
     if answer.claim is not None:
         parts.append(_claim(answer.claim))
-    meaning = {ADVANTAGE: outward(answer.meaning.advantage)}
-    for rate in answer.meaning.true_positive_rates:
-        meaning[true_positives(rate.false_positive_rate)] = outward(rate.true_positive_rate)
-    parts.append(pairs("Meaning", meaning))
+    parts.append(pairs("Meaning", _meaning_rows(answer)))
     attacker_rows = _attacker_rows(answer)
     if attacker_rows:
         parts.append(pairs("Requested", attacker_rows))
@@ -98,6 +95,14 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
             "claimed log10 δ minus the true one": outward(claim.margin_log10_delta),
         },
     )
+
+
+def _meaning_rows(answer: AccountAnswer) -> dict[str, str]:
+    """Return the best attacker's advantage and true positive rates, as intervals, by their headings."""
+    rows = {ADVANTAGE: outward(answer.meaning.advantage)}
+    for rate in answer.meaning.true_positive_rates:
+        rows[true_positives(rate.false_positive_rate)] = outward(rate.true_positive_rate)
+    return rows
 
 
 def verification(result: Verification) -> RenderableType:

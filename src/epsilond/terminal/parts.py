@@ -147,12 +147,20 @@ def _empty_table(title: str, *columns: str) -> Table:
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the members of nested objects under dotted names."""
+    """Yield the members of nested objects under dotted names, such as `target.epsilon`.
+
+    Args:
+        values: members by name. A list with objects counts as an object with the indices as names.
+        prefix: start of all names, with its dot.
+
+    Yields:
+        The dotted name and the value of each member that is not an object.
+    """
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{name}.")
         elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-            members = {str(index): item for index, item in enumerate(value)}
-            yield from _flatten(members, f"{prefix}{name}.")
+            items = {str(index): item for index, item in enumerate(value)}
+            yield from _flatten(items, f"{prefix}{name}.")
         else:
             yield prefix + name, value

@@ -12,7 +12,7 @@ from epsilond.calibrators.planning.recommendation import is_informative, name_of
 from epsilond.terminal.parts import bullets, format_rounded, if_vacuous, sides, table, upward
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from epsilond.calibrators.planning.answer import PlanAnswer, PlanChoice, PlanEntry, Reason, TrustPrice
 
@@ -42,12 +42,20 @@ def plan(answer: PlanAnswer) -> RenderableType:
         names = group.ranked + group.unranked
         parts.append(table(title, [_row(name, entries[name]) for name in names]))
     for applies, heading in HEADINGS.items():
-        lines = []
-        for name, entry in entries.items():
-            if entry.applies == applies:
-                lines += [f"{name}: {_reason(why)}" for why in entry.why]
-        parts += bullets(heading, lines)
+        parts += bullets(heading, _reasons(answer.entries, applies))
     return Group(*parts)
+
+
+def _reasons(entries: Iterable[PlanEntry], applies: Verdict) -> list[str]:
+    """Return a line for each reason why algorithms do not apply, or may not apply.
+
+    Args:
+        entries: entries of the plan.
+        applies: verdict of the entries that are listed.
+    """
+    return [
+        f"{name_of(entry)}: {_reason(reason)}" for entry in entries if entry.applies == applies for reason in entry.why
+    ]
 
 
 def _price(price: TrustPrice) -> Mapping[str, str]:

@@ -36,6 +36,7 @@ from epsilond.witness.experiment import Axis, Cell, Finding, Preset
 from epsilond.witness.experiments.ppsgd_grid import DELTA, TIMES_PARTICIPANTS
 from epsilond.witness.experiments.ppsgd_synthetic import personalization_name
 from epsilond.witness.findings import MeasuredPoint, judge_order, judge_pairs, private_score
+from epsilond.witness.risks.answer import Measured
 from epsilond.witness.trials.curves import name_at
 from epsilond.witness.trials.trials import TrialResult, TrialSimulation
 
@@ -183,12 +184,8 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     Args:
         answers: a cell for each noise, personalization and measured number of rounds.
     """
-    read, last = private_score(ACCURACY), max(MEASURED)
-    scores = {
-        (float(cell.place["noise_multiplier"]), str(cell.place["personalization"])): score
-        for cell in answers
-        if cell.place["rounds"] == last and (score := read(cell)) is not None
-    }
+    last = max(MEASURED)
+    scores = _accuracies_after(last, answers)
     names = [personalization_name(value) for value in TIMES_PARTICIPANTS]
     local, *shared = names
     stages = [
@@ -210,6 +207,22 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
             lower_is_better=False,
         ),
     )
+
+
+def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[float, str], Measured]:
+    """Return the measured accuracies by noise multiplier and name of the personalization.
+
+    Args:
+        rounds: number of rounds after which the accuracy was measured.
+        answers: cells of the experiment. Those without an accuracy are left out.
+    """
+    read_accuracy = private_score(ACCURACY)
+    accuracies = {}
+    for cell in answers:
+        accuracy = read_accuracy(cell)
+        if cell.place["rounds"] == rounds and accuracy is not None:
+            accuracies[float(cell.place["noise_multiplier"]), str(cell.place["personalization"])] = accuracy
+    return accuracies
 
 
 PRESET: Final = Preset(

@@ -75,37 +75,60 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
     movement = round_movement(dimension, levels)
     if choice == "printed-round":
         return _printed_noise(ROUND_EPSILON, dimension, movement)
-    assert movement.l2 is not None  # equation (6) bounds all three norms
     if choice == "binomial-round":
-        trials = least_trials(
-            BinomialInputs(
-                epsilon=ROUND_EPSILON,
-                delta=ROUND_DELTA,
-                dimension=dimension,
-                quantization_levels=levels,
-                l1_sensitivity=movement.l1,
-                l2_sensitivity=movement.l2,
-                linf_sensitivity=movement.linf,
-            )
-        )
-        assert trials is not None  # it is below 10^15 at this target
-        even_trials = trials + trials % 2  # so that the mean of the noise is an integer
-        return BinomialTrials(trials=even_trials)
-    answer = CALIBRATOR.solve(
-        QtdlProblem(
-            epsilon=ROUND_EPSILON,
-            delta=ROUND_DELTA,
-            dimension=dimension,
-            quantization_levels=levels,
-            l1_sensitivity=movement.l1,
-            l2_sensitivity=movement.l2,
-            linf_sensitivity=movement.linf,
-            relation="replace-one",
-            unit="record",
-            observer="server",
-        )
+        return _binomial_noise(dimension, levels, movement)
+    return _certified_noise(dimension, levels, movement)
+
+
+def _binomial_noise(dimension: int, levels: int, movement: Movement) -> BinomialTrials:
+    """Return the least Binomial noise for the target of a round, by its theorem.
+
+    Args:
+        dimension: number d of weights.
+        levels: grid steps s in a unit.
+        movement: sensitivities of a message in grid steps.
+    """
+    assert movement.l2 is not None  # equation (6) bounds all three norms
+    inputs = BinomialInputs(
+        epsilon=ROUND_EPSILON,
+        delta=ROUND_DELTA,
+        dimension=dimension,
+        quantization_levels=levels,
+        l1_sensitivity=movement.l1,
+        l2_sensitivity=movement.l2,
+        linf_sensitivity=movement.linf,
     )
-    return LaplaceLevels(noise_levels=answer.parameters.noise_levels, decay_rate=answer.parameters.decay_rate)
+    trials = least_trials(inputs)
+    assert trials is not None  # it is below 10^15 at this target
+    return BinomialTrials(trials=trials + trials % 2)  # even, so that the mean of the noise is an integer
+
+
+def _certified_noise(dimension: int, levels: int, movement: Movement) -> LaplaceLevels:
+    """Return the least truncated discrete Laplace noise that is certified for the target of a round.
+
+    Args:
+        dimension: number d of weights.
+        levels: grid steps s in a unit.
+        movement: sensitivities of a message in grid steps.
+
+    Raises:
+        NoCertificate: no noise is certified.
+    """
+    assert movement.l2 is not None  # equation (6) bounds all three norms
+    problem = QtdlProblem(
+        epsilon=ROUND_EPSILON,
+        delta=ROUND_DELTA,
+        dimension=dimension,
+        quantization_levels=levels,
+        l1_sensitivity=movement.l1,
+        l2_sensitivity=movement.l2,
+        linf_sensitivity=movement.linf,
+        relation="replace-one",
+        unit="record",
+        observer="server",
+    )
+    parameters = CALIBRATOR.solve(problem).parameters
+    return LaplaceLevels(noise_levels=parameters.noise_levels, decay_rate=parameters.decay_rate)
 
 
 def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> LaplaceLevels:

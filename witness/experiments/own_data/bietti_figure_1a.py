@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -194,6 +194,18 @@ class _Scores:
 
     by_place: Mapping[tuple[float, str, int], Measured]
 
+    @classmethod
+    def of(cls, answers: Sequence[CellAnswer]) -> Self:
+        """Collect the excess risks of all cells that have one."""
+        read_excess = private_score("excess_risk")
+        by_place = {}
+        for cell in answers:
+            excess = read_excess(cell)
+            if excess is not None:
+                noise, rounds = float(cell.place["noise_multiplier"]), int(cell.place["rounds"])
+                by_place[noise, str(cell.place["personalization"]), rounds] = excess
+        return cls(by_place)
+
     def at(self, noise: float, personalization: float, rounds: int) -> Measured:
         """Return the measured excess risk in one setting.
 
@@ -233,15 +245,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         answers: a cell for each noise multiplier, number of rounds, and personalization: the weight of the shared
             model, from users' own models only to one model for all.
     """
-    read = private_score("excess_risk")
-    by_place = {}
-    for cell in answers:
-        score = read(cell)
-        if score is not None:
-            place = cell.place
-            noise, rounds = float(place["noise_multiplier"]), int(place["rounds"])
-            by_place[noise, str(place["personalization"]), rounds] = score
-    scores = _Scores(by_place)
+    scores = _Scores.of(answers)
     first, last = ROUNDS[0], ROUNDS[-1]
     personalized = [scores.at(0.0, value, last) for value in TIMES_PARTICIPANTS if 0.0 < value < SHARED]
     best_personalized = min(personalized, key=lambda measured: float(measured.mean))

@@ -224,7 +224,6 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
     return centred @ largest_first[:, :COMPONENTS], images.labels.astype(np.float64)
 
 
-@functools.lru_cache(maxsize=4)
 def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
     """Return the 25 silos of a trial, one for each pair of an even and an odd digit.
 
@@ -235,18 +234,29 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
         seed: seed of the split into training and test records, and of the mixing.
         mixed: whether the records of all 25 pairs are mixed and assigned to the silos at random.
     """
-    features, digits = read_components(folder)
-    rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())
-    by_digit = [features[digits == digit][: rarest // USED_SHARE] for digit in range(CLASSES)]
+    by_digit = _features_by_digit(folder)
     size = len(by_digit[0])
     pairs = list(itertools.product(range(0, CLASSES, 2), range(1, CLASSES, 2)))
-    pair_features = [np.concatenate([by_digit[even], by_digit[odd]]) for even, odd in pairs]
-    pair_targets = [np.repeat([1.0, -1.0], size) for _ in pairs]
+    features = [np.concatenate([by_digit[even], by_digit[odd]]) for even, odd in pairs]
+    targets = [np.repeat([1.0, -1.0], size) for _ in pairs]
     if mixed:
-        order = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,))).permutation(2 * size * len(pairs))
-        pair_features = np.split(np.concatenate(pair_features)[order], len(pairs))
-        pair_targets = np.split(np.concatenate(pair_targets)[order], len(pairs))
-    return split_silos(pair_features, pair_targets, TEST_SHARE, seed)
+        generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+        order = generator.permutation(2 * size * len(pairs))
+        features = np.split(np.concatenate(features)[order], len(pairs))
+        targets = np.split(np.concatenate(targets)[order], len(pairs))
+    return split_silos(features, targets, TEST_SHARE, seed)
+
+
+def _features_by_digit(folder: Path) -> list[Floats]:
+    """Return the features of the first images of each digit, equally many of each.
+
+    Args:
+        folder: folder of MNIST.
+    """
+    features, digits = read_components(folder)
+    rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())
+    size = rarest // USED_SHARE
+    return [features[digits == digit][:size] for digit in range(CLASSES)]
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:

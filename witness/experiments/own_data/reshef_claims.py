@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from epsilond.witness.cells import CellAnswer
 from epsilond.witness.experiment import Finding
@@ -170,11 +170,16 @@ def _judge_nearness(scores: Scores, rho: float) -> Finding:
         scores: measured accuracies.
         rho: the smallest ρ.
     """
-    claim = f"At ρ = {rho:g} Lowy and Razaviyayn's algorithm is closer to noisy SGD than to noise that is taken back."
-    own, sgd, several = (scores.get((name, rho)) for name in ARMS)
-    pairs = [] if own is None or sgd is None or several is None else [(several, _midpoint(own, sgd))]
+    own, noisy_sgd, several_passes = (scores.get((name, rho)) for name in ARMS)
+    pairs = []
+    if own is not None and noisy_sgd is not None and several_passes is not None:
+        pairs.append((several_passes, _midpoint(own, noisy_sgd)))
     return judge_pairs(
-        claim, pairs, names=(SEVERAL_PASSES, "the midpoint of both"), quantity=QUANTITY, lower_is_better=True
+        f"At ρ = {rho:g} Lowy and Razaviyayn's algorithm is closer to noisy SGD than to noise that is taken back.",
+        pairs,
+        names=(SEVERAL_PASSES, "the midpoint of both"),
+        quantity=QUANTITY,
+        lower_is_better=True,
     )
 
 
@@ -191,35 +196,69 @@ def _midpoint(first: Measured, second: Measured) -> Measured:
 def _judge_change(scores: Scores) -> Finding:
     """Judge whether accuracy changes less over m than over ρ.
 
-    The change over m is measured between the ends of Table 2. It is compared with the change that Table 1 prints for
-    the same algorithm, because an experiment on m has no other ρ. The statement holds for an algorithm if every change
-    that the bands allow is smaller, and fails if every one is larger.
+    The change over m is measured between the smallest and the largest m of Table 2. It is compared with the change that
+    Table 1 prints for the same algorithm, because an experiment on m has no other ρ. The statement holds for an
+    algorithm if every change that the bands allow is smaller, and fails if every one is larger.
 
     Args:
         scores: measured accuracies by m.
     """
-    least, *_, most = sorted(TABLE_2)
-    holds, fails, words = 0, 0, []
-    algorithms = [name for name in ARMS if (name, least) in scores and (name, most) in scores]
-    for name in algorithms:
-        first, last = scores[name, least], scores[name, most]
-        largest_rise, largest_fall = last.upper - first.lower, first.upper - last.lower
-        largest_change = max(largest_rise, largest_fall)
-        smallest_change = max(0.0, -largest_rise, -largest_fall)  # 0 if the bands overlap
-        printed_first = printed_accuracy(TABLE_1[min(TABLE_1)], name)
-        printed_change = abs(printed_accuracy(TABLE_1[max(TABLE_1)], name) - printed_first)
-        holds += largest_change < printed_change
-        fails += smallest_change > printed_change
-        words.append(f"{name} {abs(last.mean - first.mean):.3f} and {printed_change:.3f}")
+    changes = _changes(scores)
     tally = Tally(
-        holds=holds,
-        fails=fails,
-        of=len(algorithms),
+        holds=sum(change.largest < change.printed for change in changes),
+        fails=sum(change.smallest > change.printed for change in changes),
+        of=len(changes),
         noun=("algorithm", "algorithms"),
         open_where="the bands allow both",
     )
     claim = "The change in accuracy over m is smaller than the one over ρ in Table 1."
-    return tally.finding(claim, f"Measured change over m, and printed change over ρ: {'; '.join(words)}.")
+    words = "; ".join(f"{change.algorithm} {change.mean:.3f} and {change.printed:.3f}" for change in changes)
+    return tally.finding(claim, f"Measured change over m, and printed change over ρ: {words}.")
+
+
+class _AccuracyChange(NamedTuple):
+    """Absolute change of an algorithm's accuracy over m, and the change over ρ that Table 1 prints.
+
+    Attributes:
+        algorithm: name of the algorithm.
+        smallest: smallest change over m that the confidence bands allow; 0 if they overlap.
+        mean: change of the measured mean over m.
+        largest: largest change over m that the confidence bands allow.
+        printed: printed change over ρ.
+    """
+
+    algorithm: str
+    smallest: float
+    mean: float
+    largest: float
+    printed: float
+
+
+def _changes(scores: Scores) -> list[_AccuracyChange]:
+    """Return the changes of accuracy from the smallest to the largest m of Table 2.
+
+    Args:
+        scores: measured accuracies by m. An algorithm that was not measured at both m is left out.
+    """
+    least, most = min(TABLE_2), max(TABLE_2)
+    changes = []
+    for name in ARMS:
+        first, last = scores.get((name, least)), scores.get((name, most))
+        if first is None or last is None:
+            continue
+        largest_rise = last.upper - first.lower
+        largest_fall = first.upper - last.lower
+        printed_first = printed_accuracy(TABLE_1[min(TABLE_1)], name)
+        printed_last = printed_accuracy(TABLE_1[max(TABLE_1)], name)
+        change = _AccuracyChange(
+            algorithm=name,
+            smallest=max(0.0, -largest_rise, -largest_fall),
+            mean=abs(last.mean - first.mean),
+            largest=max(largest_rise, largest_fall),
+            printed=abs(printed_last - printed_first),
+        )
+        changes.append(change)
+    return changes
 
 
 def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
@@ -228,17 +267,29 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
     Args:
         scores: measured accuracies.
         table: the printed accuracies by ρ or m.
+
+    Returns:
+        One finding for each algorithm.
     """
-    findings = []
-    for name in ARMS:
-        inside, differences = [], []
-        for value, arms in table.items():
-            measured = scores.get((name, value))
-            if measured is not None:
-                printed = printed_accuracy(arms, name)
-                inside.append(measured.lower <= printed <= measured.upper)
-                differences.append(abs(measured.mean - printed))
-        tally = Tally(holds=inside.count(True), fails=inside.count(False), of=len(inside))
-        words = f"The mean is at most {max(differences):.3f} away." if differences else "Nothing was measured."
-        findings.append(tally.finding(f"The printed accuracy of {name} lies in the band of the measured mean.", words))
-    return tuple(findings)
+    return tuple(_judge_printed_accuracies(name, scores, table) for name in ARMS)
+
+
+def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) -> Finding:
+    """Judge whether the printed accuracies of one algorithm lie in the bands of the measured means.
+
+    Args:
+        name: name of the algorithm.
+        scores: measured accuracies.
+        table: the printed accuracies by ρ or m. Values that were not measured are left out.
+    """
+    is_inside = []
+    differences = []
+    for value, accuracies in table.items():
+        measured = scores.get((name, value))
+        if measured is not None:
+            printed = printed_accuracy(accuracies, name)
+            is_inside.append(measured.lower <= printed <= measured.upper)
+            differences.append(abs(measured.mean - printed))
+    tally = Tally(holds=is_inside.count(True), fails=is_inside.count(False), of=len(is_inside))
+    words = f"The mean is at most {max(differences):.3f} away." if differences else "Nothing was measured."
+    return tally.finding(f"The printed accuracy of {name} lies in the band of the measured mean.", words)

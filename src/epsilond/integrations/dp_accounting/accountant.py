@@ -208,63 +208,90 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _maybe_compose(
         self, event: dp_accounting.DpEvent, count: int, do_compose: bool
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
-        """Add runs of an event to the account. With `do_compose=False`, only return the reason why that is impossible.
-
-        dp-accounting calls this method. An event without noise makes the account not private, so that ε is infinite.
+        """Add runs of an event to the account, or only check whether it can be added. dp-accounting calls this method.
 
         Args:
-            event: the event, which is supported if `do_compose`.
-            count: number of runs.
+            event: the event. With `do_compose`, it was checked before.
+            count: number of runs, at least 0.
             do_compose: whether to change the account.
+
+        Returns:
+            The reason why the event cannot be added; None if it can, and always with `do_compose`.
         """
-        if not do_compose:
-            for part in (*leaves_of(event), event):
-                rejection = self._explain_rejection(part)
-                if rejection is not None:
-                    return rejection
+        if do_compose:
+            self._add(event, count)
             return None
-        steps = count
+        for part in (*leaves_of(event), event):
+            rejection = self._explain_rejection(part)
+            if rejection is not None:
+                return rejection
+        return None
+
+    def _add(self, event: dp_accounting.DpEvent, count: int) -> None:
+        """Add `count` runs of an event to the account.
+
+        An event without noise makes ε infinite from then on.
+
+        Args:
+            event: the event, which was checked before.
+            count: number of runs, at least 0.
+        """
         try:
-            parts = self._count_parts(event, count)
+            runs = self._count_parts(event, count)
         except NotPrivate:
             self._private = self._private and count == 0
+            steps = count
         else:
-            self._run += parts
-            steps = sum(parts.values())
+            self._run += runs
+            steps = sum(runs.values())
         if steps:
             self._evidence.count_step(count=steps)
             self._evidence.rest_on_caller(EVENT, _REASON, count=steps)
         self._curve = None
-        return None
 
     def _explain_rejection(
         self, event: dp_accounting.DpEvent
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
-        """Return the reason why no certified ε exists for an event; None if there is one, or if ε is infinite.
+        """Return the reason why no certified ε exists for an event.
 
         Args:
-            event: the event. The reason names the innermost part of it that is at fault.
+            event: an event of dp-accounting.
+
+        Returns:
+            The innermost part of the event that is at fault, with a message. None if a certified ε exists, or if ε is
+            infinite because something is released without noise.
         """
         try:
-            for part, _ in parts_of(event, relation=self.relation):
-                if part not in self._accepted:
-                    account(part, **self._setting)
-                    self._accepted.add(part)
+            self._require_guarantee(event)
         except NotPrivate:
             return None
         except InvalidInput as error:
             fault = error.faults[0]
             message = str(error) if fault.pointer else fault.message
             faulty_event = follow_pointer(event, fault.pointer)
-            may_be_covered_elsewhere = isinstance(error, NotCovered)
+            may_hold_in_other_relation = isinstance(error, NotCovered)
         except NoCertificate as error:
             message = str(error)
             faulty_event = event
-            may_be_covered_elsewhere = True
+            may_hold_in_other_relation = True
         else:
             return None
-        advice = relations_in_words(faulty_event, self._setting) if may_be_covered_elsewhere else ""
-        return _Rejection(invalid_event=faulty_event, error_message=advice + message)
+        if may_hold_in_other_relation:
+            message = relations_in_words(faulty_event, self._setting) + message
+        return _Rejection(invalid_event=faulty_event, error_message=message)
+
+    def _require_guarantee(self, event: dp_accounting.DpEvent) -> None:
+        """Check that each mechanism of an event has a certified guarantee, and remember those that have one.
+
+        Raises:
+            NotPrivate: something is released without noise.
+            InvalidInput: no spec describes the event, or no theorem covers it in this neighbouring relation.
+            NoCertificate: the account of a mechanism failed.
+        """
+        for mechanism, _ in parts_of(event, relation=self.relation):
+            if mechanism not in self._accepted:
+                account(mechanism, **self._setting)
+                self._accepted.add(mechanism)
 
     def get_epsilon(self, target_delta: float) -> float:
         """Return the certified upper bound on ε [nat] at δ.

@@ -72,7 +72,12 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
 
 
 def _is_covered(event: dp_accounting.DpEvent, setting: StatedSetting) -> bool:
-    """Return whether every part of an event has a guarantee in a setting."""
+    """Return whether every part of an event has a guarantee in a setting.
+
+    Args:
+        event: an event of dp-accounting.
+        setting: neighbouring relation, protected unit and observer.
+    """
     try:
         for part, _ in parts_of(event, relation=setting["relation"]):
             account(part, **setting)

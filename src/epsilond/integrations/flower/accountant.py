@@ -148,6 +148,10 @@ class EpsilondAccountant(Stated):
     def compose(self, event: GaussianPrivacyEvent, count: int = 1) -> None:
         """Count releases, after committing them in the ledger if there is one.
 
+        Args:
+            event: the release, with its noise multiplier and the sizes of sample and population.
+            count: number of releases.
+
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.
             LedgerExhausted: the ledger has no room; nothing was composed, and nothing may be released.
@@ -287,6 +291,10 @@ class EpsilondAccountant(Stated):
 
     def _step(self, event: GaussianPrivacyEvent, count: int) -> Spec:
         """Return the spec of one release.
+
+        Args:
+            event: the release.
+            count: number of releases, which is only checked.
 
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.

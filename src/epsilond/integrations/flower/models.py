@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from flwr.app import Array, ArrayRecord
+    from flwr.app import Array, ArrayRecord, Message
 
 
 NPY: Final = b"\x93NUMPY"
@@ -64,6 +64,23 @@ def digest(arrays: ArrayRecord) -> str:
 def views(arrays: ArrayRecord) -> dict[str, NDArray[np.number]]:
     """Return the arrays of a model for reading, without a copy where their bytes allow it."""
     return {name: _view(array) for name, array in arrays.items()}
+
+
+def model_and_weight(reply: Message, weight_key: str) -> tuple[dict[str, NDArray[np.number]], object]:
+    """Return the model of a client's reply, and the weight that the client reported.
+
+    Args:
+        reply: the reply.
+        weight_key: name of the weight among the metrics.
+
+    Returns:
+        The arrays by name, empty if the reply has no model or several; and the weight, None if it has none.
+    """
+    models = list(reply.content.array_records.values())
+    metrics = list(reply.content.metric_records.values())
+    model = views(models[0]) if len(models) == 1 else {}
+    weight = metrics[0].get(weight_key) if metrics else None
+    return model, weight
 
 
 def _view(array: Array) -> NDArray[np.number]:

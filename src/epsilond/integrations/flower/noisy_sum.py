@@ -62,18 +62,37 @@ def release_round(
     noise_std = noise * clipping_norm
     noisy_sum = {name: array + gaussian(noise_std, array.shape, source) for name, array in clipped_sum.items()}
     sample = (probe.take(noisy_sum) - probe.take(clipped_sum)) / noise_std
-    groups = probe.groups
-    next_norm = clipping_norm
-    if adaptive:
-        # The sum of (bit − 1/2) over the updates, where the bit is 1 for an update that was not clipped. An update of
-        # zeros counts as no update.
-        centred_count = sum(-0.5 if update.longer else 0.5 for update in clipped if update.changed)
-        noisy_count = centred_count + float(gaussian(adaptive.count_noise_std, (), source))
-        next_norm = adaptive.next_norm(clipping_norm, noisy_count, participants)
-        groups = np.append(groups, len(sample))
-        sample = np.append(sample, (noisy_count - centred_count) / adaptive.count_noise_std)
+    model = _add_mean(current, noisy_sum, participants)
+    if adaptive is None:
+        return NoisyRound(model=model, clipping_norm=clipping_norm, sample=sample, groups=probe.groups)
+    count = _centred_count(clipped)
+    noisy_count = count + float(gaussian(adaptive.count_noise_std, (), source))
+    return NoisyRound(
+        model=model,
+        clipping_norm=adaptive.next_norm(clipping_norm, noisy_count, participants),
+        sample=np.append(sample, (noisy_count - count) / adaptive.count_noise_std),
+        groups=np.append(probe.groups, len(sample)),
+    )
+
+
+def _centred_count(clipped: Sequence[updates.Update]) -> float:
+    """Return the sum of (bit − 1/2) over the updates, where the bit is 1 for an update that was not shortened.
+
+    An update of zeros counts as no update.
+    """
+    return sum(-0.5 if update.longer else 0.5 for update in clipped if update.changed)
+
+
+def _add_mean(current: Arrays, noisy_sum: Arrays, participants: int) -> dict[str, NDArray[np.number]]:
+    """Return the model plus the noisy sum over the number of participants, in the model's types.
+
+    Args:
+        current: arrays of the model by name.
+        noisy_sum: arrays of the same names and shapes.
+        participants: divisor of the sum, at least 1.
+    """
     model = {}
     for name, array in noisy_sum.items():
         new_values = np.asarray(current[name], np.float64) + array / participants
         model[name] = new_values.astype(current[name].dtype)
-    return NoisyRound(model=model, clipping_norm=next_norm, sample=sample, groups=groups)
+    return model

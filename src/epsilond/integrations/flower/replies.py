@@ -24,23 +24,29 @@ def updates_of(
 
     Args:
         replies: replies of the round, in any order.
-        contacted: the clients that received a message.
+        contacted: identifiers of the clients that received a message.
         current: the model that they trained from.
     """
-    awaited = set(contacted)  # clients that have not replied yet
+    not_replied = set(contacted)
     for reply in replies:
-        node = reply.metadata.src_node_id
-        if reply.has_error() or node not in awaited:
-            log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not requested", node)
+        client = reply.metadata.src_node_id
+        if reply.has_error() or client not in not_replied:
+            log(INFO, "a reply of node %d counts as zero: it failed, is a second one, or was not requested", client)
             continue
-        awaited.discard(node)
-        records = list(reply.content.array_records.values())
-        arrays = {name: array.numpy() for name, array in records[0].items()} if len(records) == 1 else {}
-        update = update_of(arrays, current)
+        not_replied.discard(client)
+        update = update_of(_arrays_of(reply), current)
         if update is None:
-            log(INFO, "the reply of node %d counts as zero: it is of another shape or not finite", node)
+            log(INFO, "the reply of node %d counts as zero: it is of another shape or not finite", client)
             continue
         yield update
+
+
+def _arrays_of(reply: Message) -> dict[str, NDArray[np.number]]:
+    """Return the arrays of a reply's model by name; empty if the reply has no model, or several."""
+    records = list(reply.content.array_records.values())
+    if len(records) != 1:
+        return {}
+    return {name: array.numpy() for name, array in records[0].items()}
 
 
 def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 from epsilond.accountants.errors import InvalidInput
 from epsilond.integrations.flower.aggregates import Aggregate
 from epsilond.integrations.flower.generators import GeneratorStates, numpy_state, python_state, system_noise
-from epsilond.integrations.flower.models import ReleasedModels, views
+from epsilond.integrations.flower.models import ReleasedModels, model_and_weight, views
 from epsilond.integrations.flower.parts import InitialValues
 from epsilond.integrations.flower.pitfalls import averaging_of, bases_of, combine_multipliers
 from epsilond.integrations.flower.rounds import CHANGED_NORM, EVALUATED, check_start
-from epsilond.integrations.probe import RELATIVE_ROUNDING, Probe
+from epsilond.integrations.probe import RELATIVE_ROUNDING, Arrays, Probe
 from epsilond.runs.evidence import Evidence
 from epsilond.runs.noise_samples import NoiseSamples
 from epsilond.runs.premises import (
@@ -252,25 +252,35 @@ class WatchedWrapper:
         Args:
             server_round: Flower's number of the round.
             replies: replies that the wrapper has clipped.
+
+        Returns:
+            The model and the metrics that the inner strategy returned.
         """
         replies = list(replies)
         current = self._round
         if current is None:
             return self._average(server_round, replies)  # type: ignore[no-any-return]
-        start = views(current.arrays)
-        if self._probe is None or not self._probe.fits(start):
-            self._probe = Probe({name: array.shape for name, array in start.items()})
-        aggregate = Aggregate(start, self._probe)
+        aggregate = self._collect_updates(views(current.arrays), replies)
         current.aggregate = aggregate
-        for reply in replies:
-            records = list(reply.content.array_records.values())
-            model = views(records[0]) if len(records) == 1 else {}
-            if self._probe.fits(model):
-                weight = _weight(reply, getattr(self.inner, "weighted_by_key", "num-examples"))
-                aggregate.add(reply.metadata.src_node_id, weight, model)
         arrays, metrics = self._average(server_round, replies)
         aggregate.close(None if arrays is None else views(arrays))
         return arrays, metrics
+
+    def _collect_updates(self, start: Arrays, replies: list[Message]) -> Aggregate:
+        """Return the weighted updates of all replies that have a model of the right shape.
+
+        Args:
+            start: the model from which the clients trained. It also determines the coordinates that are compared.
+            replies: replies that the wrapper has clipped.
+        """
+        if self._probe is None or not self._probe.fits(start):
+            self._probe = Probe({name: array.shape for name, array in start.items()})
+        aggregate = Aggregate(start, self._probe)
+        for reply in replies:
+            model, weight = model_and_weight(reply, getattr(self.inner, "weighted_by_key", "num-examples"))
+            if self._probe.fits(model):
+                aggregate.add(reply.metadata.src_node_id, weight, model)
+        return aggregate
 
     def _aggregate_evaluate(self, server_round: int, replies: Iterable[Message]) -> MetricRecord | None:
         """Return the wrapper's metrics of an evaluation, and note that they were handed out without noise."""
@@ -382,12 +392,6 @@ class WatchedWrapper:
         update_multiplier *= float(self.wrapper.clipping_norm) / current.clipping_norm
         count_multiplier = float(self.wrapper.clipped_count_stddev) / self._count_sensitivity
         return combine_multipliers(update_multiplier, count_multiplier)
-
-
-def _weight(reply: Message, key: str) -> object:
-    """Return the weight that a client reported under a key; None if it reported none."""
-    records = list(reply.content.metric_records.values())
-    return records[0].get(key) if records else None
 
 
 def _draws_like_fedavg(inner: Strategy) -> bool:

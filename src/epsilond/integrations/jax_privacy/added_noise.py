@@ -111,29 +111,45 @@ class AddedNoise:
             numbers: some real numbers of the state before and after the update.
 
         Returns:
-            The premise `SAME_PARTS`: no part of the run was replaced or reset. It is returned if it was checked. A
+            The condition `SAME_PARTS`, by which no part of the run was replaced or reset, if it was checked. A
             contradiction is also reported. The set is empty if the state has neither keys nor counters to check.
         """
         numbers_before, numbers_after = numbers
-        identity = before.tobytes()
         expected = self._expected
         self._expected = (after.tobytes(), numbers_after)
         if not before.size:
             reason = "the noise state has neither a key nor a counter"
             self._evidence.rest_on_caller(SAME_PARTS, reason)
             return set()
+        identity = before.tobytes()
+        self._check_state(identity, numbers_before, expected)
+        self._spent.add(identity)
+        return {SAME_PARTS}
+
+    def _check_state(
+        self,
+        identity: bytes,
+        numbers: NDArray[np.float64],
+        expected: tuple[bytes, NDArray[np.float64] | None] | None,
+    ) -> None:
+        """Report a contradiction if an update used another noise state than the expected one.
+
+        Args:
+            identity: random keys and counters of the state before the update.
+            numbers: some of its real numbers.
+            expected: keys with counters, and real numbers, of the previous update's result; None for the first update.
+        """
         if identity in self._spent:
             message = "an update used the noise state of an earlier one, so that its noise repeats"
             self._evidence.contradict(NOISE, message, remedy=_STATE_REMEDY)
-        elif expected is None and identity not in self._initial:
-            message = "the first noise state was not returned by the plan's noise_addition_transform.init"
-            remedy = f"{_STATE_REMEDY} A resumed run loads the state of its account first."
-            self._evidence.contradict(SAME_PARTS, message, remedy=remedy)
-        elif expected is not None and not _continues(expected, identity, numbers_before):
+        elif expected is None:
+            if identity not in self._initial:
+                message = "the first noise state was not returned by the plan's noise_addition_transform.init"
+                remedy = f"{_STATE_REMEDY} A resumed run loads the state of its account first."
+                self._evidence.contradict(SAME_PARTS, message, remedy=remedy)
+        elif not _continues(expected, identity, numbers):
             message = "the noise state of an update is not the one that the update before returned"
             self._evidence.contradict(SAME_PARTS, message, remedy=_STATE_REMEDY)
-        self._spent.add(identity)
-        return {SAME_PARTS}
 
     @property
     def _stddev(self) -> float:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypedDict
 
 import jax
 import jax.numpy as jnp
@@ -190,35 +190,47 @@ def state_buffers(state: PyTree) -> jax.Array:
     return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
 
 
+class SampledUpdate(NamedTuple):
+    """Result of one update of a gradient transformation, with the arrays that are recorded of it.
+
+    Attributes:
+        updates: result of the transformation.
+        state: state of the transformation after the update.
+        recorded: values at fixed coordinates of the input, the result and the parameters; then keys with counters, and
+            some real numbers, of the state before the update; then those of the state after it.
+    """
+
+    updates: optax.Updates
+    state: optax.OptState
+    recorded: tuple[jax.Array, ...]
+
+
 def sampled_update(
     transform: optax.GradientTransformation, *, compiled: bool
-) -> Callable[
-    [optax.Updates, optax.OptState, optax.Params | None], tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]
-]:
-    """Return the update function of a gradient transformation, with a third result: the arrays to record.
-
-    The arrays are values at fixed coordinates (`sample`) of the input, the result and the parameters. Then follow the
-    keys and counters (`state_identity`) and some real numbers (`state_buffers`) of the state before the update. The
-    same values of the state after the update are last.
+) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
+    """Return the update function of a gradient transformation, extended by the arrays to record.
 
     Args:
         transform: a gradient transformation of optax.
         compiled: whether to compile the function with `jax.jit`.
+
+    Returns:
+        A function of the input, the state and the parameters of the model, which are those of `transform.update`.
     """
 
-    def evaluate(
-        updates: optax.Updates, state: optax.OptState, params: optax.Params | None
-    ) -> tuple[optax.Updates, optax.OptState, tuple[jax.Array, ...]]:
-        """Return the result, the next state and the arrays to record in the `Journal`.
+    def evaluate(updates: optax.Updates, state: optax.OptState, params: optax.Params | None) -> SampledUpdate:
+        """Update once, and read the arrays to record.
 
         Args:
             updates: input of the transformation.
             state: state of the transformation before this update.
             params: parameters of the model.
         """
-        result, later = transform.update(updates, state, params)
-        states = (state_identity(state), state_buffers(state), state_identity(later), state_buffers(later))
-        return result, later, (sample(updates), sample(result), sample(params), *states)
+        result, next_state = transform.update(updates, state, params)
+        values = (sample(updates), sample(result), sample(params))
+        state_before = (state_identity(state), state_buffers(state))
+        state_after = (state_identity(next_state), state_buffers(next_state))
+        return SampledUpdate(result, next_state, (*values, *state_before, *state_after))
 
     return jax.jit(evaluate) if compiled else evaluate
 
@@ -231,23 +243,44 @@ def fingerprint_rows(tree: PyTree) -> jax.Array:
 def _fingerprint_rows(tree: PyTree) -> jax.Array:
     """Return two 32-bit hashes of each row, from the bits of up to 128 coordinates of the row in each array.
 
-    Each hash is a sum over the coordinates of the mixed bits, times a fixed random odd factor, modulo 2^32.
+    Args:
+        tree: arrays with one row per record, at least one array.
+
+    Returns:
+        Array of shape (rows, 2). Equal rows have equal hashes.
     """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
     rows = leaves[0].shape[0]
-    marks = jnp.zeros((rows, 2), jnp.uint32)
+    hashes = jnp.zeros((rows, 2), jnp.uint32)
     for index, leaf in enumerate(leaves):
         width = leaf.size // rows if rows else 0
         columns = _coordinates(width, 1)[:width]
         values = leaf.reshape(rows, width)[:, columns]
-        if jnp.issubdtype(values.dtype, jnp.floating):
-            bits = jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
-        else:
-            bits = values.astype(jnp.uint32)
-        factors = np.random.default_rng(index).integers(1, 2**32, size=(len(columns), 2), dtype=np.uint32) | 1
-        mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
-        marks += jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
-    return marks
+        hashes += _hash_rows(_bits(values), seed=index)
+    return hashes
+
+
+def _bits(values: jax.Array) -> jax.Array:
+    """Return numbers as 32-bit integers: real numbers by their single-precision bits."""
+    if jnp.issubdtype(values.dtype, jnp.floating):
+        return jax.lax.bitcast_convert_type(values.astype(jnp.float32), jnp.uint32)
+    return values.astype(jnp.uint32)
+
+
+def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
+    """Return two hashes of each row: sums of the mixed bits, times random odd factors, modulo 2^32.
+
+    Args:
+        bits: 32-bit integers of shape (rows, columns).
+        seed: seed of the factors.
+
+    Returns:
+        Array of shape (rows, 2).
+    """
+    generator = np.random.default_rng(seed)
+    factors = generator.integers(1, 2**32, size=(bits.shape[1], 2), dtype=np.uint32) | 1
+    mixed = (bits ^ (bits >> 15))[:, :, None] * jnp.asarray(factors)
+    return jnp.sum(mixed ^ (mixed >> 13), axis=1, dtype=jnp.uint32)
 
 
 _compiled_sample = jax.jit(_sample)

@@ -150,30 +150,62 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
     """
     plan = getattr(plan, "plan", plan)
-    for name in _PARTS:
-        if not hasattr(plan, name):
-            raise InvalidInput.at(f"/{name}", "is required: this is no DPExecutionPlan")
-    parts = parts_of(plan.dp_event, relation=relation)
-    if len(parts) != 1:
-        raise InvalidInput.at("/dp_event", "is not one mechanism, run over and over")
-    mechanism, times = parts[0]
+    _require_plan(plan)
+    mechanism, times = _read_event(plan, relation)
     truncation = _truncation(plan.dp_event)
     draws = read_sampler(plan.batch_selection_strategy, mechanism, relation, truncation=truncation)
     noise = read_noise(plan.noise_addition_transform, iterations=max(draws.iterations, 1))
-    if noise is None and bands is None:
-        message = "is not a privatizer of jax_privacy, so that the bands of its noise cannot be read: give bands="
-        raise InvalidInput.at("/noise_addition_transform", message)
-    steps = PlannedSteps(mechanism=mechanism, times=times, steps_each=draws.cycle, iterations=draws.iterations)
     reading = PlanReading(
-        steps=steps,
+        steps=PlannedSteps(mechanism=mechanism, times=times, steps_each=draws.cycle, iterations=draws.iterations),
         draws=draws,
         noise=noise,
-        bands=(bands or 1) if noise is None else noise.bands,
+        bands=_count_bands(noise, bands),
         multiplier=_multiplier(mechanism),
         norm_bound=_norm_bound(plan),
         observations=(),
     )
     return replace(reading, observations=(*draws.observations, *_list_contradictions(reading)))
+
+
+def _require_plan(plan: DPExecutionPlan) -> None:
+    """Raise InvalidInput if an object has not all parts of a plan."""
+    for name in _PARTS:
+        if not hasattr(plan, name):
+            raise InvalidInput.at(f"/{name}", "is required: this is no DPExecutionPlan")
+
+
+def _read_event(plan: DPExecutionPlan, relation: Relation) -> tuple[Spec, int]:
+    """Return the mechanism of one release of a plan, and its number of runs.
+
+    Args:
+        plan: jax_privacy's plan.
+        relation: neighbouring relation of the account.
+
+    Raises:
+        InvalidInput: the plan's event is not one mechanism that is repeated.
+    """
+    parts = parts_of(plan.dp_event, relation=relation)
+    if len(parts) != 1:
+        raise InvalidInput.at("/dp_event", "is not one mechanism, run over and over")
+    return parts[0]
+
+
+def _count_bands(noise: NoiseReading | None, bands: int | None) -> int:
+    """Return the number of bands of the strategy matrix.
+
+    Args:
+        noise: noise as read from the plan; None if it could not be read.
+        bands: number according to the caller, which only counts if the noise could not be read.
+
+    Raises:
+        InvalidInput: neither is known.
+    """
+    if noise is not None:
+        return noise.bands
+    if bands is None:
+        message = "is not a privatizer of jax_privacy, so that the bands of its noise cannot be read: give bands="
+        raise InvalidInput.at("/noise_addition_transform", message)
+    return bands or 1
 
 
 def _multiplier(mechanism: Spec) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,19 +124,35 @@ class ObservedSteps:
         """
         for entry in entries:
             arrays = tuple(np.asarray(array) for array in entry.arrays)
-            if entry.kind == "gradient":
-                self._process_gradient(entry.facts, *arrays)
-            elif entry.kind == "noise":
-                self._process_update(entry.facts, *arrays)
-            elif entry.kind == "optimizer":
-                # The arrays of `sampled_update`: three samples of values, then the states before and after.
-                gradient, step, parameters = (array.astype(np.float64) for array in arrays[:3])
-                self._optimizer.observe_update(*arrays[3:])
-                self._changes.observe_optimizer(gradient, step, parameters)
-            elif entry.kind == "optimizer-init":
-                self._optimizer.observe_start(*arrays)
-            else:
-                self.noise.observe_start(arrays[0])
+            match entry.kind:
+                case "gradient":
+                    self._process_gradient(entry.facts, *arrays)
+                case "noise":
+                    self._process_update(entry.facts, *arrays)
+                case "optimizer":
+                    self._process_optimizer(*arrays)
+                case "optimizer-init":
+                    self._optimizer.observe_start(*arrays)
+                case _:
+                    self.noise.observe_start(arrays[0])
+
+    def _process_optimizer(
+        self,
+        gradient: NDArray[np.generic],
+        step: NDArray[np.generic],
+        parameters: NDArray[np.generic],
+        *states: Any,
+    ) -> None:
+        """Check an update of the optimizer.
+
+        Args:
+            gradient: input of the update, at the sampled coordinates.
+            step: its result.
+            parameters: parameters of the model before the update.
+            *states: identity and buffers of the optimizer's state before, and then after the update.
+        """
+        self._optimizer.observe_update(*states)
+        self._changes.observe_optimizer(*(array.astype(np.float64) for array in (gradient, step, parameters)))
 
     # Gradients --------------------------------------------------------------------------------------------------------
     def _process_gradient(

@@ -74,9 +74,9 @@ class EpsilondPrivacyEngine(PrivacyEngine):
             **arguments,
         )
         if loss_reduction == "mean" and not self._public_size:
-            optimizer = made[1]
-            expected = getattr(optimizer, "expected_batch_size", None)
-            message = describe_denominator(expected, 1 / len(data_loader))
+            _, optimizer, *_ = made
+            expected_batch_size = getattr(optimizer, "expected_batch_size", None)
+            message = describe_denominator(expected_batch_size, 1 / len(data_loader))
             warnings.warn(message, DataDependentDenominator, stacklevel=2)
         self.accountant._watch.quiet = True  # noqa: SLF001  the engine and its accountant are one component
         return made

@@ -56,12 +56,9 @@ def get_noise_multiplier(
         Infeasible: no noise multiplier keeps the target.
     """
     del ignored
-    if steps is not None and epochs is None:
-        rounds = steps
-    elif epochs is not None and steps is None:
-        rounds = _count_steps(epochs, sample_rate)
-    else:
+    if (steps is None) == (epochs is None):
         raise InvalidInput.at("/steps", "give either steps or epochs")
+    rounds = steps if epochs is None else _count_steps(epochs, sample_rate)
     if target_delta >= LARGEST_DELTA:
         warnings.warn(
             f"δ = {target_delta:g} is not a meaningful target: publishing one of {round(1 / target_delta)} records at "

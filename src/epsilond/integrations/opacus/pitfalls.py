@@ -72,19 +72,34 @@ def list_replaced_settings(data_loader: DataLoader) -> Iterator[tuple[type[Opacu
     Yields:
         The class and the message of each warning.
     """
-    from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch may be absent
-
-    sampler, batch_sampler = data_loader.sampler, data_loader.batch_sampler
-    has_plain_batches = type(batch_sampler) in {BatchSampler, type(None)}
-    has_plain_order = type(sampler) in {RandomSampler, SequentialSampler}
-    is_with_replacement = getattr(sampler, "replacement", False)
-    is_limited = getattr(sampler, "_num_samples", None) is not None
-    if not has_plain_batches or not has_plain_order or is_with_replacement or is_limited:
-        replaced = sampler if has_plain_batches else batch_sampler
+    sampler = _find_special_sampler(data_loader)
+    if sampler is not None:
         message = (
-            f"the loader's {type(replaced).__name__} is replaced by Poisson sampling of the whole data set: its "
+            f"the loader's {type(sampler).__name__} is replaced by Poisson sampling of the whole data set: its "
             "weights, its subset or its order are not used. Give a data set of the records that are meant"
         )
         yield SamplerReplaced, message
     if data_loader.drop_last:
         yield SamplerReplaced, "drop_last means nothing under Poisson sampling: every record may be drawn"
+
+
+def _find_special_sampler(data_loader: DataLoader) -> object | None:
+    """Return the sampler of a loader if it does more than put all records in order or in a random order.
+
+    Args:
+        data_loader: a loader of torch.
+
+    Returns:
+        The sampler of the batches if it is not torch's own, or else the sampler of the records if it is not torch's
+        own, draws with replacement, or draws a number of its own. None if both are plain.
+    """
+    from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler  # noqa: PLC0415  torch may be absent
+
+    sampler: object = data_loader.sampler
+    batch_sampler: object = data_loader.batch_sampler
+    if type(batch_sampler) not in {BatchSampler, type(None)}:
+        return batch_sampler
+    is_plain = type(sampler) in {RandomSampler, SequentialSampler}
+    is_with_replacement = getattr(sampler, "replacement", False)
+    is_limited = getattr(sampler, "_num_samples", None) is not None
+    return None if is_plain and not is_with_replacement and not is_limited else sampler

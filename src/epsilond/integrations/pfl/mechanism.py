@@ -138,7 +138,16 @@ class WatchedMechanism:
 
     # Methods of the postprocessors ------------------------------------------------------------------------------------
     def _after_user(self, original: Callable[..., Result], *, user_context: UserContext, **arguments: object) -> Result:
-        """Call the last postprocessor for one user, and add the user's resulting statistics to the cohort."""
+        """Call the last postprocessor for one user, and add the user's resulting statistics to the cohort.
+
+        Args:
+            original: original method of the postprocessor.
+            user_context: pfl's context of the user, with its id.
+            **arguments: the other arguments of the method.
+
+        Returns:
+            The result of the original method.
+        """
         self._bound = self._clipping_bound()
         result = original(user_context=user_context, **arguments)
         statistics = result[0]

@@ -19,7 +19,7 @@ from epsilond.integrations.stated import Stated
 from epsilond.integrations.tff.rounds import Output, compare_round
 from epsilond.integrations.tff.states import Sampling, spec_from_tff_state
 from epsilond.runs.evidence import Evidence
-from epsilond.runs.premises import COHORT, EVENT, NOISE, OUTSIDE_CLIENTS, ROUNDS, UPDATES
+from epsilond.runs.premises import COHORT, EVENT, NOISE, OUTSIDE_CLIENTS, ROUNDS, UPDATES, Premise
 
 if TYPE_CHECKING:
     from tensorflow_federated.learning.templates import LearningAlgorithmState
@@ -116,6 +116,19 @@ class TffRun(Stated):
         output = run_round(before)
         self.state = output.state
         self.rounds += 1
+        self.evidence.count_step(self._check_round(before))
+        self.evidence.require_consistent()
+        return output
+
+    def _check_round(self, before: LearningAlgorithmState) -> set[Premise]:
+        """Check the present state, and note the conditions of the privacy theorem that the caller must vouch for.
+
+        Args:
+            before: state before the round.
+
+        Returns:
+            The conditions that were observed to hold in this round.
+        """
         shown = set()
         if compare_round(self.evidence, self.state, self.round, relation=self._setting["relation"], **self._sampling):
             shown.add(EVENT)
@@ -128,9 +141,7 @@ class TffRun(Stated):
             shown.add(COHORT)
         for premise in (UPDATES, NOISE):
             self.evidence.rest_on_caller(premise, _COMPILED)
-        self.evidence.count_step(shown)
-        self.evidence.require_consistent()
-        return output
+        return shown
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
         """Check that the state after a round is new: its round counter has grown, and its model is no earlier one.
@@ -221,15 +232,19 @@ def _model_digest(state: LearningAlgorithmState) -> str | None:
 
 
 def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
-    """Yield the arrays of weights in nested tuples, lists, dictionaries and objects with attributes."""
+    """Yield the arrays of weights in nested tuples, lists, dictionaries and objects with attributes.
+
+    Args:
+        value: a container, an object with the attribute `trainable` and perhaps `non_trainable`, or an array.
+    """
     if isinstance(value, Mapping):
-        inside = list(value.values())
+        members = list(value.values())
     elif isinstance(value, list | tuple):
-        inside = list(value)
+        members = list(value)
     elif hasattr(value, "trainable"):
-        inside = [value.trainable, getattr(value, "non_trainable", ())]
+        members = [value.trainable, getattr(value, "non_trainable", ())]
     else:
         yield np.asarray(value)
         return
-    for part in inside:
-        yield from _leaves(part)
+    for member in members:
+        yield from _leaves(member)

@@ -184,6 +184,18 @@ class GeneratorWatches:
         if watch is not None:
             watch.purposes.update(purposes)
             return watch.observe()
+        return self._add(generator, purposes)
+
+    def _add(self, generator: torch.Generator, purposes: Iterable[str]) -> str | None:
+        """Watch a new generator, and compare it with the generators that the run has used before.
+
+        Args:
+            generator: a generator that is not watched yet.
+            purposes: uses of its numbers: "batches", "noise" or both.
+
+        Returns:
+            A phrase about a repetition; None if there is none.
+        """
         watch = GeneratorWatch(generator)
         watch.purposes.update(purposes)
         watch.compare_with(self._earlier)

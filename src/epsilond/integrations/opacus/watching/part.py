@@ -190,7 +190,7 @@ class ObservedPart:
             CLIPPING: sums.check_clipping(optimizer, parameters),
             DIVISOR: sums.check_divisor(divisor),
             NOISE: self.noise.check_noise(
-                optimizer, parameters, divisor=divisor[1], observe_generator=observe_generator
+                optimizer, parameters, divisor=divisor.number, observe_generator=observe_generator
             ),
             SAME_PARTS: self._check_original(optimizer),
             PARAMETERS: self._check_parameters(optimizer),

@@ -28,6 +28,10 @@ def extends(record: Sequence[Entry], earlier: Sequence[Entry]) -> bool:
     """Return whether a record begins with all steps of an earlier one.
 
     All entries of the earlier record must be the same, except that the last one may have got more steps.
+
+    Args:
+        record: entries of noise multiplier, sampling rate and number of steps.
+        earlier: entries of an earlier time of the run.
     """
     if not earlier:
         return True

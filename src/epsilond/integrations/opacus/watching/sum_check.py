@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opacus.grad_sample import GradSampleHooks, GradSampleModule
 from opacus.optimizers import DPOptimizer, DPOptimizerFastGradientClipping
@@ -195,18 +195,19 @@ class SumCheck:
             return False
         return True
 
-    def check_divisor(self, divisor: tuple[str, float]) -> bool:
-        """Check that the divisor of the noisy sum has not changed during the run; otherwise report it, return False.
+    def check_divisor(self, divisor: Divisor) -> bool:
+        """Return whether the divisor of the noisy sum is that of the first step; report it if it is not.
 
         Args:
-            divisor: reduction of the loss, and the present divisor.
+            divisor: the present divisor, with the reduction of the loss.
         """
         if divisor == self._divisor:
             return True
+        before, now = self._divisor.number, divisor.number
         self._reporter.contradict(
             DIVISOR,
             "changed",
-            f"the divisor of the noisy sum changed from {self._divisor[1]:.6g} to {divisor[1]:.6g} during the run",
+            f"the divisor of the noisy sum changed from {before:.6g} to {now:.6g} during the run",
             remedy="Leave expected_batch_size and loss_reduction of the optimizer as make_private set them.",
         )
         return False
@@ -217,16 +218,28 @@ class SumCheck:
         self._differs = False
 
 
-def divisor_of(optimizer: DPOptimizer, batches: int) -> tuple[str, float]:
-    """Return the reduction of the loss ("mean" or "sum"), and the number by which Opacus divides the noisy sum.
+class Divisor(NamedTuple):
+    """Division of the noisy sum in one step.
+
+    Attributes:
+        reduction: reduction of the loss, "mean" or "sum".
+        number: number by which Opacus divides the noisy sum; 1 for "sum".
+    """
+
+    reduction: str
+    number: float
+
+
+def divisor_of(optimizer: DPOptimizer, batches: int) -> Divisor:
+    """Return the number by which Opacus divides the noisy sum, with the reduction of the loss.
 
     Args:
         optimizer: the private optimizer.
         batches: number of batches whose gradients one step accumulates.
     """
     if optimizer.loss_reduction != "mean":
-        return optimizer.loss_reduction, 1.0
-    return "mean", float(optimizer.expected_batch_size * batches)
+        return Divisor(optimizer.loss_reduction, 1.0)
+    return Divisor("mean", float(optimizer.expected_batch_size * batches))
 
 
 def gradient_marks(parameters: list[torch.nn.Parameter]) -> list[tuple[int, int]]:

@@ -54,17 +54,22 @@ def _before_step(optimizer: torch.optim.Optimizer, _arguments: object, _keywords
     """
     parts = list(_parts)
     if not parts:
-        while _handles:
-            _handles.pop().remove()
+        _remove_hooks()
         return
     for part in parts:
         is_recorded_step = part.original is optimizer and part.pending
         if is_recorded_step:
             part.before_original()
             return
-    if any(part.inside for part in parts):  # an optimizer that wraps another one calls its step
-        return
-    _report_foreign_step(optimizer, parts)
+    is_nested = any(part.inside for part in parts)  # an optimizer that wraps another one calls its step
+    if not is_nested:
+        _report_foreign_step(optimizer, parts)
+
+
+def _remove_hooks() -> None:
+    """Remove the hooks that this module has registered at torch's optimizers."""
+    while _handles:
+        _handles.pop().remove()
 
 
 def _report_foreign_step(optimizer: torch.optim.Optimizer, parts: list[ObservedPart]) -> None:
