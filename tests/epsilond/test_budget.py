@@ -22,32 +22,23 @@ def books(tmp_path):
         yield opened
 
 
+ASKED = {
+    "name": "survey",
+    "dataset": "survey",
+    "unit": "record",
+    "relation": "add-or-remove-one",
+    "observer": "server",
+    "delta": 1e-6,
+    "sealed": True,
+}
+
+
 def planned(books, times=25):
-    return books.open(
-        name="survey",
-        dataset="survey",
-        unit="record",
-        relation="add-or-remove-one",
-        observer="server",
-        epsilon=3.0,
-        delta=1e-6,
-        plan={"train": Repeated(times=times, mechanism=STEP)},
-        sealed=True,
-    )
+    return books.open(**ASKED, epsilon=3.0, plan={"train": Repeated(times=times, mechanism=STEP)})
 
 
 def slotted(books):
-    return books.open(
-        name="survey",
-        dataset="survey",
-        unit="record",
-        relation="add-or-remove-one",
-        observer="server",
-        epsilon=1.0,
-        delta=1e-6,
-        slots=["gdp"],
-        sealed=True,
-    )
+    return books.open(**ASKED, epsilon=1.0, slots=["gdp"])
 
 
 def test_the_example_of_the_docstring():

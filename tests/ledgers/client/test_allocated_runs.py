@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import epsilond
+from tests.ledgers.client.places import opened
 
 MECHANISM = epsilond.Gaussian(noise_multiplier=4.0)
 RUNS = {
@@ -15,23 +16,12 @@ RUNS = {
         sampling="shuffled-epochs", batch_size=10, population=500, epochs=2, mechanism=MECHANISM
     ),
 }
+SETTING = {"relation": "zero-out-one", "observer": "released-models"}
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_planned_run_is_reserved_and_committed(name: str, tmp_path: Path) -> None:
-    books = epsilond.ledger(tmp_path / "ledger.db")
-    ledger = books.open(
-        name="first",
-        dataset="images",
-        block="2026",
-        unit="record",
-        relation="zero-out-one",
-        observer="released-models",
-        sealed=True,
-        epsilon=3.0,
-        delta=1e-6,
-        plan={"train": RUNS[name]},
-    )
+    _, ledger = opened(tmp_path, **SETTING, plan={"train": RUNS[name]}, slots=[])
     with ledger.reserve("train", count=1) as run:
         run.commit(1)
     assert ledger.show().plan[0]["committed"] == 1
@@ -40,18 +30,6 @@ def test_a_planned_run_is_reserved_and_committed(name: str, tmp_path: Path) -> N
 
 
 def test_a_slot_is_charged_by_the_upper_bound(tmp_path: Path) -> None:
-    books = epsilond.ledger(tmp_path / "ledger.db")
-    ledger = books.open(
-        name="second",
-        dataset="images",
-        block="2027",
-        unit="record",
-        relation="zero-out-one",
-        observer="released-models",
-        sealed=True,
-        epsilon=3.0,
-        delta=1e-6,
-        slots=["gdp"],
-    )
+    _, ledger = opened(tmp_path, **SETTING, plan={})
     answer = ledger.what_if(spec=RUNS["allocation"], slot="gdp")
     assert answer["fits"] is True
