@@ -119,6 +119,10 @@ def test_another_unit_is_rejected(unit: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         epsilond.account(RUN, unit=unit, **SETTING)
     assert all(fault.pointer.startswith("/unit") for fault in caught.value.faults)
+    if isinstance(unit, str):
+        assert (
+            str(caught.value) == '/unit: is not one of the allowed values (record, client; or {"of": …, "window": …})'
+        )
 
 
 @pytest.mark.parametrize("unit", [*get_args(Unit), *WINDOWS], ids=str)
