@@ -112,6 +112,31 @@ def test_windows_need_a_unit_with_a_window_and_a_point() -> None:
         epsilond.account(RUN, unit={"of": "client", "window": "day"}, windows=3, **SETTING)
 
 
+def test_windows_of_truncated_batches_need_a_fixed_population() -> None:
+    """Of two days only one is in a batch, so a step from one day to none has more influence than the curve of two."""
+
+    def truncated(largest_batch: int, population: int) -> epsilond.Subsampled:
+        return epsilond.Subsampled(
+            sampling="poisson", rate=1.0, largest_batch=largest_batch, population=population,
+            mechanism=epsilond.Gaussian(noise_multiplier=0.1),
+        )  # fmt: skip
+
+    day = {"of": "client", "window": "day"}
+    of_two, of_one = (epsilond.account(truncated(1, size), unit=day, **SETTING).guarantee.curve for size in (2, 1))
+    assert of_two.delta(epsilon=0.0).upper < 0.51 < of_one.delta(epsilon=0.0).lower
+    with pytest.raises(InvalidInput, match="/windows: must be 1 for batches of a largest size"):
+        epsilond.account(
+            epsilond.Repeated(times=3, mechanism=truncated(1, 2)), unit=day, delta=1e-6, windows=2, **SETTING
+        )
+    for spec, windows, relation in (
+        (truncated(1, 2), 1, "add-or-remove-one"),
+        (truncated(2, 2), 2, "add-or-remove-one"),
+        (truncated(1, 2), 2, "replace-one"),
+    ):
+        setting = SETTING | {"relation": relation}
+        assert epsilond.account(spec, unit=day, delta=1e-6, windows=windows, **setting).over_windows is not None
+
+
 @pytest.mark.parametrize(
     "unit", ["household", {"of": "client"}, {"of": "household", "window": "day"}, {}, 3, "client-day"]
 )
