@@ -93,6 +93,29 @@ def test_a_group_of_windows_is_at_least_one_release_of_all(windows: int, noise: 
     assert at.delta.upper >= gaussian_delta(windows / noise, 2.0) * (1.0 - 1e-9)
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("windows", [2, 3])
+def test_windows_that_are_drawn_one_by_one_stay_below_the_bound(windows: int, rounds: int) -> None:
+    """Every pattern of drawn days is enumerated: each drawn day is a report, by name, of another category."""
+    rate, epsilon = 0.4, 0.7
+    yes = math.exp(epsilon) / (math.exp(epsilon) + 1.0)
+    day = [(rate * yes, rate * (1.0 - yes)), (rate * (1.0 - yes), rate * yes), (1.0 - rate, 1.0 - rate)]
+    outputs = [
+        (math.prod(each[0] for each in pattern), math.prod(each[1] for each in pattern))
+        for pattern in itertools.product(day, repeat=windows * rounds)
+    ]
+    response = epsilond.RandomizedResponse(epsilon=epsilon, categories=2)
+    step = epsilond.Subsampled(sampling="poisson", rate=rate, mechanism=response)
+    for at in (0.0, 0.3, 1.0, 2.0, 3.0):
+        truth = math.fsum(max(first - math.exp(at) * second, 0.0) for first, second in outputs)
+        found = epsilond.account(
+            epsilond.Repeated(times=rounds, mechanism=step), unit={"of": "client", "window": "day"}, epsilon=at,
+            windows=windows, **SETTING | {"relation": "replace-one"},
+        )  # fmt: skip
+        assert found.over_windows is not None
+        assert truth <= found.over_windows.delta.upper * (1.0 + 1e-12)
+
+
 @pytest.mark.compares("lowy.lemma-f.2")
 def test_windows_of_a_pure_mechanism_add_up() -> None:
     curve = epsilond.account(
