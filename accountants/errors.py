@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
     from epsilond.accountants.attempts import Attempt, ConditionResult
 
-CHOICES_WANTED = ("is required", "is not one of the allowed values")
-"""Beginnings of the messages that are followed by the allowed choices."""
+ALLOWED_WANTED = (
+    "is required",
+    "is not one of the allowed values",
+    "is out of range",
+    "must be a number",
+    "must be a whole number",
+)
+"""Beginnings of the messages that are followed by the allowed values."""
 
 
 class EpsilondError(Exception):
@@ -33,9 +39,9 @@ class Fault:
     allowed: str | None = None
 
     def __str__(self) -> str:
-        """Say which field is wrong and why, with the choices of a word that is missing or unknown."""
-        choices = f" ({self.allowed})" if self.allowed and self.message.startswith(CHOICES_WANTED) else ""
-        return f"{self.pointer}: {self.message}{choices}"
+        """Say which field is wrong and why, with the choices of a word or the range of a number."""
+        allowed = f" ({self.allowed})" if self.allowed and self.message.startswith(ALLOWED_WANTED) else ""
+        return f"{self.pointer}: {self.message}{allowed}"
 
 
 class InvalidInput(EpsilondError, ValueError):

@@ -58,7 +58,13 @@ from epsilond.calibrators.envelope import declared_answers, numerical_answer
 from epsilond.calibrators.notebooks import ShownInNotebooks
 from epsilond.calibrators.points import Point, point
 from epsilond.calibrators.serving.json_form import UNSERVED
-from epsilond.calibrators.windows import WINDOWS, OverWindows, bound_over_windows, conditions_of_unit
+from epsilond.calibrators.windows import (
+    WINDOWS,
+    OverWindows,
+    bound_over_windows,
+    conditions_of_unit,
+    reject_uncovered_windows,
+)
 
 
 @request
@@ -90,9 +96,12 @@ class AccountProblem(AccountQuestion):
     windows: Annotated[int | None, WINDOWS] = None
 
     def check(self) -> None:
-        """Check that a number of windows comes with a unit that has a window."""
-        if self.windows is not None and not isinstance(self.unit, WindowedUnit):
+        """Check that a number of windows comes with a unit that has a window, and with a run that it bounds."""
+        if self.windows is None:
+            return
+        if not isinstance(self.unit, WindowedUnit):
             raise InvalidInput.at("/windows", "needs a unit with a window", allowed='{"of": …, "window": …} as unit')
+        reject_uncovered_windows(self.windows, self.spec, self.relation)
 
 
 @dataclass(frozen=True, kw_only=True)

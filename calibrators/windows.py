@@ -8,9 +8,19 @@ from typing import Annotated, TypeVar
 
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
-from epsilond.accountants.quantities import NeighbourFields, ProtectedUnit, Quantity, WindowedUnit, base_unit
+from epsilond.accountants.errors import InvalidInput
+from epsilond.accountants.quantities import (
+    NeighbourFields,
+    ProtectedUnit,
+    Quantity,
+    Relation,
+    WindowedUnit,
+    base_unit,
+)
+from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.statements.settings import join_statements
 from epsilond.accountants.statements.windows import restate_for_window, window_conditions
+from epsilond.accountants.structure import parts
 from epsilond.accountants.target import natural_log_delta
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.conversions.groups import GROUP_PRIVACY
@@ -38,6 +48,32 @@ class OverWindows:
     log10_delta: Annotated[Ends, Served("likewise")]
     theorem: str
     in_words: str
+
+
+def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> None:
+    """Reject several windows if group privacy of the curve does not cover them.
+
+    Group privacy goes through data sets that each lack one window more. Under add-or-remove-one each of them has a
+    smaller population. A largest batch truncates less in a smaller population, so a unit is in a batch with a larger
+    probability. The curve of the full population is not proved for that.
+
+    Args:
+        windows: number of windows in which the record or client contributes.
+        spec: the spec of the run.
+        relation: the neighbouring relation.
+
+    Raises:
+        InvalidInput: a batch is truncated below the population, for several windows that are added or removed.
+    """
+    if windows == 1 or relation != "add-or-remove-one":
+        return
+    batches = (part for part in parts(spec) if isinstance(part, Subsampled) and part.largest_batch is not None)
+    if any((part.largest_batch or 0) < (part.population or 0) for part in batches):
+        message = (
+            "must be 1 for batches of a largest size under add-or-remove-one, because the curve is that of one "
+            "population, and each window less makes the population smaller"
+        )
+        raise InvalidInput.at("/windows", message, allowed="1, or the relation replace-one or zero-out-one")
 
 
 def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: Point, quantity: str) -> OverWindows:

@@ -76,7 +76,7 @@ def window_conditions(unit: WindowedUnit, *, is_drawn: bool) -> tuple[Condition,
     )
     draws = Condition(
         "window-draws",
-        f"a batch draws {unit}s, each independently of the same {unit.of}'s other {unit.window}s, or a release reads "
-        f"one {unit.window} only",
+        f"a batch draws {unit}s as units of their own, and not the {unit.of} with all its {unit.window}s; or a release "
+        f"reads one {unit.window} only",
     )
     return (contributions, draws) if is_drawn else (contributions,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
@@ -22,12 +23,17 @@ MESSAGES: Mapping[str, str] = {
 }
 """Messages of wrong parameters, by pydantic's error type. Its own sentences may quote the input."""
 
+BOUNDS: Mapping[str, str] = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+"""Signs of the bounds of a number, by pydantic's name."""
+
 
 async def answer_problem(request: Request, error: Exception) -> Response:
     """Return the response for an exception; a rejected OPTIONS request is answered with the allowed methods."""
     problem = problem_of(error)
     if problem.kind.status == 405:
-        problem.headers = {"allow": ", ".join(allowed_methods(request))}
+        allowed = ", ".join(allowed_methods(request))
+        problem.headers = {"allow": allowed}
+        problem.detail = f"The method is not allowed here. Allowed: {allowed}."
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=problem.headers)
     return response_of(problem)
@@ -42,13 +48,19 @@ def allowed_methods(request: Request) -> list[str]:
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
+def _allowed(context: Mapping[str, Any]) -> str | None:
+    """Return the allowed values in pydantic's context of an error: the words, or the bound that is broken."""
+    bounds = (f"{sign} {context[name]}" for name, sign in BOUNDS.items() if name in context)
+    return context.get("expected") or next(bounds, None)
+
+
 def _parameter_problem(error: RequestValidationError) -> Problem:
     """Return the problem of wrong path and query parameters; errors in a body become faults before this point."""
     faults = (
         FieldError(
             parameter=str(item["loc"][-1]),
             message=MESSAGES.get(item["type"], "is not valid"),
-            allowed=item.get("ctx", {}).get("expected"),
+            allowed=_allowed(item.get("ctx", {})),
         )
         for item in error.errors()
     )

@@ -91,7 +91,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
             if present and name == self.solve_for:
                 yield Fault(f"/{name}", "is the field that is solved for")
             elif not present and name != self.solve_for:
-                yield Fault(f"/{name}", "is needed to solve for the other")
+                yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}")
 
     def _batch_faults(self) -> Iterator[Fault]:
         """Yield the fault of a batch that is not described, or described twice."""

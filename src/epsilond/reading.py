@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from typing_extensions import TypeAliasType
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.accountants.json_types import JsonObject, JsonRecord
+from epsilond.accountants.json_types import JsonObject, JsonRecord, is_numpy_scalar
 from epsilond.accountants.quantities import Tagged, quantity_of
 from epsilond.accountants.quantity import Quantity, check_value, scale_of, sure_range, whole_number
 from epsilond.accountants.scale import Scale
@@ -316,7 +316,7 @@ class _Reader:
 
     def _number(self, shape: _Shape, value: Any, at: str) -> Any:
         """Convert a number to int or float, and check its range; a float that is not finite counts as ±∞."""
-        value = value.item() if _is_numpy_scalar(value) else value
+        value = value.item() if is_numpy_scalar(value) else value
         number = whole_number(value) if shape.kind == "int" else value
         accepted = int if shape.kind == "int" else int | float
         if isinstance(number, bool) or not isinstance(number, accepted):  # True is an int for Python
@@ -333,7 +333,7 @@ class _Reader:
 
     def _word(self, shape: _Shape, value: Any, at: str) -> Any:
         """Check a string, a truth value, or a word of a `Literal`."""
-        value = value.item() if _is_numpy_scalar(value) else value
+        value = value.item() if is_numpy_scalar(value) else value
         return self._literal(shape, value, at) if shape.kind == "literal" else self._text(shape, value, at)
 
     def _text(self, shape: _Shape, value: Any, at: str) -> Any:
@@ -382,14 +382,14 @@ class _Reader:
             if not reader.faults:
                 return result
             faults += reader.faults
+        if not is_structure and fitting:
+            records = [member for member in shape.members if member.kind == "request"]
+            forms = "".join(
+                "; or {" + ", ".join(f'"{each.name}": …' for each in fields(one.bare)) + "}" for one in records
+            )
+            faults = [replace(fault, allowed=f"{fault.allowed or ''}{forms}") for fault in faults]
         self.faults += faults
         return _FAULTY
-
-
-def _is_numpy_scalar(value: object) -> bool:
-    """Return whether the value is a scalar of NumPy, which is not imported for this."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.generic)
 
 
 def allowed_values(annotation: object) -> str | None:

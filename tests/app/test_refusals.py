@@ -285,7 +285,7 @@ def test_another_method(client: httpx.Client, method: str, path: str, allow: str
     assert response.headers["allow"] == allow
     assert response.status_code == 405
     if method != "HEAD":
-        problem(response, 405, "method-not-allowed")
+        assert problem(response, 405, "method-not-allowed")["detail"].endswith(f"Allowed: {allow}.")
     options = client.options(path)
     assert (options.status_code, options.headers["allow"], options.content) == (204, allow, b"")
 
@@ -312,3 +312,9 @@ def test_a_request_that_is_not_http(client: httpx.Client) -> None:
 def test_whoever_is_put_off_is_told_until_when(kind: Kind) -> None:
     assert int(response_of(Problem(kind.slug, "Not now.")).headers["retry-after"]) > 0
     assert response_of(Problem(kind.slug, "Not now.", headers={"Retry-After": "7"})).headers["retry-after"] == "7"
+
+
+@pytest.mark.parametrize(("limit", "allowed"), [("0", "≥ 1"), ("1001", "≤ 100")])
+def test_a_parameter_out_of_range_is_told_its_bound(client: httpx.Client, limit: str, allowed: str) -> None:
+    [error] = problem(client.get("/v1/jobs", params={"limit": limit}), 422, "invalid-input")["errors"]
+    assert (error["parameter"], error["message"], error["allowed"]) == ("limit", "is out of range", allowed)

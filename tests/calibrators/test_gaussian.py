@@ -235,3 +235,8 @@ def test_a_draw_of_records_is_counted_before_every_observer() -> None:
     answers = [solved(observer=observer, **asked) for observer in ("server", "released-models")]
     assert len({each.parameters.noise_multiplier for each in answers}) == 1
     assert not [warning for each in answers for warning in each.warnings if "amplification" in warning.code]
+
+
+def test_a_missing_field_names_the_unknown() -> None:
+    with pytest.raises(InvalidInput, match="/rounds: is needed to solve for noise_multiplier"):
+        solved(solve_for="noise_multiplier", sampling="full", epsilon=1.0, delta=1e-5, relation="replace-one")

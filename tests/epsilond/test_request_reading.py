@@ -157,3 +157,8 @@ def test_a_spec_that_is_none_is_refused_at_its_pointer(body, pointer):
 )
 def test_a_bound_is_told_as_it_is(bound, told):
     assert Quantity(description="a number", le=bound).allowed == told
+
+
+def test_the_text_of_an_error_has_the_range_of_a_number():
+    with pytest.raises(InvalidInput, match=r"/noise_multiplier: is out of range \(≥ 1e-06 and ≤ 1e\+15\)"):
+        Gaussian(noise_multiplier=0.0)

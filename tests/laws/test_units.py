@@ -93,6 +93,29 @@ def test_a_group_of_windows_is_at_least_one_release_of_all(windows: int, noise: 
     assert at.delta.upper >= gaussian_delta(windows / noise, 2.0) * (1.0 - 1e-9)
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("windows", [2, 3])
+def test_windows_that_are_drawn_one_by_one_stay_below_the_bound(windows: int, rounds: int) -> None:
+    """Every pattern of drawn days is enumerated: each drawn day is a report, by name, of another category."""
+    rate, epsilon = 0.4, 0.7
+    yes = math.exp(epsilon) / (math.exp(epsilon) + 1.0)
+    day = [(rate * yes, rate * (1.0 - yes)), (rate * (1.0 - yes), rate * yes), (1.0 - rate, 1.0 - rate)]
+    outputs = [
+        (math.prod(each[0] for each in pattern), math.prod(each[1] for each in pattern))
+        for pattern in itertools.product(day, repeat=windows * rounds)
+    ]
+    response = epsilond.RandomizedResponse(epsilon=epsilon, categories=2)
+    step = epsilond.Subsampled(sampling="poisson", rate=rate, mechanism=response)
+    for at in (0.0, 0.3, 1.0, 2.0, 3.0):
+        truth = math.fsum(max(first - math.exp(at) * second, 0.0) for first, second in outputs)
+        found = epsilond.account(
+            epsilond.Repeated(times=rounds, mechanism=step), unit={"of": "client", "window": "day"}, epsilon=at,
+            windows=windows, **SETTING | {"relation": "replace-one"},
+        )  # fmt: skip
+        assert found.over_windows is not None
+        assert truth <= found.over_windows.delta.upper * (1.0 + 1e-12)
+
+
 @pytest.mark.compares("lowy.lemma-f.2")
 def test_windows_of_a_pure_mechanism_add_up() -> None:
     curve = epsilond.account(
@@ -112,6 +135,31 @@ def test_windows_need_a_unit_with_a_window_and_a_point() -> None:
         epsilond.account(RUN, unit={"of": "client", "window": "day"}, windows=3, **SETTING)
 
 
+def test_windows_of_truncated_batches_need_a_fixed_population() -> None:
+    """Of two days only one is in a batch, so a step from one day to none has more influence than the curve of two."""
+
+    def truncated(largest_batch: int, population: int) -> epsilond.Subsampled:
+        return epsilond.Subsampled(
+            sampling="poisson", rate=1.0, largest_batch=largest_batch, population=population,
+            mechanism=epsilond.Gaussian(noise_multiplier=0.1),
+        )  # fmt: skip
+
+    day = {"of": "client", "window": "day"}
+    of_two, of_one = (epsilond.account(truncated(1, size), unit=day, **SETTING).guarantee.curve for size in (2, 1))
+    assert of_two.delta(epsilon=0.0).upper < 0.51 < of_one.delta(epsilon=0.0).lower
+    with pytest.raises(InvalidInput, match="/windows: must be 1 for batches of a largest size"):
+        epsilond.account(
+            epsilond.Repeated(times=3, mechanism=truncated(1, 2)), unit=day, delta=1e-6, windows=2, **SETTING
+        )
+    for spec, windows, relation in (
+        (truncated(1, 2), 1, "add-or-remove-one"),
+        (truncated(2, 2), 2, "add-or-remove-one"),
+        (truncated(1, 2), 2, "replace-one"),
+    ):
+        setting = SETTING | {"relation": relation}
+        assert epsilond.account(spec, unit=day, delta=1e-6, windows=windows, **setting).over_windows is not None
+
+
 @pytest.mark.parametrize(
     "unit", ["household", {"of": "client"}, {"of": "household", "window": "day"}, {}, 3, "client-day"]
 )
@@ -119,6 +167,10 @@ def test_another_unit_is_rejected(unit: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
         epsilond.account(RUN, unit=unit, **SETTING)
     assert all(fault.pointer.startswith("/unit") for fault in caught.value.faults)
+    if isinstance(unit, str):
+        assert (
+            str(caught.value) == '/unit: is not one of the allowed values (record, client; or {"of": …, "window": …})'
+        )
 
 
 @pytest.mark.parametrize("unit", [*get_args(Unit), *WINDOWS], ids=str)

@@ -3,7 +3,8 @@
 Let δ(ε) be a curve for the contributions of a client within one window. Between two data sets that differ in w windows
 of a client there are w − 1 others, such that each differs from the next in one window. With a = ε/w, each such step
 gives P(S) ≤ e^a P′(S) + δ(a) for every event S. Together, δ_w(ε) ≤ δ(a) (1 + e^a + … + e^{(w−1)a}). This is Lemma F.2
-of Lowy and Razaviyayn with the exact sum. It is an upper bound only.
+of Lowy and Razaviyayn with the exact sum. It is an upper bound only. The curve must hold for each of these steps. Under
+add-or-remove-one each step has a smaller population, so the curve must not depend on the population.
 """
 
 from __future__ import annotations
