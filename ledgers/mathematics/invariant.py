@@ -110,7 +110,7 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
         risk.bound,
     )
     is_possible = total_figure < math.inf and (state.target.admits_delta or added <= 0)
-    nearest = {risk.kind: total_figure * _MORE} if is_possible else {}
+    nearest: dict[str, float] = {risk.kind: total_figure * _MORE} if is_possible else {}
     raise Infeasible("The plan and the slots have a larger risk together than the target allows.", condition, nearest)
 
 
