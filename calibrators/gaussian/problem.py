@@ -91,7 +91,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
             if present and name == self.solve_for:
                 yield Fault(f"/{name}", "is the field that is solved for")
             elif not present and name != self.solve_for:
-                yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}")
+                takes_risk = name == "epsilon" and self.solve_for != "delta"
+                instead = f", or one of {', '.join(RISKS)} in its place" if takes_risk else ""
+                yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}{instead}")
 
     def _batch_faults(self) -> Iterator[Fault]:
         """Yield the fault of a batch that is not described, or described twice."""

@@ -15,7 +15,6 @@ from epsilond.accountants.target import Target
 
 if TYPE_CHECKING:
     from epsilond.accountants.quantities import TargetedProblem
-    from epsilond.calibrators.mb_sgd.problem import PacedProblem
 
 
 def check_one_target(group: TargetedGroup) -> None:
@@ -89,10 +88,15 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
         )
 
 
-def own_epsilons(problem: PacedProblem) -> Iterator[float]:
-    """Yield the ε of the request's target and of its groups' targets."""
+def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> Iterator[float]:
+    """Yield the ε of the request's target and of its groups' targets.
+
+    Args:
+        problem: the request.
+        groups: its groups.
+    """
     yield problem.target.epsilon
-    for group in problem.client_groups or ():
+    for group in groups:
         yield group.target_in(problem).epsilon
 
 

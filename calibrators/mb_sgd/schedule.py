@@ -239,7 +239,7 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
     """
     if problem.rounds is not None or problem.unit == "client":
         return None
-    if any(epsilon == 0.0 for epsilon in own_epsilons(problem)):
+    if any(epsilon == 0.0 for epsilon in own_epsilons(problem, problem.client_groups or ())):
         return None
     rounds = prescription_of(problem, run, None).rounds
     return Run(batch_size=run.batch_size, rounds=rounds) if rounds <= LARGEST_COUNT else None

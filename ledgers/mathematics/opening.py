@@ -150,7 +150,7 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
         return _renyi_slot(parts, pointer)
     budget, added_delta = PARTS[request.kind]
     has_share = request.kind == "gdp" and target.admits_delta
-    default_delta = target.delta / SHARE_OF_DELTA if has_share else ZERO
+    default_delta = target.largest_added_delta / SHARE_OF_DELTA if has_share else ZERO
     capacity = {budget: _amount(parts[budget], f"{pointer}/{budget}")}
     if added_delta in parts:
         capacity[added_delta] = exact(parts[added_delta], f"{pointer}/{added_delta}")

@@ -36,6 +36,13 @@ class LedgerTarget:
     risk: RiskTarget | None = None
 
     @property
+    def largest_added_delta(self) -> Amount:
+        """The δ that slots might add at most if nothing else were allowed, rounded down."""
+        if self.risk is None or self.risk.kind != "true_positive_rate":
+            return self.delta
+        return down(max(self.risk.bound - self.risk.false_positive_rate, 0.0) * (1.0 - 1e-15))
+
+    @property
     def admits_delta(self) -> bool:
         """True if slots may add a δ. A μ of Gaussian or a ρ of zero-concentrated privacy holds with δ = 0 only."""
         return self.risk is None or self.risk.kind in ("advantage", "true_positive_rate")

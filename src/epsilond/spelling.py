@@ -58,14 +58,24 @@ def quote_words(words: Sequence[object]) -> str:
 def describe_unknown(name: str, known: Collection[str]) -> str:
     """Return why a field is rejected that a request does not have.
 
-    A risk such as `advantage` may replace ε only where the noise can be searched for it. Its rejection says so.
+    Args:
+        name: name of the field.
+        known: names of the fields of the request.
+    """
+    return explain_missing_risk(name, known) or "is not a field of this object"
+
+
+def explain_missing_risk(name: str, known: Collection[str]) -> str | None:
+    """Return why a risk such as `advantage` is no field of a request with a target (ε, δ); None for other fields.
+
+    A risk may replace ε only where the noise can be searched for it.
 
     Args:
         name: name of the field.
         known: names of the fields of the request.
     """
     if name not in RISK_FIELDS or "epsilon" not in known or "relation" not in known:
-        return "is not a field of this object"
+        return None
     if "advantage" in known:
         return (
             "is not a target of this algorithm, whose bounds decide δ at single values of ε. Give epsilon with "

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, Literal, TypeAlias, overload
 
-from epsilond.accountants.federation import ClientGroupRequest, ParticipationCount
+from epsilond.accountants.federation import ParticipationCount
 from epsilond.accountants.quantities import Observer, Relation, Sampling, Unit
 from epsilond.accountants.quantities.units import WindowedUnit
 from epsilond.accountants.schedules import Constant, Explicit, InverseTime
@@ -20,6 +20,7 @@ from epsilond.calibrators.dp_fedavg.risk_bounds import DpFedavgRiskProblem
 from epsilond.calibrators.gaussian.calibrator import GaussianParameters
 from epsilond.calibrators.gaussian.problem import GaussianProblem
 from epsilond.calibrators.gaussian.risk_bounds import GaussianRiskProblem
+from epsilond.calibrators.mb_sgd.groups import TargetedGroup
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.calibrators.mb_sgd.risk import MbSgdRiskProblem
 from epsilond.calibrators.mb_sgd.solution import MbSgdParameters
@@ -82,7 +83,7 @@ def calibrate(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    client_groups: Sequence[TargetedGroup | Mapping[str, object]] | None = None,
     participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
 ) -> Calibration[MbSgdParameters]: ...
 @overload
@@ -121,7 +122,7 @@ def calibrate(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    client_groups: Sequence[TargetedGroup | Mapping[str, object]] | None = None,
     participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     gradient_std: float | None = None,
     empirical_gradient_std: float | None = None,
@@ -163,7 +164,7 @@ def calibrate(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    client_groups: Sequence[TargetedGroup | Mapping[str, object]] | None = None,
     participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     gradient_std: float | None = None,
     empirical_gradient_std: float | None = None,
@@ -466,7 +467,7 @@ def bound_risk(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    client_groups: Sequence[TargetedGroup | Mapping[str, object]] | None = None,
     participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
 ) -> RiskBoundsAnswer: ...
 @overload
@@ -508,7 +509,7 @@ def bound_risk(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    client_groups: Sequence[TargetedGroup | Mapping[str, object]] | None = None,
     participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,
@@ -552,7 +553,7 @@ def bound_risk(
     identically_distributed: bool = True,
     heterogeneity: float | None = None,
     readings: Sequence[Literal["informal", "complete", "proof", "experimental", "corrected"]] | None = None,
-    client_groups: Sequence[ClientGroupRequest | Mapping[str, object]] | None = None,
+    client_groups: Sequence[TargetedGroup | Mapping[str, object]] | None = None,
     participation: Sequence[ParticipationCount | Mapping[str, object]] | None = None,
     empirical_gradient_std: float | None = None,
     initial_gap: float | None = None,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from epsilond.accountants.account import account
 from epsilond.accountants.attackers.targets import meets
@@ -17,6 +18,7 @@ from epsilond.accountants.target import Target
 from epsilond.calibrators import CALIBRATORS
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.calibrators.solution import Solution
+from epsilond.commands.line import line
 from epsilond.reading import read
 
 POINT_RISKS: dict[str, dict[str, float]] = {
@@ -156,3 +158,24 @@ def test_all_other_calibrators_say_that_they_take_no_risk() -> None:
             read(calibrator.problem, {**calibrator.example, "advantage": 0.1})
         with pytest.raises(InvalidInput, match="/epsilon"):
             read(calibrator.problem, {**calibrator.example, "epsilon": 0.0})
+
+
+@pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda one: one.name)
+@pytest.mark.parametrize("risk", RISKS)
+def test_the_command_line_says_which_targets_an_algorithm_takes(calibrator: Calibrator, risk: str) -> None:
+    options = [text for name, value in RISKS[risk].items() for text in (f"--{name.replace('_', '-')}", str(value))]
+    shown = CliRunner().invoke(line, ["calibrate", calibrator.name, *options]).output
+    for name in RISKS[risk]:
+        rejection = f"--{name.replace('_', '-')} is not a target"
+        assert (rejection in shown) == (not takes(calibrator, risk))
+    assert ("Give epsilon with delta" in shown) == (not takes(calibrator, risk))
+
+
+@pytest.mark.parametrize("calibrator", TARGETED, ids=lambda one: one.name)
+def test_a_request_without_a_target_names_every_target_that_is_taken(calibrator: Calibrator) -> None:
+    fields = {name: value for name, value in calibrator.example.items() if name not in ("epsilon", "delta")}
+    with pytest.raises(InvalidInput) as error:
+        read(calibrator.problem, {**fields, **({"solve_for": "noise_multiplier"} if "solve_for" in fields else {})})
+    (message,) = [fault.message for fault in error.value.faults if fault.pointer == "/epsilon"]
+    for risk in ("advantage", "true_positive_rate", "gaussian_dp_mu", "rho"):
+        assert (risk in message) == (risk in {field.name for field in dataclasses.fields(calibrator.problem)})

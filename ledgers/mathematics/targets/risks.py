@@ -45,9 +45,8 @@ LARGEST_EXCESS = 700.0
 def ledger_target(target: Target) -> LedgerTarget:
     """Return the target of a ledger for a requested target.
 
-    A risk is stored with a point (ε, δ) that it implies. An advantage is δ at ε = 0. A true positive rate β at a false
-    positive rate α implies δ = (β − α)/(1 − α) at ε = 0, because the trade-off curve is convex. A μ or ρ has an ε at
-    the requested δ.
+    A risk is stored with a point (ε, δ) that it implies. An advantage is δ at ε = 0. A true positive rate at a false
+    positive rate implies a δ at ε = 0, by `_log_delta_of_rates`. A μ or ρ has an ε at the requested δ.
 
     Args:
         target: (ε, δ), or a risk with the δ at which its ε is stated.
@@ -76,9 +75,14 @@ def is_implied(target: LedgerTarget) -> bool:
 
 
 def _log_delta_of_rates(risk: RiskTarget) -> float:
-    """Return an upper bound on the log of (β − α)/(1 − α), for a true positive rate β at a false positive rate α."""
+    """Return an upper bound on log δ at ε = 0 if the true positive rate at α is at most β in both directions.
+
+    The trade-off curve f is convex with f(0) ≤ 1 and f(1) = 0, and f(α) ≥ 1 − β and f(1 − β) ≥ α. So δ is at most
+    (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β − α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
+    """
     rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)
-    delta = round_up((limit - rate) / (1 - rate))
+    divisor = min(1 - rate, rate + limit) if rate + limit <= 1 else min(limit, 2 - rate - limit)
+    delta = round_up((limit - rate) / divisor)
     return math.nextafter(math.log(delta), 0.0)
 
 

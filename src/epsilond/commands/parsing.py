@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from epsilond.accountants.errors import Fault, InvalidInput
-from epsilond.spelling import suggest
+from epsilond.spelling import explain_missing_risk, suggest
 
 REQUIRED, OPTIONAL, COMMON = "Required", "Optional", "General"
 """Titles of the help's panels; panels with titles that begin with the first come before the others."""
@@ -197,7 +197,9 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
     if is_known:
         fault = Fault(_pointer(option), "needs a value")
     else:
-        message = f"is not an option of this command{_suggest_option(option, known_options)}"
+        fields = {_pointer(name).removeprefix("/") for name in known_options}
+        reason = explain_missing_risk(_pointer(option).removeprefix("/"), fields)
+        message = reason or f"is not an option of this command{_suggest_option(option, known_options)}"
         fault = Fault(_pointer(option), message)
     index = _index_of(args, option)
     if index is None:

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from mpmath import erfinv, mp, mpf, ncdf, sqrt, tanh
 
@@ -83,6 +84,59 @@ def test_the_largest_gaussian_slot_is_a_closed_form(target: str, eta: str) -> No
 def test_a_gaussian_slot_adds_a_delta_by_default_only_where_the_target_admits_one(target: str) -> None:
     state, _ = opened(TARGETS[target], ("gdp", "largest"))
     assert (state.slots[0].capacity["eta"] > 0) == (not set(STRICT) & set(TARGETS[target]))
+
+
+@each_target
+@pytest.mark.parametrize("kind", ["gdp", "pure"])
+def test_the_stated_epsilon_and_delta_hold_of_the_full_slot(target: str, kind: str) -> None:
+    """Both the target's (ε, δ), which a risk implies, and the certified one are true of the slot's mechanism."""
+    state, certificate = opened(TARGETS[target], (kind, "largest"))
+    capacity, added = state.slots[0].capacity, mpf(str(state.slots[0].capacity.get("eta", 0)))
+    with mp.workdps(40):
+        for epsilon, log_delta in (
+            (state.target.epsilon, state.target.log_delta),
+            (state.target.epsilon, certificate.log_delta),
+            (certificate.epsilon, state.target.log_delta),
+        ):
+            if kind == "gdp":
+                mu = sqrt(mpf(str(capacity["mu_squared"])))
+                ratio = mpf(epsilon) / mu
+                delta = ncdf(mu / 2 - ratio) - mp.e ** mpf(epsilon) * ncdf(-mu / 2 - ratio)
+            else:
+                own = mpf(str(capacity["epsilon"]))
+                delta = max((mp.e**own - mp.e ** mpf(epsilon)) / (1 + mp.e**own), mpf(0))
+            assert delta + added <= mp.e ** mpf(log_delta) * (1 + mpf(1e-12))
+
+
+RATES = [
+    (0.01, 0.2),
+    (0.1, 0.3),
+    (0.3, 0.4),
+    (0.45, 0.5),
+    (0.5, 0.500001),
+    (0.6, 0.9),
+    (0.9, 0.99),
+    (1e-5, 0.99),
+    (1e-300, 0.5),
+]
+
+
+@pytest.mark.parametrize(("rate", "limit"), RATES)
+def test_a_true_positive_rate_implies_the_largest_advantage_of_any_convex_curve(rate: float, limit: float) -> None:
+    """The largest 1 − f(x) − x over the trade-off curves of a line and of two lines with the rate, in both directions."""
+    implied = math.exp(TargetAsked(true_positive_rate=limit, false_positive_rate=rate).of_ledger.log_delta)
+    attained = 0.0
+    for corner in [*np.linspace(0.0, 1.0, 2001), rate / (rate + limit), (1 - limit) / (2 - rate - limit)]:
+        # The least f(corner) of a curve (0, 1), (corner, f), (1, 0) or (0, f), (1, 0) that has f(α) ≥ 1 − β, both ways.
+        for value in np.linspace(0.0, 1.0 - corner, 801):
+            knots = ([0.0, corner, 1.0], [1.0 if corner > 0.0 else value, value, 0.0])
+            own = np.interp(rate, *knots)
+            other = np.interp(1.0 - limit, *knots)
+            if own >= 1.0 - limit - 1e-12 and other >= rate - 1e-12:
+                attained = max(attained, 1.0 - value - corner)
+                break
+    assert attained <= implied * (1 + 1e-9)
+    assert attained >= implied * (1 - 5e-3) - 2e-3
 
 
 @each_target
