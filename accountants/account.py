@@ -69,7 +69,7 @@ class _Accountant:
         probes: values of ε at which several bounds are compared.
         considered: the theorems that were tried so far.
         accounted: guarantees of the inner specs so far.
-        others: accountants of the same request with other efforts.
+        at_efforts: accountants of the same request with other efforts.
     """
 
     effort: Effort
@@ -77,15 +77,15 @@ class _Accountant:
     probes: tuple[float, ...] = PROBES
     considered: list[Considered] = field(default_factory=list)
     accounted: dict[tuple[Spec, Setting], Guarantee] = field(default_factory=dict)
-    others: dict[Effort, _Accountant] = field(default_factory=dict)
+    at_efforts: dict[Effort, _Accountant] = field(default_factory=dict)
 
     def at_effort(self, effort: Effort | None) -> _Accountant:
         """Return an accountant of the same request with an effort; this one for None or its own effort."""
         if effort in (None, self.effort):
             return self
-        if effort not in self.others:
-            self.others[effort] = _Accountant(effort, self.root, self.probes, self.considered)
-        return self.others[effort]
+        if effort not in self.at_efforts:
+            self.at_efforts[effort] = _Accountant(effort, self.root, self.probes, self.considered)
+        return self.at_efforts[effort]
 
     def account(self, spec: Spec, setting: Setting) -> Guarantee:
         """Return the guarantee of a spec in a setting, from the stored ones if it was computed before."""

@@ -54,8 +54,8 @@ class Rule:
         kind: kind of the specs.
         apply: returns the guarantee of a spec, or a refusal with its reason.
         combines: whether later rules are tried too.
-        inner_effort: effort at which inner specs are accounted for; None for that of the request. A theorem whose pair
-            is made of a table of an inner profile has the same pair at every effort only if the table is the same.
+        inner_effort: effort at which inner specs are accounted for; None for that of the request. If a theorem's
+            pair is made of a table of an inner profile, it is the same at every effort only if the table is.
     """
 
     theorem: Theorem

@@ -35,9 +35,9 @@ _MARGINS_OF_ESTIMATE = 4.0
 class LeastProfile(Profile):
     """The least of several profiles, each of which dominates the same direction of the same mechanism.
 
-    The least profile bounds δ at every ε, but it need not be convex. Its tails are those of the profile whose tails
-    give the least δ at ε = 0, at any effort. Products with it are products with that profile. A composition is formed
-    of each profile separately (`Pair.alternatives`).
+    The least profile bounds δ at every ε, but it need not be convex. Its tails are those of one profile: the one
+    with tails that give the least δ at ε = 0, at any effort. Products with it are products with that profile. A
+    composition is formed of each profile separately (`Pair.alternatives`).
 
     Attributes:
         profiles: the profiles.

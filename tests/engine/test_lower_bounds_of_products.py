@@ -1,7 +1,7 @@
-"""Lower bounds of products whose parts are bounds, symbols, groups or the least of several pairs are below the truth.
+"""Lower bounds of products of bounds, symbols, groups or the least of several pairs are below the truth.
 
 The truth is between the divergence of binned outcomes (tests/oracles/binned_outcomes.py) and the same plus the change
-from bins of twice the width, which is about three times what the bins lose.
+from bins of twice the width. That change is about three times the loss by the bins.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def mixture(first: Outcomes, second: Outcomes, shares: tuple[float, float], othe
 
 
 def symbols(margin: float) -> Pair:
-    """Return the pair of two symbols whose probabilities are known within a margin."""
+    """Return the pair of two symbols, with probabilities that are known within a margin."""
     return symbol_pair(
         [
             Symbol(math.log(0.6), math.log(0.7), gaussian_pair(0.5), is_shared=False),
@@ -170,10 +170,10 @@ def test_the_hull_of_an_escape_composes(times: int) -> None:
 
 
 def test_the_least_pair_is_that_with_the_least_tails_at_any_effort() -> None:
-    bound, other = bound_pair(Gaussians(0.5)), bound_pair(Gaussians(0.6))
-    least = least_of([other, bound]).forward
+    smaller, larger = bound_pair(Gaussians(0.5)), bound_pair(Gaussians(0.6))
+    least = least_of([larger, smaller]).forward
     points = np.asarray([0.0, 0.3])
-    attained, own = least.attained_log_tails(points), bound.forward.attained_log_tails(points)
+    attained, own = least.attained_log_tails(points), smaller.forward.attained_log_tails(points)
     assert attained is not None
     assert own is not None
     assert np.array_equal(attained.log_p, own.log_p)

@@ -86,6 +86,16 @@ class EscapeBound(Bound):
             return Interval(self.lower, self.upper)
         return Interval(0.0, 0.0)
 
+    @property
+    def negligible_from(self) -> float:
+        """The threshold, rounded up; the bound is constant from there on."""
+        nearest = float(self.threshold)
+        return nearest if nearest >= self.threshold else math.nextafter(nearest, math.inf)
+
+    def corners(self, end: float) -> FloatArray:
+        """Return 0 and the threshold, between which the bound is 1."""
+        return np.unique([0.0, end])
+
 
 @dataclass(frozen=True)
 class EscapeProfile(BoundProfile):

@@ -1,4 +1,4 @@
-"""Random allocation of mechanisms with infinite losses, or with losses whose exponentials no double holds."""
+"""Random allocation of mechanisms with infinite losses, or with losses beyond the exponentials of doubles."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def test_noise_that_may_escape_by_enumeration(levels: int, decay_rate: float, st
 def test_an_infinite_loss_in_any_epoch_is_one(epochs: int) -> None:
     share = 0.25
     profile = AtomicProfile((1.0,), (math.log(0.5),), math.log(share))
-    other = AtomicProfile((1.0,), (math.log(0.5),))
-    ratio = ratio_below(Pair(profile, other), 100)
+    opposite = AtomicProfile((1.0,), (math.log(0.5),))
+    ratio = ratio_below(Pair(profile, opposite), 100)
     assert ratio is not None
     product = multiply_copies(ratio, epochs, 100)
     truth = 1.0 - (1.0 - math.exp(ratio.log_infinite)) ** epochs
