@@ -310,16 +310,16 @@ class _Survey:
         if shorter is not None and certify_shorter and shorter not in self._certified:
             with contextlib.suppress(EpsilondError):  # it may need more noise than is offered
                 self._certify(shorter)
-        runs = dict.fromkeys(
-            run for run in (self._answer, self._best, shorter, *self._runs_at_spaced_rounds()) if run is not None
-        )
+        runs = [self._answer, self._best]
+        if shorter is not None:
+            runs.append(shorter)
+        runs = list(dict.fromkeys([*runs, *self._runs_at_spaced_rounds()]))  # each run once, the answer first
         for run in runs:
             if run not in self._certified and self._outlook.cheap(run):
                 self._certify(run)
-        candidates = [self._frontier_run(run, traffic) for run in runs]
-        answer = candidates[0]
+        answer, *further = [self._frontier_run(run, traffic) for run in runs]
         # A run that dominates the answer is left out, so that the answer is always in the frontier.
-        candidates = [run for run in candidates if not _dominates(run, answer)]
+        candidates = [answer, *(run for run in further if not _dominates(run, answer))]
         undominated = [run for run in candidates if not any(_dominates(rival, run) for rival in candidates)]
         return tuple(sorted(undominated, key=lambda run: (run.rounds, run.batch_size)))
 

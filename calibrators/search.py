@@ -196,31 +196,31 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
     closed = _closed_form(family, target, guess)
     if closed is not None:
         return closed
+
+    def guarantee_at(log_noise: float) -> Guarantee:
+        """Return the guarantee at the noise e^`log_noise`."""
+        return family(math.exp(log_noise), "default")
+
     misses = _Misses()
     fall = LIKELY_FALL if slope is None else -slope / rise(target)
-    log_noise = least_for_target(
-        lambda log_noise: family(math.exp(log_noise), "default"),
-        target,
-        math.log(guess),
-        _NOISES,
-        fall=fall,
-        note=misses.add,
-    )
+    log_noise = least_for_target(guarantee_at, target, math.log(guess), _NOISES, fall=fall, note=misses.add)
     if log_noise is None:
-        require_figure(family(MOST, "default"), target)
-        raise no_noise_suffices(family(MOST, "default"), target)
+        safest = family(MOST, "default")
+        require_figure(safest, target)
+        raise no_noise_suffices(safest, target)
     if log_noise == _NOISES.least:
         return Certified(LEAST, family(LEAST, "default"), None)
     noise = math.exp(log_noise)
     guarantee = family(noise, "default")
-    near_miss = misses.near(log_noise)
-    missed = None if near_miss is None else functools.partial(_provably_misses, near_miss, target)
 
     def compute_slack() -> float | None:
         """Return the slack of the noise, which only some callers need."""
         return _slack(family, target, noise, guarantee, slope=slope or LIKELY_SLOPE)
 
-    return Certified(noise, guarantee, compute_slack, missed=missed)
+    near_miss = misses.near(log_noise)
+    if near_miss is None:
+        return Certified(noise, guarantee, compute_slack)
+    return Certified(noise, guarantee, compute_slack, missed=functools.partial(_provably_misses, near_miss, target))
 
 
 def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
@@ -323,7 +323,9 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
     if target.risk is not None:
         figure = upper_figure(guarantee.curve, target.risk)
         is_probability = target.risk.kind not in ("gaussian_dp_mu", "rho")
-        return {} if is_probability and figure >= 1.0 else {target.risk.kind: figure}
+        if is_probability and figure >= 1.0:
+            return {}
+        return {target.risk.kind: figure}
     epsilon = guarantee.curve.bound_epsilon(target.log_delta).upper
     if math.isfinite(epsilon):
         return {"epsilon": epsilon}

@@ -317,7 +317,9 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
         The figure, or None if the entry has none or an infinite one.
     """
     value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
-    return value if isinstance(value, int | float) and math.isfinite(value) else None
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value
 
 
 def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
@@ -380,11 +382,11 @@ def _rank(plan: PlanProblem, members: Sequence[PlanEntry]) -> tuple[list[PlanEnt
         figure = figures[name_of(entry)]
         return math.inf if figure is None else figure
 
-    ascending = sorted(figure_or_infinity(entry) for entry in members if is_ranked(entry))
-    ranked = [
-        replace(entry, rank=ascending.index(figure_or_infinity(entry)) + 1) for entry in members if is_ranked(entry)
-    ]
-    unranked = [entry for entry in members if not is_ranked(entry)]
+    rankable = [entry for entry in members if is_ranked(entry)]
+    ascending_figures = sorted(figure_or_infinity(entry) for entry in rankable)
+    # The index of the first equal figure gives equal figures the same rank.
+    ranked = [replace(entry, rank=ascending_figures.index(figure_or_infinity(entry)) + 1) for entry in rankable]
     ranked.sort(key=lambda entry: (entry.rank, name_of(entry)))
+    unranked = [entry for entry in members if not is_ranked(entry)]
     unranked.sort(key=lambda entry: (is_informative(entry), figure_or_infinity(entry)))
     return ranked, unranked

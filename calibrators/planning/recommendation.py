@@ -152,8 +152,8 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
         candidates = with_objective or candidates
     with_proved_risk = [entry for entry in candidates if entry.basis == "risk"]
     candidates = with_proved_risk or candidates
-    limit = (1.0 + plan.within) * min(map(share_of, candidates))
-    nearly_best = [entry for entry in candidates if share_of(entry) <= limit]
+    least_share = min(share_of(entry) for entry in candidates)
+    nearly_best = [entry for entry in candidates if share_of(entry) <= (1.0 + plan.within) * least_share]
 
     def preference(entry: PlanEntry) -> tuple[int, int, float]:
         """Return the sorting key of an entry: the trust that it requires, its rounds, and its remaining share."""
@@ -175,15 +175,15 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
         entries: all entries of the answer.
     """
     accepted = [trust for trust in TRUSTS if plan.trust is None or trust in plan.trust]
-    candidates = usable_entries(entries)
-    best = {}
+    usable = usable_entries(entries)
+    best_of_trust = {}
     for definition in accepted:
-        same_trust = [entry for entry in candidates if entry.guarantee.definition == definition]
-        proved = [entry for entry in same_trust if entry.basis == "risk"]
-        if same_trust:
-            best[definition] = min(proved or same_trust, key=share_of)
-    least = min(map(share_of, best.values()), default=math.inf)
-    return tuple(_price(definition, best.get(definition), least) for definition in accepted)
+        with_trust = [entry for entry in usable if entry.guarantee.definition == definition]
+        with_proved_risk = [entry for entry in with_trust if entry.basis == "risk"]
+        if with_trust:
+            best_of_trust[definition] = min(with_proved_risk or with_trust, key=share_of)
+    least_share = min((share_of(entry) for entry in best_of_trust.values()), default=math.inf)
+    return tuple(_price(definition, best_of_trust.get(definition), least_share) for definition in accepted)
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:

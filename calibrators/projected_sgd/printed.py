@@ -118,8 +118,7 @@ def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Itera
     """
     yield _statement(problem, plan)
     yield _bound_by_losses(problem, "lipschitz", (), smoothness=None, strong_convexity=0.0, convex=True)
-    beta = problem.smoothness
-    curvature = problem.strong_convexity
+    beta, curvature = problem.smoothness, problem.strong_convexity
     if beta is None:
         return
     convex = _convex_condition(problem)
@@ -340,9 +339,10 @@ def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
         epsilon: ε of the divergence.
     """
     steps = 1 if run.constant else run.steps
-    widest = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
-    _, shifts = run.shifts(1, steps)
-    return {"image_diameter": widest, "contraction": math.exp(float(log_theta(epsilon, float(shifts.max()))))}
+    largest_diameter = float(run.image_diameter(run.step_schedule.at(1, steps)).max())
+    _, contraction_shifts = run.shifts(1, steps)
+    log_contraction = float(log_theta(epsilon, float(contraction_shifts.max())))
+    return {"image_diameter": largest_diameter, "contraction": math.exp(log_contraction)}
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:

@@ -138,12 +138,12 @@ class StepSearch:
             Infeasible: no step size on the grid meets the target.
         """
         steps = _offered_steps(self._problem)
-        passing = next((index for index, step in enumerate(steps) if self._meets(step)), None)
-        if passing is None:
+        first_passing = next((index for index, step in enumerate(steps) if self._meets(step)), None)
+        if first_passing is None:
             raise self._infeasible(steps)
-        if passing == 0:
+        if first_passing == 0:
             return Certified(steps[0], self._guarantee(steps[0]), None)
-        step = self._bisect(steps[passing - 1], steps[passing])
+        step = self._bisect(failing=steps[first_passing - 1], passing=steps[first_passing])
         proved_slacks = (slack for slack in SLACKS if self._provably_misses(step * (1.0 - slack)))
         return Certified(step, self._guarantee(step), next(proved_slacks, None))
 
@@ -178,13 +178,11 @@ class StepSearch:
         """Return the error that no step size on the grid meets the target, with the figures of the best one."""
         best = min(steps, key=self._log_delta)
         log10_delta = self._log_delta(best) / LOG_10
-        return Infeasible(
-            "no step size that is offered meets the target",
-            ConditionResult(
-                "target", "log10 δ is at most the target", Verdict.NO, log10_delta, self._target.log10_delta
-            ),
-            nearest_of(self._guarantee(best), self._target),
+        failed = ConditionResult(
+            "target", "log10 δ is at most the target", Verdict.NO, log10_delta, self._target.log10_delta
         )
+        nearest = nearest_of(self._guarantee(best), self._target)
+        return Infeasible("no step size that is offered meets the target", failed, nearest)
 
 
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:

@@ -177,11 +177,14 @@ class RateSearch:
         Returns:
             The logarithms of the narrower bracket; it is unchanged if the larger rate leaves some of δ, too.
         """
-        if not self._uses_up_delta(math.exp(high)):
+
+        def leaves_some(log_rate: float) -> bool:
+            """Decide whether a rate leaves some of δ for escapes."""
+            return not self._uses_up_delta(math.exp(log_rate))
+
+        if leaves_some(high):
             return low, high
-        return bisect_reals(
-            lambda log_rate: not self._uses_up_delta(math.exp(log_rate)), low, high, width=self._widths.spent
-        )
+        return bisect_reals(leaves_some, low, high, width=self._widths.spent)
 
     def _smallest_log_rate(self, largest: float) -> float:
         """Return the logarithm of the smallest decay rate α that is searched.
@@ -216,7 +219,9 @@ class RateSearch:
         """
         rate = math.exp(log_rate)
         log_escape = self.log_escape(rate)
-        return math.inf if math.isinf(log_escape) else real_levels(self._release, rate, log_escape)
+        if math.isinf(log_escape):
+            return math.inf
+        return real_levels(self._release, rate, log_escape)
 
     def _best_log_rate(self, low: float, high: float) -> float | None:
         """Return the logarithm of the decay rate in an interval that needs the fewest noise levels m.
@@ -295,4 +300,6 @@ def _concentrated_log_delta(release: IntegerRelease, rate: float, l2: float) -> 
     rho = 0.5 * problem.rounds * rate * rate * math.floor(l2**2)
     if rho == 0.0:
         raise InvalidInput.at("/epsilon", "is so small that the noise leaves the doubles")
-    return likely_concentrated_log_delta(rho, problem.target.epsilon) if rho < LARGEST_RHO else 0.0
+    if rho >= LARGEST_RHO:
+        return 0.0
+    return likely_concentrated_log_delta(rho, problem.target.epsilon)

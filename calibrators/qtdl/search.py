@@ -250,9 +250,13 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
     coupled = problem.rounded_together()
     requested = METHODS if problem.method is None else (problem.method,)
     is_subsampled = problem.rate < 1.0
+
+    def l2_or_infinity(movement: Movement) -> float:
+        """Return the bound on the ℓ2 distance of neighbours; infinite if there is none."""
+        return math.inf if movement.l2 is None else movement.l2
+
     if is_subsampled and coupled and "concentrated-coupled" in requested:
-        shortest = min(coupled, key=lambda movement: math.inf if movement.l2 is None else movement.l2)
-        yield Approach("concentrated-coupled", "concentrated", shortest)
+        yield Approach("concentrated-coupled", "concentrated", min(coupled, key=l2_or_infinity))
         return
     if "escape" in requested and not is_subsampled:
         yield Approach("escape", "escape", certain)

@@ -138,10 +138,10 @@ class ExplicitBound:
         else:
             step = weighted_step = self.step_size * self.envelope_smoothness
         is_allowed = Verdict.of(step < 1.0 and weighted_step <= 1.0 + STEP_ROUNDING)
+        step_conditions = [condition for condition in theorem.conditions if condition.id == "step-size"]
         conditions = [
             ConditionResult(condition.id, condition.statement, is_allowed, weighted_step, 1.0)
-            for condition in theorem.conditions
-            if condition.id == "step-size"
+            for condition in step_conditions
         ]
         return UpperBound(
             theorem=theorem.id,
