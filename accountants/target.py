@@ -151,7 +151,9 @@ class RiskTarget:
             return 2.0 * math.sqrt(2.0) * float(erfinv(self.bound))  # 2 Φ⁻¹((1 + a)/2), without the sum
         if self.kind == "true_positive_rate":
             return float(ndtri(self.bound) - ndtri(self.false_positive_rate))
-        return self.bound if self.kind == "gaussian_dp_mu" else math.sqrt(2.0 * self.bound)
+        if self.kind == "rho":
+            return math.sqrt(2.0 * self.bound)
+        return self.bound
 
     def gaussian_epsilon(self, log_delta: float) -> float:
         """Estimate the ε at a δ of the Gaussian pair that just meets the risk, in nats; at least 0.
@@ -162,11 +164,16 @@ class RiskTarget:
         from epsilond.accountants.numerics.special import log_theta  # noqa: PLC0415  as above
 
         mu = self.gaussian_mu
+        if log_theta(0.0, mu) <= log_delta:
+            return 0.0
         low, high = 0.0, mu * (mu + math.sqrt(max(-2.0 * log_delta, 0.0)))  # beyond the tail bound of the loss
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if log_theta(middle, mu) > log_delta else (low, middle)
-        return 0.0 if log_theta(0.0, mu) <= log_delta else high
+            if log_theta(middle, mu) > log_delta:
+                low = middle
+            else:
+                high = middle
+        return high
 
 
 @dataclass(frozen=True)

@@ -79,21 +79,20 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
         orders: orders a > 1.
     """
     dominating = curve.upper.alternatives or (curve.upper,)
-    all_pairs = (*dominating, *curve.witnesses)
-    pairs = {id(pair): pair for pair in all_pairs}
+    pairs = {id(pair): pair for pair in (*dominating, *curve.witnesses)}
     bounds = {name: _of_pair(pair, orders) for name, pair in pairs.items()}
-    uppers = [bounds[id(pair)] for pair in dominating]
-    lowers = [bounds[id(witness)] for witness in curve.single_witnesses]
     if len(pairs) == 1 and curve.single_witnesses:
-        (alone,) = bounds.values()
+        (bounds_of_pair,) = bounds.values()
         return [
             bound if _is_close(bound) else _combine(curve, order, bound.lower, bound.upper)
-            for order, bound in zip(orders, alone, strict=True)
+            for order, bound in zip(orders, bounds_of_pair, strict=True)
         ]
+    uppers = [bounds[id(pair)] for pair in dominating]
+    lowers = [bounds[id(witness)] for witness in curve.single_witnesses]
     divergences = []
-    for place, order in enumerate(orders):
-        upper = min(each[place].upper for each in uppers)
-        lower = max((each[place].lower for each in lowers), default=0.0)
+    for index, order in enumerate(orders):
+        upper = min(bounds_of_pair[index].upper for bounds_of_pair in uppers)
+        lower = max((bounds_of_pair[index].lower for bounds_of_pair in lowers), default=0.0)
         divergences.append(_combine(curve, order, lower, upper))
     return divergences
 
@@ -144,14 +143,13 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
     unfolded = list(unfold(((pair, 1),)))
     if len(unfolded) == 1:
         part, times = unfolded[0]
-        mu = part.gaussian_dp_mu
-        if mu is not None:
-            return _of_gaussian_steps(mu, times, orders)
+        if part.gaussian_dp_mu is not None:
+            return _of_gaussian_steps(part.gaussian_dp_mu, times, orders)
     parts = [(times, _of_part(part, orders)) for part, times in unfolded]
     bounds = []
-    for place in range(len(orders)):
-        lower = max(math.fsum(times * both[place][side].lower for times, both in parts) for side in (0, 1))
-        upper = max(math.fsum(times * both[place][side].upper for times, both in parts) for side in (0, 1))
+    for index in range(len(orders)):
+        lower = max(math.fsum(times * both[index][side].lower for times, both in parts) for side in (0, 1))
+        upper = max(math.fsum(times * both[index][side].upper for times, both in parts) for side in (0, 1))
         bounds.append(Interval(lower / ROUNDED, upper * ROUNDED))
     return bounds
 
@@ -173,14 +171,11 @@ def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
     """Return bounds on the divergences of a pair that is not a product, for both directions."""
     law = part.law
     is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
-    if (
-        isinstance(law, SampledGaussianLaw)
-        and law.direction != "replace"
-        and not law.is_silent
-        and not is_known_otherwise
-    ):
-        return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
-    return [_of_part_at(part, order) for order in orders]
+    if is_known_otherwise or not isinstance(law, SampledGaussianLaw):
+        return [_of_part_at(part, order) for order in orders]
+    if law.direction == "replace" or law.is_silent:
+        return [_of_part_at(part, order) for order in orders]
+    return [_in_both_ways(law, removed) for removed in _of_sampled_gaussian(law, orders)]
 
 
 def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
@@ -278,13 +273,16 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
 
 
 def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on D_a of a Poisson-subsampled Gaussian with the contribution against that without it."""
+    """Return bounds on D_a of a Poisson-subsampled Gaussian with the contribution against that without it.
+
+    No bound exceeds a d²/2, the divergence of the Gaussian without sampling at the distance d.
+    """
     bounds = shifted_gaussian_renyis(orders=orders, rate=law.rate, shift=law.shift)
     divergences = []
     for order, bound in zip(orders, bounds, strict=True):
-        most = 0.5 * order * law.distance**2 * ROUNDED
-        lower, upper = bound or (0.0, most)
-        divergences.append(Interval(min(lower, most), min(upper, most)))
+        unsampled = 0.5 * order * law.distance**2 * ROUNDED
+        lower, upper = bound or (0.0, unsampled)
+        divergences.append(Interval(min(lower, unsampled), min(upper, unsampled)))
     return divergences
 
 
@@ -329,12 +327,22 @@ def _replaced_by_removed(law: NormalLaw, order: float) -> float:
 
 
 def _lower_from_delta(curve: Curve, order: float) -> float:
-    """Return a lower bound on D_a from lower bounds on δ at several ε."""
+    """Return a lower bound on D_a from lower bounds on δ at several ε.
+
+    As δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a, D_a is at least ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a −
+    1).
+
+    Args:
+        curve: the privacy curve.
+        order: order a > 1.
+    """
     offset = math.log(order) - (order - 1.0) * math.log1p(-1.0 / order)
-    least = 0.0
+    largest = 0.0
     for epsilon in _EPSILONS:
         log_delta = curve.log_delta(epsilon).lower
-        if log_delta > -math.inf:
-            size = epsilon + (abs(log_delta) + abs(offset) + 1.0) / (order - 1.0)
-            least = max(least, epsilon + (log_delta + offset) / (order - 1.0) - 16 * UNIT_ROUNDOFF * size)
-    return least
+        if log_delta == -math.inf:
+            continue
+        size = epsilon + (abs(log_delta) + abs(offset) + 1.0) / (order - 1.0)
+        rounding = 16 * UNIT_ROUNDOFF * size
+        largest = max(largest, epsilon + (log_delta + offset) / (order - 1.0) - rounding)
+    return largest

@@ -24,7 +24,7 @@ from epsilond.accountants.numerics.renyi_divergence import divergence_of_log_exc
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF, log_normal_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -68,7 +68,7 @@ class _Weights(NamedTuple):
     @classmethod
     def of(cls, power: float, step: float) -> _Weights:
         """Return the weights for an exponent p and a step h. Their difference loses about 1/h² units of roundoff."""
-        area = math.expm1(power * step) / power
+        area = math.expm1(power * step) / power  # ∫ e^{px} dx
         right = (math.expm1((power + 1.0) * step) / (power + 1.0) - area) / math.expm1(step)
         left = area - right
         error = 64 * UNIT_ROUNDOFF * area * (1.0 + 1.0 / step) / min(left, right)
@@ -156,6 +156,10 @@ def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) ->
 def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
     """Return bounds on D_a(P‖Q) from the profiles of both directions of one step.
 
+    With E and E' the hockey-stick divergences of (P, Q) and of (Q, P), it is log(1 + I)/(a − 1) for
+
+        I = a (a − 1) (∫₀^∞ e^{(a − 1) ε} E(ε) dε + ∫₀^∞ e^{−a ε} E'(ε) dε).
+
     Args:
         forward: the profile of (P, Q).
         backward: the profile of (Q, P).
@@ -163,9 +167,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
         order: order a > 1.
     """
     last, most = far.end, far.most
-    is_costly = _is_costly(forward) or _is_costly(backward)
-    fewest = order * last / _LONGEST_STEP
-    if max(fewest, last / _LONGEST_OF_NATS) > _MOST_COSTLY if is_costly else fewest > _MOST:
+    if _takes_too_many_steps(forward, backward, last, order):
         return Interval(0.0, most)
     rising = _total(forward, order - 1.0, last, order, far.cap)
     falling = _total(backward, -order, last, order, far.cap)
@@ -180,6 +182,21 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
     lower = divergence_of_log_excess(log_lower - slack, order) if log_lower > -math.inf else 0.0
     upper = divergence_of_log_excess(log_upper + slack, order)
     return Interval(min(lower, upper, most), min(upper, most))
+
+
+def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, order: float) -> bool:
+    """Return whether the integral up to an ε would take more steps than allowed.
+
+    Args:
+        forward: the profile of (P, Q).
+        backward: the profile of (Q, P).
+        last: the ε at which the integral ends, in nats.
+        order: order a.
+    """
+    fewest = order * last / _LONGEST_STEP
+    if _is_costly(forward) or _is_costly(backward):
+        return max(fewest, last / _LONGEST_OF_NATS) > _MOST_COSTLY
+    return fewest > _MOST
 
 
 @dataclass
@@ -229,7 +246,7 @@ def _total(
     ]
     evaluated = sum(piece.count for piece in pieces)
     for _ in range(_MOST_COSTLY if is_costly else _REFINEMENTS):
-        lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
+        lower, upper = _log_total(pieces)
         if not upper - lower > _WIDE * max(1.0, abs(upper)):
             break
         loosest = max(pieces, key=lambda piece: _width(piece.bounds, upper))
@@ -238,14 +255,19 @@ def _total(
             break
         if is_costly:
             middle = 0.5 * (loosest.start + loosest.end)
-            halves = ((loosest.start, middle), (middle, loosest.end))
             pieces.remove(loosest)
-            pieces.extend(bound_piece(*half, loosest.count) for half in halves)
+            pieces.append(bound_piece(loosest.start, middle, loosest.count))
+            pieces.append(bound_piece(middle, loosest.end, loosest.count))
         else:
             finer = bound_piece(loosest.start, loosest.end, _FINER * loosest.count)
             pieces[pieces.index(loosest)] = finer.intersect(loosest.bounds)
-    lower, upper = (float(np.logaddexp.reduce([piece.bounds[side] for piece in pieces])) for side in (0, 1))
-    return Interval(lower, upper)
+    return _log_total(pieces)
+
+
+def _log_total(pieces: Sequence[_Piece]) -> Interval:
+    """Return bounds on the logarithm of the sum of the integrals of all pieces."""
+    lower = float(np.logaddexp.reduce([piece.bounds.lower for piece in pieces]))
+    return Interval(lower, float(np.logaddexp.reduce([piece.bounds.upper for piece in pieces])))
 
 
 def _first_count(length: float, order: float, is_costly: bool) -> int:
@@ -285,6 +307,8 @@ def _piece(
 ) -> Interval:
     """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one piece.
 
+    E is convex in e^ε. On each step it is below its chord, and above the extended chord of the next step.
+
     Args:
         profile: the profile with log E.
         power: the exponent p.
@@ -299,8 +323,6 @@ def _piece(
     log_delta = profile.log_delta(epsilons)
     log_most = log_delta.upper if cap is None else np.minimum(log_delta.upper, cap(epsilons))
     log_least = np.minimum(log_delta.lower, log_most)
-    # The points are rounded: e^{p ε} E changes by at most this share.
-    rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(power)) * (1.0 + end) * (1.0 + 1.0 / step)
     scale = float(np.max(power * epsilons + log_most))
     if scale == -math.inf:
         return Interval(-math.inf, -math.inf)
@@ -311,7 +333,9 @@ def _piece(
     shrink = math.exp(-power * step)
     chord = weights.left * upper[:-2] + weights.right * shrink * upper[1:-1]
     fall = np.maximum(lower[1:-1] - shrink * upper[2:], 0.0)
-    extended = (weights.left + weights.right) * lower[1:-1] + weights.left * math.exp(-step) * fall
-    least = shrink * math.fsum(extended) * (1.0 - 2.0 * weights.error - rounding)
+    extended_chord = (weights.left + weights.right) * lower[1:-1] + weights.left * math.exp(-step) * fall
+    # The points are rounded: e^{p ε} E changes by at most this share.
+    rounding = 8 * UNIT_ROUNDOFF * (1.0 + abs(power)) * (1.0 + end) * (1.0 + 1.0 / step)
+    least = shrink * math.fsum(extended_chord) * (1.0 - 2.0 * weights.error - rounding)
     most = math.fsum(chord) * (1.0 + 2.0 * weights.error + rounding)
     return Interval(scale + math.log(least) if least > 0.0 else -math.inf, scale + math.log(most))

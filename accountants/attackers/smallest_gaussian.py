@@ -145,13 +145,16 @@ def _gaussian_above_tail(pair: Pair) -> float:
         return math.inf
     # Any last ε above ρ gives a valid bound. The first one may be too small if ρ is large.
     for last_epsilon in (end, *(multiple * rho for multiple in _MULTIPLES)):
-        if rho < last_epsilon < math.inf and (mu := _gaussian_above_from(pair, last_epsilon, rho, first)) < math.inf:
+        if not rho < last_epsilon < math.inf:
+            continue
+        mu = _gaussian_above_from(pair, last_epsilon, rho, first)
+        if mu < math.inf:
             return mu
     return math.inf
 
 
 def _gaussian_above_from(pair: Pair, end: float, rho: float, first: _Point) -> float:
-    """Return a μ for a pair: by chords up to an ε, and by ρ beyond.
+    """Return a μ for a pair: by chords up to an ε, and by ρ beyond; math.inf if ρ gives none.
 
     Args:
         pair: a pair without parts, or the least of several pairs.
@@ -159,11 +162,12 @@ def _gaussian_above_from(pair: Pair, end: float, rho: float, first: _Point) -> f
         rho: ρ of zero-concentrated privacy.
         first: the point at ε = 0.
     """
-    mu = least_mu_from(end, rho)
-    if math.isinf(mu):
-        return mu
+    mu_beyond = least_mu_from(end, rho)
+    if math.isinf(mu_beyond):
+        return mu_beyond
     divisions = _DIVISIONS if pair.alternatives else _TAIL_DIVISIONS
-    return max(mu, _divide_intervals(pair, first, _point(pair, end), enough=mu, divisions=divisions).upper)
+    up_to_end = _divide_intervals(pair, first, _point(pair, end), enough=mu_beyond, divisions=divisions)
+    return max(mu_beyond, up_to_end.upper)
 
 
 def _reveals(pair: Pair) -> bool:
@@ -274,11 +278,7 @@ class _Interval(NamedTuple):
         middle = 0.5 * (left.epsilon + right.epsilon)
         if left.upper == -math.inf:
             return cls(0.0, middle, left, right)
-        log_alpha = left.upper - right.epsilon  # if δ does not decrease, the α with γ α = δ at the right point
-        if right.upper < left.upper:
-            log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
-            log_alpha = log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon)
-        log_alpha = min(log_alpha, -UNIT_ROUNDOFF)
+        log_alpha = _log_chord_slope(left, right)
         quantile, upper_quantile = float(ndtri_exp(log_alpha)), _upper_quantile(left, right, log_alpha)
         error = _QUANTILE_ERROR * (abs(upper_quantile) + abs(quantile) + 1e-3)
         mu = min(max(upper_quantile - quantile + error, 0.0), most)
@@ -286,6 +286,22 @@ class _Interval(NamedTuple):
         margin = _MARGIN * (right.epsilon - left.epsilon)
         is_inside = left.epsilon + margin < tangent < right.epsilon - margin
         return cls(-mu, tangent if is_inside else middle, left, right)
+
+
+def _log_chord_slope(left: _Point, right: _Point) -> float:
+    """Return log α for the slope −α in e^ε of the chord through the upper bounds on δ at two points; below 0.
+
+    If δ does not decrease, α is the number with γ α = δ at the right point.
+
+    Args:
+        left: the point with the smaller ε.
+        right: the point with the larger ε.
+    """
+    log_alpha = left.upper - right.epsilon
+    if right.upper < left.upper:
+        log_fall = left.upper + log1m_exp_at(right.upper - left.upper)
+        log_alpha = log_fall - right.epsilon - log1m_exp_at(left.epsilon - right.epsilon)
+    return min(log_alpha, -UNIT_ROUNDOFF)
 
 
 def _upper_quantile(left: _Point, right: _Point, log_alpha: float) -> float:

@@ -163,9 +163,8 @@ class ExactProfile(PointwiseProfile):
     def log_delta_bounds(self, epsilon: float) -> Interval:
         """Enclose log δ at one ε by the contour engine, which inverts the transform of the total loss numerically.
 
-        If the engine cannot certify its result, Laplace losses are bounded by the fallback. For other losses,
-        the bounds are the closest of three: for rare large losses, of the fallback, and for Gaussian noise without
-        sampling.
+        If the engine cannot certify its result, Laplace losses are bounded by the fallback, and other losses by
+        `_bounds_without_transform`.
 
         Args:
             epsilon: ε, in nats.
@@ -175,11 +174,21 @@ class ExactProfile(PointwiseProfile):
             return enclosed
         if self.laplace:
             return self.fallback_profile.log_delta_bounds(epsilon)
+        return self._bounds_without_transform(epsilon)
+
+    def _bounds_without_transform(self, epsilon: float) -> Interval:
+        """Enclose log δ of Gaussian noise by the closest of three bounds.
+
+        These are the bounds for rare large losses, of the fallback, and for Gaussian noise without sampling. The first
+        ones are used without the others if they are close. A composition on a lattice is slower, except for few steps.
+
+        Args:
+            epsilon: ε, in nats.
+        """
         rare = self.one_large_step.log_delta(epsilon)
         rare_lower, rare_upper = lower_by_rounding(rare.lower), raise_by_rounding(rare.upper)
         if rare.upper - rare.lower <= NARROW_LOG_DELTA and not self.has_few_steps:
             return Interval(rare_lower, min(rare_upper, 0.0))
-        # A composition on a lattice is slower, except for few steps.
         lattice = self.fallback_profile.log_delta_bounds(epsilon)
         unsampled_upper = self.unsampled_pair.log_delta_bounds(epsilon).upper
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
@@ -233,11 +242,12 @@ class ExactProfile(PointwiseProfile):
         except NO_CERTIFICATE:
             if self.laplace:
                 return Interval(0.0, math.inf), False
-            rough = self.one_large_step.epsilon(log_delta - slack)
-            is_narrow = rough.upper - rough.lower <= NARROW * rough.upper < math.inf
+            rare = self.one_large_step.epsilon(log_delta - slack)
+            is_narrow = rare.upper - rare.lower <= NARROW * rare.upper < math.inf
             # For few steps, a composition on a lattice costs little, and its bounds are closer.
-            return rough, is_narrow and not self.has_few_steps
-        if upper > 0.0 or (self.epsilon_error > 0.0 and self.log_delta_bounds(0.0).upper > log_delta):
+            return rare, is_narrow and not self.has_few_steps
+        must_move_up = upper > 0.0 or (self.epsilon_error > 0.0 and self.log_delta_bounds(0.0).upper > log_delta)
+        if must_move_up:
             upper += self.epsilon_error
         return Interval(max(lower - self.epsilon_error, 0.0), upper), True
 
@@ -342,9 +352,12 @@ class ExactProfile(PointwiseProfile):
         return False
 
     def _normal_log_delta(self, epsilon: float) -> float:
-        """Estimate log δ by the central limit theorem, to decide whether a closer check is needed."""
-        square = math.fsum(
+        """Estimate log δ by the central limit theorem as −ε²/2v, to decide whether a closer check is needed.
+
+        v = Σ T q² (e^{d²} − 1) is the variance of the likelihood ratio of T steps at rate q and distance d.
+        """
+        variances = [
             count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0))
             for law, count in self.gaussian
-        )
-        return -0.5 * epsilon * epsilon / max(square, 1e-300)
+        ]
+        return -0.5 * epsilon * epsilon / max(math.fsum(variances), 1e-300)

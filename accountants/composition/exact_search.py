@@ -93,9 +93,9 @@ class ExactSearch(PairSearch):
             target too; no lower bound is found.
         """
 
-        def excess(epsilon: float) -> float:
-            """Return the excess of the lower bound on log δ over the target."""
-            return self.log_delta_bounds(epsilon).lower - log_delta
+        def lower_bound(epsilon: float) -> float:
+            """Return the lower bound on log δ."""
+            return self.log_delta_bounds(epsilon).lower
 
         bounds = self.log_delta_bounds(near)
         before = self.log_delta_bounds((1.0 - FLAT) * near).upper
@@ -106,12 +106,12 @@ class ExactSearch(PairSearch):
             return None
         guess = Guess(near, (before - bounds.upper) / (FLAT * near))
         pad = 2.0 * (log_delta - bounds.lower) / guess.steepness + _CLOSE * near
-        lower = closest(lambda epsilon: self.log_delta_bounds(epsilon).lower, log_delta, guess, -pad)
+        lower = closest(lower_bound, log_delta, guess, -pad)
         if lower is None:
             return None
         width = _SHARE * (near - lower)
         if width >= _NARROW * near:
-            lower, _ = false_position(excess, lower, near, width=width)
+            lower, _ = false_position(lambda epsilon: lower_bound(epsilon) - log_delta, lower, near, width=width)
         return Interval(lower, near)
 
     def upper_epsilon(self, log_delta: float, near: float) -> float:
@@ -168,11 +168,11 @@ class ExactSearch(PairSearch):
         """
         upper = enclosed.upper
         # The first move is a few roundings, or a small part of the enclosure. Each further move is four times as long.
-        pad = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
+        move = max(1e-13 * (1.0 + upper), 0.05 * min(upper - enclosed.lower, 1e-3 * upper))
         while (bounds := self.log_delta_bounds(upper)).upper > log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:
                 break
-            upper, pad = upper + pad, 4.0 * pad
+            upper, move = upper + move, 4.0 * move
         return upper
 
     def _move_down(self, enclosed: Interval, log_delta: float) -> float:
@@ -181,11 +181,11 @@ class ExactSearch(PairSearch):
         The reason is that of `_move_up`, with the same arguments.
         """
         lower = enclosed.lower
-        pad = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
+        move = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))
         while lower > 0.0 and (bounds := self.log_delta_bounds(lower)).lower <= log_delta:
             if not bounds.upper - bounds.lower <= self.profiles[0].widest:
                 break
-            lower, pad = max(lower - pad, 0.0), 4.0 * pad
+            lower, move = max(lower - move, 0.0), 4.0 * move
         return lower
 
 

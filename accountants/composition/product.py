@@ -43,10 +43,10 @@ def composed_pair(parts: Sequence[tuple[Pair, int]], effort: Effort) -> Pair:
         BeyondBudget: the coarsest certified lattice would exceed the budget.
     """
     if not any(pair.alternatives for pair, _ in parts):
-        products = [_product(parts, effort)]
-        is_sum = products[0].renyi is not None or products[0].concentrated is not None
-        divergences = None if is_sum else renyi_product(parts)
-        return least_of(products if divergences is None else [*products, divergences])
+        product = _product(parts, effort)
+        is_sum_of_divergences = product.renyi is not None or product.concentrated is not None
+        divergences = None if is_sum_of_divergences else renyi_product(parts)
+        return product if divergences is None else least_of([product, divergences])
     alternatives = [(alternatives_of(pair), times) for pair, times in parts]
     products = []
     for index in range(max(len(pairs) for pairs, _ in alternatives)):

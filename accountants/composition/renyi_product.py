@@ -35,17 +35,19 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
     """
     flat = list(unfold(parts))
     listed = sorted({order for pair, _ in flat if pair.renyi is not None for order in pair.renyi.orders})
-    if len(flat) < 2 or not (listed or any(pair.concentrated is not None for pair, _ in flat)):
+    has_concentrated = any(pair.concentrated is not None for pair, _ in flat)
+    if len(flat) < 2 or not (listed or has_concentrated):
         return None
     rho = _total_rho(flat)
     if rho is not None:
         return concentrated_pair(rho)
 
     def total(order: float) -> float:
-        """Return the sum of the divergences at one order."""
+        """Return the sum of the divergences at one order, rounded up; math.inf if one is not known."""
         divergences = [(upper_renyi(pair, order), times) for pair, times in flat]
-        is_known = all(value < math.inf for value, _ in divergences)
-        return sum_up(product_up(value, times) for value, times in divergences) if is_known else math.inf
+        if any(value == math.inf for value, _ in divergences):
+            return math.inf
+        return sum_up(product_up(value, times) for value, times in divergences)
 
     bounds = bounds_at(listed or ORDERS, total)
     return renyi_pair(bounds) if bounds.orders else None

@@ -35,24 +35,26 @@ class RandomizedResponseInputs:
 def response_pair(epsilon: float, categories: int) -> Pair:
     """Return the pair of the reports of two clients with different categories.
 
-    The loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for any other.
+    The privacy loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for each
+    of the other k − 2. Their probabilities are e^ε, 1 and k − 2, over e^ε + k − 1.
 
     Args:
         epsilon: ε of a report.
-        categories: number of categories.
+        categories: number k of categories.
     """
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
     log_false = log_true - epsilon
-    losses, log_masses = [-epsilon, epsilon], [log_false, log_true]
+    losses: tuple[float, ...] = (-epsilon, epsilon)
+    log_masses: tuple[float, ...] = (log_false, log_true)
     cancellation = 0.0  # sum of the sizes of the terms of the middle log mass, relative to its own size
     if categories > 2:
-        log_remaining = math.log(categories - 2) + log_true - epsilon
-        losses.insert(1, 0.0)
-        log_masses.insert(1, log_remaining)
-        cancellation = (math.log(categories - 2) - log_true + epsilon) / (1.0 + abs(log_remaining))
-    profile = AtomicProfile(tuple(losses), tuple(log_masses))
+        log_others = math.log(categories - 2) + log_true - epsilon
+        losses = (-epsilon, 0.0, epsilon)
+        log_masses = (log_false, log_others, log_true)
+        cancellation = (math.log(categories - 2) - log_true + epsilon) / (1.0 + abs(log_others))
+    profile = AtomicProfile(losses, log_masses)
     accuracy = 8 * UNIT_ROUNDOFF * (1.0 + cancellation)
-    atoms = FiniteLaw(tuple(losses), tuple(log_masses), tuple(reversed(log_masses)), accuracy=accuracy)
+    atoms = FiniteLaw(losses, log_masses, log_masses[::-1], accuracy=accuracy)
     return Pair(profile, profile, atoms=atoms, plateau=pure_plateau(Fraction(epsilon)))
 
 

@@ -317,6 +317,6 @@ def composed_concentrated(parts: Iterable[tuple[Concentrated, int]]) -> Pair:
     log_survival = math.fsum(times * part.log_survival for part, times in listed)
     log_escapes = [math.log(times) + part.log_escape for part, times in listed]
     formulas = [(part.formula, times) for part, times in listed]
-    known = tuple((formula, times) for formula, times in formulas if formula is not None)
-    summands = known if len(known) == len(listed) else ()
+    present = tuple((formula, times) for formula, times in formulas if formula is not None)
+    summands = present if len(present) == len(listed) else ()
     return concentrated_pair(rho, log_survival, log_escape_of(log_survival, log_escapes), summands)

@@ -84,7 +84,11 @@ class Subsampled:
     mechanism: Annotated[Spec, MECHANISM]
 
     def check(self) -> None:
-        """Require `rate`, or `batch_size` and `population`; sampling with replacement requires the two counts."""
+        """Require the fields that this way of sampling needs, and a mechanism that can be run on such a batch.
+
+        Raises:
+            InvalidInput: a field is missing, superfluous or contradicts another one, or the mechanism cannot be inside.
+        """
         self._check_inner_allocations()
         self._check_levels()
         self._check_shuffled()
@@ -117,7 +121,12 @@ class Subsampled:
         if self.sampling == "with-replacement":
             if self.rate is not None:
                 raise InvalidInput.at("/rate", "sampling with replacement needs batch_size and population")
-        elif (self.batch_size or 0) > (self.population or 0):
+            return
+        self._check_batch_fits()
+
+    def _check_batch_fits(self) -> None:
+        """Reject a batch that is larger than its population. Both counts or neither are given here."""
+        if (self.batch_size or 0) > (self.population or 0):
             raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
 
     def _check_inner_allocations(self) -> None:
@@ -131,14 +140,13 @@ class Subsampled:
         """Require the counts of shuffled epochs, and a mechanism that takes a batch as it is."""
         if None in (self.batch_size, self.population, self.epochs) or self.rate is not None:
             raise InvalidInput.at("/sampling", "shuffled epochs need batch_size, population and epochs, and no rate")
-        if (self.batch_size or 0) > (self.population or 0):
-            raise InvalidInput.at("/batch_size", "a batch cannot exceed its population", allowed=f"≤ {self.population}")
+        self._check_batch_fits()
         if any(isinstance(part, Subsampled | Shuffled | ProjectedSgd) for part in _parts(self.mechanism)):
             message = "a batch of a shuffled epoch is not drawn from again"
             raise InvalidInput.at("/mechanism/kind", message, allowed="a mechanism without random draws")
 
     def _check_levels(self) -> None:
-        """Reject a draw of clients from a batch of records, and an inner draw with a wrong population."""
+        """Require that draws inside a batch of records are of its records, and from as many as the batch has."""
         if self.level == "records" and (fault := self._fault_of_records()):
             raise InvalidInput(fault)
 
@@ -184,7 +192,7 @@ class Subsampled:
             raise InvalidInput.at(pointer, "exceeds the number of all records", allowed=f"≤ {self.population}")
 
     def _check_shuffled(self) -> None:
-        """Require that the draw before shuffling is of clients, as many as report."""
+        """Require that a draw before shuffling is of a fixed number of clients, the number of reports."""
         for part in _parts(self.mechanism):
             if not isinstance(part, Shuffled) or self.sampling == "full":
                 continue

@@ -43,8 +43,8 @@ class ConcentratedRatios:
     Attributes:
         rho: ρ > 0.
         epsilons: increasing ε. The first is the end of the chord: from there on the best test has p + q ≤ 1.
-        excesses: b = a − 1 at each ε.
-        log_ratios: v at each ε.
+        excesses: b = a − 1 of the Rényi order a, at each ε.
+        log_ratios: log likelihood ratio v of the bound, at each ε.
     """
 
     rho: float
@@ -66,14 +66,14 @@ class ConcentratedRatios:
 
 
 def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return the logarithm of the bound of one order and ratio from D_a ≤ ρa, which is rounded up."""
+    """Return the log of the bound on δ from the order a = 1 + excess and one ratio, with D_a ≤ ρa rounded up."""
     divergence = rho * (1.0 + excess) * (1.0 + 2.0**-50)
     return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 
 
 @lru_cache(maxsize=_KEPT)
 def concentrated_ratios(rho: float) -> ConcentratedRatios:
-    """Search for the orders and ratios of ρ-zero-concentrated privacy.
+    """Search for the orders and likelihood ratios whose bounds on δ from ρ-zCDP are about the least.
 
     Among the pairs with p + q = 1, x tanh(x/2) = ρ has the Kullback–Leibler divergence ρ. There, the line of slope
     γ = sinh(x)/x touches the region of tests with this divergence, and ε = log γ is the end of the chord.
@@ -104,7 +104,7 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
 
 
 def pure_of_divergence(rho: float) -> float:
-    """Return about the x with x tanh(x/2) = ρ: the ε of the randomized response with the divergence ρ.
+    """Return about the x with x tanh(x/2) = ρ: the ε of the binary randomized response whose KL divergence is ρ.
 
     x lies between max(ρ, √(2ρ)) and ρ + √(2ρ), since x²/(2 + x) ≤ x tanh(x/2) ≤ min(x, x²/2).
 
@@ -112,32 +112,33 @@ def pure_of_divergence(rho: float) -> float:
         rho: ρ > 0.
     """
     root = math.sqrt(2.0 * rho)
-    low, _ = bisect_reals(lambda x: x * math.tanh(0.5 * x) <= rho, max(rho, root), rho + root, steps=80)
+    low, _high = bisect_reals(lambda x: x * math.tanh(0.5 * x) <= rho, max(rho, root), rho + root, steps=80)
     return low
 
 
 def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatArray) -> FloatArray:
-    """Return about the v of the least bound at each ε for the order a = b + 1 and its divergence.
+    """Search for the log likelihood ratio v at each ε that makes `binary_log_bound` about the least.
 
-    log t₂ − ε is about log(1 + 1/b) for large γ, and the logarithms of both ratios are of the size of √(D/a) or D for
-    small γ. v − ε is searched for between fractions and multiples of these.
+    v − ε is about log(1 + 1/b) for large ε, and of the size of √(D/a) or D for small ε. It is searched for between a
+    fraction and a multiple of these. Every v gives a valid bound.
 
     Args:
         epsilon: ε ≥ 0, in nats.
-        excess: b.
-        divergence: D.
+        excess: b = a − 1 > 0 of the order a of the Rényi divergence.
+        divergence: D, the bound on the divergence of order a.
     """
     far = np.log1p(1.0 / excess)
     size = np.maximum(divergence + np.sqrt(2.0 * divergence / (1.0 + excess)), _LEAST_SIZE)
     low = np.log(0.1 * np.minimum(far, size))
     high = np.log(4.0 * (far + size))
 
-    def bound(log_distance: FloatArray) -> FloatArray:
-        """Return the bound with v − ε = e^distance."""
+    def log_bound(log_distance: FloatArray) -> FloatArray:
+        """Return the log of the bound on δ at v = ε + e^log_distance."""
         log_ratio = epsilon + np.exp(log_distance)
         return binary_log_bound(epsilon, order_excess=excess, divergence=divergence, log_ratio=log_ratio)
 
-    return np.asarray(epsilon + np.exp(golden_sections(bound, low, high, steps=_RATIO_STEPS)))
+    log_distances = golden_sections(log_bound, low, high, steps=_RATIO_STEPS)
+    return np.asarray(epsilon + np.exp(log_distances))
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,9 @@ class ListedRatios:
 
     Attributes:
         epsilons: increasing ε.
-        excesses: b = a − 1 at each ε.
+        excesses: b = a − 1 of the Rényi order a, at each ε.
         divergences: divergence of this order.
-        log_ratios: v at each ε.
+        log_ratios: log likelihood ratio v of the bound, at each ε.
     """
 
     epsilons: FloatArray
@@ -178,11 +179,11 @@ class ListedRatios:
 
 
 def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
-    """Search for the orders and ratios of bounds on divergences.
+    """Search for the listed order and the ratio whose bound on δ is about the least, at ε between 0 and `last`.
 
     Args:
-        bounds: the orders and divergences.
-        last: largest ε.
+        bounds: upper bounds on the Rényi divergences of listed orders.
+        last: largest ε, in nats.
     """
     epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
     shape = (len(bounds.orders), epsilons.size)

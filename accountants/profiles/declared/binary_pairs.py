@@ -52,10 +52,11 @@ LEAST_DIVERGENCE = 1e-24
 def binary_log_bound(
     epsilon: FloatArray, *, order_excess: FloatArray, divergence: FloatArray, log_ratio: FloatArray
 ) -> FloatArray:
-    """Compute the logarithm of the bound on E_γ of the module docstring, rounded up, elementwise.
+    """Compute the logarithm of an upper bound on E_γ(P‖Q) from D_a(P‖Q) ≤ D, rounded up, elementwise.
 
-    log t₂ is rounded down, which keeps its condition. The terms of the sum that follows have relative errors of a few
-    units of roundoff, and are raised by `_UNITS` of them.
+    With b = a − 1, M = e^{bD}, likelihood ratios t₁ < t₂ = t₁ e^v, and B(t) = t^a − t₁^a − a t₁^b (t − t₁), the bound
+    is (M − 1 + B(1))/(a (t₂^b − t₁^b)). log t₂ is rounded down, which keeps its condition (module docstring). The terms
+    of the sum that follows have relative errors of a few units of roundoff, and are raised by `_UNITS` of them.
 
     Args:
         epsilon: ε = log γ ≥ 0, in nats.
@@ -68,19 +69,19 @@ def binary_log_bound(
 
     Guarantees: E_{e^ε}(P‖Q) is at most the exponential of the result for every pair with D_a(P‖Q) ≤ D.
     """
-    b = order_excess
+    b, v = order_excess, log_ratio
     with np.errstate(all="ignore"):
-        first, second = _log_mean_decay(b * log_ratio), _log_mean_decay((1.0 + b) * log_ratio)
-        log_larger = epsilon + first - second
-        log_larger = log_larger - _UNITS * UNIT_ROUNDOFF * (1.0 + epsilon + np.abs(first) + np.abs(second))
+        first, second = _log_mean_decay(b * v), _log_mean_decay((1.0 + b) * v)
+        log_t2 = epsilon + first - second
+        log_t2 = log_t2 - _UNITS * UNIT_ROUNDOFF * (1.0 + epsilon + np.abs(first) + np.abs(second))
         exponent = b * divergence
-        log_excess = exponent + np.log(-np.expm1(-exponent))
-        log_sum = np.logaddexp(log_excess, np.log(_excess_at_one(b, log_ratio - log_larger)))
-        terms = (log_sum, np.log1p(b), b * log_larger, np.log(-np.expm1(-b * log_ratio)))
+        log_moment_excess = exponent + np.log(-np.expm1(-exponent))  # log(M − 1)
+        log_sum = np.logaddexp(log_moment_excess, np.log(_excess_at_one(b, v - log_t2)))
+        terms = (log_sum, np.log1p(b), b * log_t2, np.log(-np.expm1(-b * v)))
         value = terms[0] - terms[1] - terms[2] - terms[3]
         value = value + _UNITS * UNIT_ROUNDOFF * (1.0 + exponent + sum(map(np.abs, terms)))
-    is_known = (log_ratio > log_larger) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
-    return np.asarray(np.where(is_known, value, math.inf))
+    is_valid = (v > log_t2) & (value < math.inf) & (divergence >= LEAST_DIVERGENCE)
+    return np.asarray(np.where(is_valid, value, math.inf))
 
 
 def _log_mean_decay(y: FloatArray) -> FloatArray:

@@ -65,12 +65,15 @@ class RenyiProfile(Profile):
         return listed_ratios(self.bounds, self._reaches(_MODERATE))
 
     def _reaches(self, log_delta: float) -> float:
-        """Return an ε at which log δ is at most a number, from the order that reaches it first."""
-        terms = zip(self.bounds.orders, self.bounds.divergences, strict=True)
-        return min(
-            max(divergence + (log_conversion(order) - log_delta) / (order - 1.0), 2.0**-20)
-            for order, divergence in terms
-        )
+        """Return an ε at which log δ is at most a number, from the order that reaches it first.
+
+        At the order a, the bound log C(a) + (a − 1)(D_a − ε) equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1).
+        """
+        epsilons = [
+            divergence + (log_conversion(order) - log_delta) / (order - 1.0)
+            for order, divergence in zip(self.bounds.orders, self.bounds.divergences, strict=True)
+        ]
+        return max(min(epsilons), 2.0**-20)
 
     def _log_bound(self, epsilon: FloatArray) -> FloatArray:
         """Return the least over the orders of log C(a) + (a − 1) (D_a − ε), rounded up."""

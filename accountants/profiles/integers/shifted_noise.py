@@ -148,6 +148,8 @@ class ShiftedPairs(NamedTuple):
 def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = None) -> ShiftedPairs:
     """Return the pairs of a table of losses.
 
+    Losses beyond `LARGEST_LOSS` are infinite in the dominating pair, and equal to it in the attained pair.
+
     Args:
         table: the table; None is the table of no shift.
         formula: Rényi divergences of the noise and its shift, if they are known.
@@ -156,14 +158,15 @@ def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = Non
         pair = Pair(ZeroProfile(), ZeroProfile())
         return ShiftedPairs(pair, pair)
     raised = table.losses * (1.0 + table.loss_accuracy) + table.loss_error
-    number = int(np.searchsorted(raised, LARGEST_LOSS))  # of losses that stay finite in the upper bound
+    number_finite = int(np.searchsorted(raised, LARGEST_LOSS))
+    has_larger = number_finite < table.losses.size
+    losses, log_masses = tuple(raised[:number_finite].tolist()), tuple(table.log_masses[:number_finite].tolist())
+    log_beyond = float(np.logaddexp.reduce(table.log_masses[number_finite:], initial=-np.inf))
     log_infinite = table.log_rest
-    log_beyond = float(np.logaddexp.reduce(table.log_masses[number:], initial=-np.inf))
-    if number < table.losses.size:
+    if has_larger:
         log_infinite = float(np.logaddexp(log_infinite, log_beyond + table.mass_accuracy * (1.0 + abs(log_beyond))))
-    losses, log_masses = tuple(raised[:number].tolist()), tuple(table.log_masses[:number].tolist())
     upper = AtomicProfile(losses, log_masses, min(log_infinite, 0.0), table.mass_accuracy)
-    if number < table.losses.size:  # the losses beyond the largest one become the largest one
+    if has_larger:
         losses, log_masses = (*losses, LARGEST_LOSS), (*log_masses, log_beyond)
     attained = AtomicProfile(losses, log_masses, mass_accuracy=table.mass_accuracy + table.losses.size * UNIT_ROUNDOFF)
 

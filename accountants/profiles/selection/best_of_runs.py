@@ -125,27 +125,37 @@ class SelectionGain:
     def supremum(self, first: float, second: float) -> float:
         """Return an upper bound on `first` · φ(q) − `second` · φ(q′) − (`first` − `second`) φ(1), over all tests.
 
-        On each cell of u = 1 − q, 1 − q′ is at most u′ = γu + b (`_lines`). Let D be the derivative in u of
-        w log(1 + c u′) − v log(1 + c u). D vanishes at one point at most. So the largest value is at this point or at a
-        boundary of the cell.
+        On each cell of u = 1 − q, 1 − q′ is at most the line γu + b (`_lines`). The largest value is at a boundary of
+        the cell, or where the derivative in u vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.
             second: weight w, v or v − 1.
         """
         slopes, intercepts = self._lines
-        low, high = _CELLS[:-1], _CELLS[1:]
-        candidates = [low, high]
-        if first != second and math.isfinite(self.runs.shape) and self.runs.odds[1] > 0.0:
-            odds = self.runs.odds[1]
-            denominator = odds * slopes * (second - first) - 1e-300
-            turn = (first * (1.0 + odds * intercepts) - second * slopes) / denominator
-            candidates.append(np.clip(turn, low, high))
-        largest = -math.inf
-        size = 0.0
+        candidates = [_CELLS[:-1], _CELLS[1:]]
+        has_stationary_point = first != second and math.isfinite(self.runs.shape) and self.runs.odds[1] > 0.0
+        if has_stationary_point:
+            candidates.append(self._stationary_points(first, second))
+        largest, size = -math.inf, 0.0
         for u in candidates:
             gain = second * self.runs.fall(slopes * u + intercepts, up=True)
             loss = first * self.runs.fall(u, up=False)
             largest = max(largest, float(np.max(gain - loss)))
             size = max(size, float(np.max(gain)), float(np.max(loss)))
         return largest + 64 * UNIT_ROUNDOFF * (1.0 + size)
+
+    def _stationary_points(self, first: float, second: float) -> FloatArray:
+        """Return the u in each cell at which the derivative of w log(1 + c (γu + b)) − v log(1 + c u) vanishes.
+
+        There is one such u at most. It is moved into the cell.
+
+        Args:
+            first: weight v.
+            second: weight w ≠ v.
+        """
+        slopes, intercepts = self._lines
+        odds = self.runs.odds[1]
+        denominator = odds * slopes * (second - first) - 1e-300
+        stationary = (first * (1.0 + odds * intercepts) - second * slopes) / denominator
+        return np.clip(stationary, _CELLS[:-1], _CELLS[1:])
