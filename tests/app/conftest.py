@@ -22,7 +22,9 @@ from epsilond.app import serve
 from epsilond.app.document import document
 from epsilond.app.main import create_app
 from epsilond.app.settings import Settings
+from epsilond.app.workers.pool import POOL
 from tests.app import toy_simulations, toys
+from tests.app.imported import forked_server
 from tests.app.postgresql import postgresql_server, postgresql_url  # noqa: F401 (fixtures)
 
 SERVERS: dict[str, serve.Server] = {}
@@ -76,7 +78,8 @@ def serving(settings: Settings, app: FastAPI | None = None, *, reconciled: bool 
     Where the log of its ledgers is not `reconciled`, it answers but does not say that it is ready.
     """
     app = app or application(settings)
-    server = serve.server(app, settings)
+    server, pool = serve.server(app, settings), POOL.within(app)
+    pool.forked = forked_server(pool._modules)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:

@@ -1,15 +1,13 @@
 """Test that `python -m benchmarks.peers --short` runs and prints correct figures. Speed is not tested."""
 
-import json
-from pathlib import Path
-
 import pytest
 
 from benchmarks import cases, peers, tables
 from benchmarks.environments import KERNEL, OURS, REFERENCE
 from benchmarks.rows import relative_error
+from tests.oracles.golden import stored
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
+GOLDEN = stored("accounting")
 DIGITS = 1e-13
 """The golden figures have about fifteen digits."""
 KNOWN = {case["id"]: case["epsilon"] for case in GOLDEN["cases"]} | {

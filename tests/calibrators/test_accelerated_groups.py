@@ -19,6 +19,7 @@ from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR as PLAIN
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR as ONE_PASS
 from epsilond.calibrators.risk.bounder import RiskBounder
+from tests.answers import codes, remembered, risk_of
 from tests.oracles import lowy
 
 BASE: dict[str, Any] = {
@@ -44,24 +45,16 @@ SLOPES = (SCALE, SCALE, 3 * 0.5 * SCALE)
 LAW = [{"participants": 20, "probability": 0.5}, {"participants": 60, "probability": 0.5}]
 
 
+@remembered
 def reused(**changes: Any) -> Calibration:
     fields = {**BASE, "batch_size": 1000, "rounds": 50, "sampling": "full", **changes}
     return REUSED.solve(REUSED.problem(**{name: value for name, value in fields.items() if value is not None}))
 
 
+@remembered
 def one_pass(**changes: Any) -> Calibration:
     fields = {**BASE, "batch_size": 50, "rounds": 20, **changes}
     return ONE_PASS.solve(ONE_PASS.problem(**{name: value for name, value in fields.items() if value is not None}))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
-
-
-def risk_of(answer: Calibration) -> float:
-    assert answer.risk is not None
-    assert answer.risk.upper is not None
-    return answer.risk.upper.value
 
 
 def test_what_clients_add_is_what_they_add_in_mb_sgd() -> None:

@@ -15,6 +15,7 @@ from epsilond.calibrators.accelerated_mb_sgd.schedule import likely_risk, risk_p
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd import calibrator as mb_sgd
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
+from tests.answers import codes, remembered, risk_of
 
 BASE: dict[str, Any] = {
     "epsilon": 1.0,
@@ -39,18 +40,9 @@ def problem(**changes: Any) -> AcceleratedMbSgdProblem:
     return AcceleratedMbSgdProblem(**{name: value for name, value in named.items() if value is not None})
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(**changes))
-
-
-def risk_of(answer: Calibration) -> float:
-    assert answer.risk is not None
-    assert answer.risk.upper is not None
-    return answer.risk.upper.value
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 def test_the_noise_is_that_of_mb_sgd() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -20,8 +18,9 @@ from epsilond.calibrators.account_examples import EXAMPLES
 from epsilond.calibrators.accounting.query import Query
 from epsilond.calibrators.accounts import AccountProblem, Claim, answer
 from epsilond.reading import read_body
+from tests.oracles.golden import stored
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
+GOLDEN = stored("accounting")
 GAUSSIAN = Gaussian(noise_multiplier=1.0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -14,6 +13,7 @@ import epsilond
 from epsilond.accountants.errors import Infeasible, InvalidInput
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.dp_fedavg.rounds import WITHIN, WORSE, ladder
+from tests.answers import codes, remembered
 from tests.oracles.contour import Step, by_contour
 from tests.oracles.hockey_stick import theta
 
@@ -30,14 +30,10 @@ DEVICES: dict[str, Any] = {
 }
 
 
-@functools.cache
-def _solved(changes: frozenset[tuple[str, Any]]) -> Calibration:
-    found: Calibration = epsilond.calibrate("dp-fedavg", **{**DEVICES, **dict(changes)})
-    return found
-
-
+@remembered
 def solved(**changes: Any) -> Calibration:
-    return _solved(frozenset(changes.items()))
+    found: Calibration = epsilond.calibrate("dp-fedavg", **DEVICES | changes)
+    return found
 
 
 def delta_of(rate: float, noise_multiplier: float, rounds: int, epsilon: float) -> mp.mpf:
@@ -217,10 +213,6 @@ def test_the_risk_of_one_gradient_step_a_round() -> None:
     assert (found.risk.objective, found.risk.baseline.value, found.risk.upper.vacuous) == ("empirical", 5.0, False)
     assert found.parameters.step_size == pytest.approx(100.0 / (2000 * found.risk.upper.value), rel=1e-9)
     assert solved(rounds=2000, lipschitz=1.1, diameter=10.0).risk is None  # gradients are clipped: no bound is known
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 def test_pitfalls_of_training_loops_are_warnings() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +11,15 @@ from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidIn
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.gaussian.calibrator import CALIBRATOR
 from epsilond.calibrators.gaussian.problem import GaussianProblem
+from tests.answers import remembered
+from tests.oracles.golden import stored
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "accounting.json").read_text(encoding="utf-8"))
+GOLDEN = stored("accounting")
 POISSON: dict[str, Any] = {"relation": "add-or-remove-one", "sampling": "poisson"}
 SETTING: dict[str, Any] = {"unit": "record", "observer": "server"}
 
 
+@remembered
 def solved(**fields: Any) -> Calibration:
     return CALIBRATOR.solve(GaussianProblem(**SETTING | fields))
 

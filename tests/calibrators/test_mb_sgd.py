@@ -20,6 +20,7 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.members import contribution_norm, members_of, spec_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
+from tests.answers import codes, remembered
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "lowy.json"
 BASE: dict[str, Any] = {
@@ -39,13 +40,10 @@ BASE: dict[str, Any] = {
 }
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     fields = {**BASE, **changes}
     return CALIBRATOR.solve(MbSgdProblem(**{name: value for name, value in fields.items() if value is not None}))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,10 @@ from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.mb_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mb_sgd.members import members_of, spec_of
 from epsilond.calibrators.mb_sgd.problem import MbSgdProblem, Run
+from tests.answers import codes, remembered
+from tests.oracles.golden import cases
 
-CASES = json.loads((Path(__file__).parents[1] / "golden" / "lowy.json").read_text(encoding="utf-8"))["cases"]
+CASES = cases("lowy")
 BASE: dict[str, Any] = {
     "epsilon": 1.0,
     "delta": 1e-5,
@@ -48,12 +49,9 @@ def problem_of(**changes: Any) -> MbSgdProblem:
     return MbSgdProblem(**{name: value for name, value in fields.items() if value is not None})
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem_of(**changes))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 def test_every_group_is_certified_for_its_own_target() -> None:

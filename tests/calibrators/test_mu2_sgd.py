@@ -18,6 +18,7 @@ from epsilond.accountants.theorems.risk.reshef_levy.certified_bound import certi
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.mu2_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.mu2_sgd.problem import Mu2SgdProblem
+from tests.answers import codes, remembered
 
 BASE: dict[str, Any] = {
     "epsilon": 4.0,
@@ -51,12 +52,9 @@ def problem(**changes: Any) -> Mu2SgdProblem:
     return Mu2SgdProblem(**{name: value for name, value in fields.items() if value is not None})
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(**changes))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out-one", "add-or-remove-one"])

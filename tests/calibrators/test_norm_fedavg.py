@@ -22,6 +22,7 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.norm_fedavg.calibrator import CALIBRATOR
 from epsilond.calibrators.norm_fedavg.problem import NormFedavgProblem
 from epsilond.calibrators.norm_fedavg.training import training_of
+from tests.answers import remembered
 
 BASE: dict[str, Any] = {
     **CALIBRATOR.example,
@@ -38,6 +39,7 @@ def problem(**changes: Any) -> NormFedavgProblem:
 
 
 @functools.cache
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(**changes))
 

@@ -20,6 +20,7 @@ from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.mb_sgd.problem import Run
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.calibrator import CALIBRATOR, run_spec
 from epsilond.calibrators.one_pass_accelerated_mb_sgd.problem import OnePassProblem
+from tests.answers import codes, remembered, risk_of
 
 BASE: dict[str, Any] = {**CALIBRATOR.example, "batch_size": 500}
 
@@ -29,18 +30,9 @@ def problem(**changes: Any) -> OnePassProblem:
     return OnePassProblem(**{name: value for name, value in fields.items() if value is not None})
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(**changes))
-
-
-def risk_of(answer: Calibration) -> float:
-    assert answer.risk is not None
-    assert answer.risk.upper is not None
-    return answer.risk.upper.value
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 @pytest.mark.parametrize(

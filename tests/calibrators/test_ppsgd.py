@@ -16,6 +16,7 @@ from epsilond.accountants.theorems.risk.bietti.sampled_participation import PERS
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+from tests.answers import codes, remembered, risk_of
 
 FULL: dict[str, Any] = {
     "epsilon": 4.0, "delta": 1e-5, "clients": 100, "rounds": 300, "clipping_norm": 1.0, "shared_dimension": 50,
@@ -34,18 +35,9 @@ def problem(base: dict[str, Any] = FULL, **changes: Any) -> PpsgdProblem:
     return PpsgdProblem(**{name: value for name, value in fields.items() if value is not None})
 
 
+@remembered
 def solved(base: dict[str, Any] = FULL, **changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(base, **changes))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
-
-
-def risk_of(answer: Calibration) -> float:
-    assert answer.risk is not None
-    assert answer.risk.upper is not None
-    return answer.risk.upper.value
 
 
 # Privacy ------------------------------------------------------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +15,12 @@ from epsilond.calibrators.answer import Calibration, PrintedReading
 from epsilond.calibrators.projected_sgd.batch_search import Feasible
 from epsilond.calibrators.projected_sgd.calibrator import CALIBRATOR
 from epsilond.calibrators.projected_sgd.problem import ProjectedSgdProblem
+from tests.answers import codes, remembered
 from tests.oracles.contraction import theta
+from tests.oracles.golden import cases_by_id
 from tests.theorems.hidden_states.test_projected_sgd import Instance
 
-GOLDEN = {
-    case["id"]: case
-    for case in json.loads((Path(__file__).parents[1] / "golden" / "contraction.json").read_text())["cases"]
-}
+GOLDEN = cases_by_id("contraction")
 BASE: dict[str, Any] = {
     "epsilon": 0.5,
     "delta": 1e-5,
@@ -47,16 +44,13 @@ def problem(**changes: Any) -> ProjectedSgdProblem:
     return ProjectedSgdProblem(**{name: value for name, value in (BASE | changes).items() if value is not None})
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(**changes))
 
 
 def read(answer: Calibration, name: str, theorem: str = "") -> PrintedReading:
     return next(one for one in answer.readings if one.reading == name and one.theorem.startswith(theorem))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 def log_delta(answer: Calibration, at: float, **changes: Any) -> float:

@@ -15,6 +15,7 @@ from epsilond.accountants.numerics.truncated_laplace import variance
 from epsilond.calibrators.answer import Calibration, as_json
 from epsilond.calibrators.qtdl.calibrator import CALIBRATOR
 from epsilond.calibrators.qtdl.problem import METHODS, QtdlProblem
+from tests.answers import remembered
 from tests.theorems.papers.das.test_truncated_noise import enumerated
 
 SMALL: dict[str, Any] = {
@@ -35,6 +36,7 @@ def problem(**changes: Any) -> QtdlProblem:
     return QtdlProblem(**{name: value for name, value in fields.items() if value is not None})
 
 
+@remembered
 def solved(**changes: Any) -> Calibration:
     return CALIBRATOR.solve(problem(**changes))
 

@@ -20,6 +20,7 @@ from epsilond.calibrators.risk.answer import RiskBoundsAnswer
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS, RiskBounder
 from epsilond.calibrators.risk.parts import RiskFields
 from epsilond.reading import read
+from tests.answers import codes
 
 MINI_BATCH = [bounder for bounder in RISK_BOUNDS if issubclass(bounder.problem, RiskFields)]
 MB_SGD, _, _, SHUFFLED = MINI_BATCH
@@ -30,10 +31,6 @@ each_mini_batch = pytest.mark.parametrize("bounder", MINI_BATCH, ids=lambda one:
 def bounded(bounder: RiskBounder, **changes: Any) -> RiskBoundsAnswer:
     fields = {**bounder.example, **changes}
     return bounder.solve(read(bounder.problem, {name: value for name, value in fields.items() if value is not None}))
-
-
-def codes(answer: RiskBoundsAnswer) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 # Laws ---------------------------------------------------------------------------------------------------------------

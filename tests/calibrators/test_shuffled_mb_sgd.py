@@ -28,6 +28,7 @@ from epsilond.calibrators.shuffled_mb_sgd.schedule import (
 )
 from epsilond.calibrators.shuffled_mb_sgd.search import smallest_noise_in_few_trials
 from epsilond.reading import read
+from tests.answers import codes
 
 
 def problem(**changes: Any) -> ShuffledMbSgdProblem:
@@ -50,10 +51,6 @@ def chosen(asked: list[Run] | None = None, **changes: Any) -> Choice:
             return stand_in(seen, run)
 
     return choose_run(seen, StandIn(CALIBRATOR.family, seen))
-
-
-def codes(answer: Calibration) -> set[str]:
-    return {warning.code for warning in answer.warnings}
 
 
 @pytest.fixture(scope="module")

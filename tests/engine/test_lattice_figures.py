@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,10 +20,9 @@ from epsilond.accountants.errors import BeyondBudget
 from epsilond.accountants.numerics.special import log_difference, log_theta
 from epsilond.accountants.profiles.gaussian import LineMixture, ZeroProfile, gaussian_pair, mixture_pair
 from tests.engine.pairs import poisson, randomized_response, without_replacement
+from tests.oracles.golden import cases_by_id
 
-GOLDEN = {
-    case["id"]: case for case in json.loads((Path(__file__).parents[1] / "golden/accounting.json").read_text())["cases"]
-}
+GOLDEN = cases_by_id("accounting")
 
 
 def ends(profile: Profile | Pair, epsilon: float) -> tuple[float, float]:

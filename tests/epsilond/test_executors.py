@@ -27,24 +27,9 @@ from epsilond.executors import ClusterError, dask_executor, run_batch, run_in_or
 from epsilond.extras import MissingExtra
 from epsilond.witness.one_thread import one_thread
 from tests.clusters import PATIENCE, cluster, double, double_and_die, hold, refuse
+from tests.epsilond.test_simulate import AUDIT
+from tests.epsilond.test_simulate import REQUEST as RISK
 
-RISK = {
-    "kind": "risk",
-    "run": {"algorithm": "mb-sgd", "rounds": 6, "batch_size": 5, "step_size": 0.5, "noise_std": 0.1},
-    "problem": {"kind": "mean-estimation", "clients": 3, "samples_per_client": 30, "dimension": 2},
-    "repetitions": 4,
-    "points": 3,
-}
-AUDIT = {
-    "kind": "audit",
-    "spec": {"kind": "gaussian", "noise_multiplier": 1.0},
-    "relation": "add-or-remove-one",
-    "unit": "record",
-    "observer": "released-models",
-    "delta": 1e-3,
-    "samples": 140_000,
-}
-"""Of three blocks."""
 SWEEP = {
     "delta": 1e-5,
     "rounds": 10,

@@ -26,6 +26,7 @@ from epsilond.witness.reports.record import (
     visible,
     without_data,
 )
+from tests.epsilond.test_reporting import setting
 
 GAUSSIAN = next(dict(each.example) for each in CALIBRATORS if each.name == "gaussian")
 ACCOUNT = {
@@ -104,16 +105,6 @@ def both(*changes):
     def change(record):
         for each in changes:
             each(record)
-
-    return change
-
-
-def setting(*path, to):
-    def change(record):
-        *outer, last = path
-        for name in outer:
-            record = record[name]
-        record[last] = to
 
     return change
 

@@ -1,6 +1,5 @@
 """Figures of riskcal are inside our intervals, or differ for a reason that an independent figure confirms."""
 
-import json
 import math
 from pathlib import Path
 
@@ -8,8 +7,9 @@ import pytest
 from scipy import optimize, stats
 
 import epsilond
+from tests.oracles.golden import stored
 
-STORED = json.loads((Path(__file__).parents[1] / "golden/riskcal.json").read_text(encoding="utf-8"))
+STORED = stored("riskcal")
 FIGURES = STORED["figures"]
 SETTING = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -31,9 +29,10 @@ from epsilond.app.settings import unknown_variables
 from tests.engine.pairs import poisson
 from tests.kernel.conftest import NAME
 from tests.oracles.contour import Step, by_contour, one_step, two_steps
+from tests.oracles.golden import cases
 
 DIRECTIONS: tuple[Direction, ...] = ("remove", "add", "replace")
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden/accounting.json").read_text(encoding="utf-8"))["cases"]
+GOLDEN = cases("accounting")
 SMALL = 2.5e-8
 """A width of δ below which the kernel looks no further; where the two go different ways, widths below it may differ."""
 WIDEST = 1e-4

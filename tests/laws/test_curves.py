@@ -22,12 +22,12 @@ each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: samp
 
 @each_sample
 def test_ends_are_ordered_and_never_nan(sample: Sample) -> None:
-    curve = sample.guarantee().curve
+    curve, anew = sample.guarantee().curve, sample.anew().curve
     for epsilon in EPSILONS:
         known, bound = curve.log_delta(epsilon), curve.bound_log_delta(epsilon)
         assert not any(map(math.isnan, (*known, *bound)))
         assert known.lower <= known.upper <= 0.0
-        assert bound.lower <= bound.upper == known.upper == sample.guarantee().curve.upper_log_delta(epsilon)
+        assert bound.lower <= bound.upper == known.upper == anew.upper_log_delta(epsilon)
 
 
 @each_sample

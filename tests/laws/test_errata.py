@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -17,24 +17,15 @@ from epsilond.accountants.theorems.withdrawn import WITHDRAWN
 from scripts.pages.errata import MEANINGS, PAGE, SHOWN, findings, page
 from scripts.pages.markdown import plain
 from scripts.pages.second_grades import SECOND_GRADES
-from tests.documents import ROOT
+from tests.laws.marks import marks
 
 ERRATA = tuple(dict.fromkeys(erratum for theorem in THEOREMS for erratum in theorem.errata))
 ALL = (*ERRATA, *(withdrawal.erratum for withdrawal in WITHDRAWN))
 
 
-def marked_tests() -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the node ID of each test with the mark `erratum`, and the ids in the mark."""
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            marks = node.decorator_list if isinstance(node, ast.FunctionDef) else []
-            for mark in marks:
-                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.erratum":
-                    ids = frozenset(ast.literal_eval(argument) for argument in mark.args)
-                    yield f"{path.relative_to(ROOT)}::{node.name}", ids  # type: ignore[attr-defined]
-
-
-MARKED: Mapping[str, frozenset[str]] = dict(marked_tests())
+MARKED: Mapping[str, frozenset[str]] = {
+    node: frozenset(ast.literal_eval(argument) for argument in mark.args) for node, mark, _ in marks("erratum")
+}
 
 
 @pytest.mark.parametrize("erratum", ALL, ids=lambda erratum: f"{erratum.id} {erratum.place}")

@@ -9,21 +9,18 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from epsilond.accountants.theorem import Theorem
 from epsilond.accountants.theorems import THEOREMS
+from tests.laws.marks import ROOT, marks
 from tests.perturbed import HEADING
-
-ROOT = Path(__file__).parents[2]
 
 
 def comparisons() -> Iterator[tuple[str, str]]:
     """Id of a theorem, and the test that says it compares it."""
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        body = ast.parse(path.read_text(encoding="utf-8")).body
+    for test, mark, body in marks("compares"):
         tables = {
             node.target.id: [ast.literal_eval(key) for key in node.value.keys if key]
             for node in body
@@ -32,13 +29,8 @@ def comparisons() -> Iterator[tuple[str, str]]:
             and isinstance(node.value, ast.Dict)
             if all(isinstance(key, ast.Constant) for key in node.value.keys)
         }
-        for node in body:
-            if not isinstance(node, ast.FunctionDef):
-                continue
-            for mark in node.decorator_list:
-                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.compares":
-                    for theorem in named(mark, tables):
-                        yield theorem, f"{path.relative_to(ROOT)}::{node.name}"
+        for theorem in named(mark, tables):
+            yield theorem, test
 
 
 def named(mark: ast.Call, tables: dict[str, list[str]]) -> Iterator[str]:
@@ -65,18 +57,8 @@ def test_only_registered_formulas_are_said_to_be_compared() -> None:
 
 def test_a_formula_that_is_off_by_a_millionth_is_noticed() -> None:
     nodes = sorted({node for _, node in comparisons()})
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "tests.perturbed",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:cacheprovider",
-    ]
+    plugins = ("-p", "tests.perturbed", "-p", "no:xdist", "-p", "no:cacheprovider")
+    command = [sys.executable, "-m", "pytest", "-q", *plugins]
     ran = subprocess.run([*command, *nodes], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
     assert f"{HEADING} \n" in ran.stdout, ran.stdout.rpartition(HEADING)[2]

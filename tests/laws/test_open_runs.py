@@ -14,6 +14,7 @@ from epsilond.calibrators.frontier import PREDICTION_ERROR
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 from epsilond.calibrators.run_lattice import BATCH_RATIO, ROUNDS_RATIO, lattice
 from epsilond.reading import read
+from tests.answers import risk_of
 
 CHOOSING = {one.name: one for one in CALIBRATORS if "within" in {field.name for field in fields(one.problem)}}
 SMALL: dict[str, dict[str, Any]] = {
@@ -41,12 +42,6 @@ def solved(name: str, **changes: Any) -> Calibration:
     return _solved(name, frozenset(changes.items()))
 
 
-def bound(answer: Calibration) -> float:
-    assert answer.risk is not None
-    assert answer.risk.upper is not None
-    return answer.risk.upper.value
-
-
 def size(answer: Calibration) -> tuple[int, int]:
     return answer.parameters.rounds, answer.parameters.batch_size
 
@@ -61,7 +56,7 @@ def all_bounds(name: str) -> dict[tuple[int, int], float]:
     """Every run of the lattice with its bound, by asking for it."""
     n, gradients = body_of(name)["samples_per_client"], budget_of(name)
     return {
-        (rounds, batch): bound(solved(name, rounds=rounds, batch_size=batch))
+        (rounds, batch): risk_of(solved(name, rounds=rounds, batch_size=batch))
         for rounds in lattice(gradients, ROUNDS_RATIO)
         for batch in lattice(min(n, gradients // rounds), BATCH_RATIO)
     }
@@ -76,7 +71,7 @@ def test_these_calibrators_choose() -> None:
 def test_the_answer_is_the_smallest_run_that_is_good_enough(name: str, within: float) -> None:
     answer, bounds = solved(name, within=within), all_bounds(name)
     best = min(bounds.values())
-    assert bound(answer) == bounds[size(answer)] <= (1 + within) * (1 + PREDICTION_ERROR) * best
+    assert risk_of(answer) == bounds[size(answer)] <= (1 + within) * (1 + PREDICTION_ERROR) * best
     assert all(value > (1 + within) * best for run, value in bounds.items() if run < size(answer))
 
 
@@ -99,8 +94,8 @@ def test_what_is_given_stays_and_the_rest_follows_the_rule(name: str) -> None:
         (by_rounds, solved(name, rounds=rounds, within=0.0), {run: bounds[run] for run in bounds if run[0] == rounds}),
         (by_batch, solved(name, batch_size=batch, within=0.0), {run: bounds[run] for run in bounds if run[1] == batch}),
     ):
-        limit = 1.1 * min(*alike.values(), bound(best))
-        assert bound(answer) <= limit * (1 + PREDICTION_ERROR)
+        limit = 1.1 * min(*alike.values(), risk_of(best))
+        assert risk_of(answer) <= limit * (1 + PREDICTION_ERROR)
         assert all(value > limit for run, value in alike.items() if run < size(answer))
 
 
@@ -112,7 +107,7 @@ def test_budgets_bind(name: str) -> None:
     less = solved(name, within=0.0, communication_budget=half)
     assert less.communication is not None
     assert less.communication.total_bits <= half
-    assert bound(less) >= bound(whole)
+    assert risk_of(less) >= risk_of(whole)
     few = solved(name, max_gradients=60)
     assert few.parameters.rounds * few.parameters.batch_size <= 60
 

@@ -150,11 +150,7 @@ def integers(spec: Any, relation: str) -> Iterator[Instance]:
         known = cache(lambda centre: _clamped(centre, levels, -3, 4 * _APART + reach + 3))
         return lambda batch: known(value(batch))
 
-    yield Instance("sum", noisy(lambda batch: reach * plus(batch)))
-    yield Instance("parity", noisy(lambda batch: reach * (len(batch) % 2)))
-    if relation != "add-or-remove-one":
-        yield Instance("count and sum", noisy(lambda batch: _APART * len(batch) + reach * plus(batch)))
-        yield Instance("first and sum", noisy(lambda batch: _APART * _first(batch) + reach * plus(batch)), ORDERED)
+    yield from _sums(noisy, reach, relation)
 
 
 def _digits(value: Any) -> Fraction:
@@ -195,6 +191,11 @@ def symmetric_integers(spec: Any, relation: str) -> Iterator[Instance]:
     def noisy(value: Callable[[Batch], int]) -> Mechanism:
         return lambda batch: noise(value(batch), scale, -4, 4 * _APART + reach + 4)
 
+    yield from _sums(noisy, reach, relation)
+
+
+def _sums(noisy: Callable[[Callable[[Batch], int]], Mechanism], reach: int, relation: str) -> Iterator[Instance]:
+    """Sums with noise, and sums beside a count or an order."""
     yield Instance("sum", noisy(lambda batch: reach * plus(batch)))
     yield Instance("parity", noisy(lambda batch: reach * (len(batch) % 2)))
     if relation != "add-or-remove-one":

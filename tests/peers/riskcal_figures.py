@@ -51,131 +51,61 @@ def find_true_positive_rate(distribution: Any, alpha: float) -> float:
     return max(search(distribution._pmf_remove), search(distribution._pmf_add))
 
 
+def figure(function: str, value: float, *, also: dict[str, float] | None = None, **given: Any) -> dict[str, Any]:
+    """Return the row of a figure: its function, what the function was given, its value, and related figures."""
+    return {"function": function, **given, "value": float(value), **(also or {})}
+
+
 def figures_of_distributions() -> list[dict[str, Any]]:
     """Return riskcal's figures of privacy loss distributions, with those of a coarser grid and of the dual formula."""
     usual, coarse = distribution_of(**RUN), distribution_of(**RUN, step=1e-3)
     batch = distribution_of(**ONE_BATCH)
-    rows = [
-        {
-            "function": "get_beta_from_pld",
-            "run": RUN,
-            "alpha": alpha,
-            "value": analysis.get_beta_from_pld(usual, alpha=alpha),
-            "with_coarser_grid": analysis.get_beta_from_pld(coarse, alpha=alpha),
-            "by_dual_formula": 1.0 - find_true_positive_rate(usual, alpha),
-        }
-        for alpha in RATES
-    ]
-    rows.append(
-        {
-            "function": "get_advantage_from_pld",
-            "run": RUN,
-            "value": float(analysis.get_advantage_from_pld(usual)),
-            "with_coarser_grid": float(analysis.get_advantage_from_pld(coarse)),
-        }
-    )
-    rows.extend(
-        {
-            "function": "get_bayes_risk_from_pld",
-            "run": RUN,
-            "prior": prior,
-            "value": float(analysis.get_bayes_risk_from_pld(usual, prior)),
-            "with_coarser_grid": float(analysis.get_bayes_risk_from_pld(coarse, prior)),
-        }
-        for prior in PRIORS
-    )
-    rows.extend(
-        {
-            "function": "get_beta_from_pld",
-            "run": ONE_BATCH,
-            "alpha": alpha,
-            "value": analysis.get_beta_from_pld(batch, alpha=alpha),
-        }
-        for alpha in (0.1, 0.2, 0.3)
-    )
-    rows.append(
-        {
-            "function": "get_beta_from_plrvs",
-            "run": ONE_BATCH,
-            "alpha": 0.1,
-            "value": analysis.get_beta_from_plrvs(analysis.pld_to_plrvs(batch), alpha=0.1),
-        }
-    )
-    return rows
+    rows = []
+    for alpha in RATES:
+        value, also = (analysis.get_beta_from_pld(each, alpha=alpha) for each in (usual, coarse))
+        related = {"with_coarser_grid": also, "by_dual_formula": 1.0 - find_true_positive_rate(usual, alpha)}
+        rows.append(figure("get_beta_from_pld", value, also=related, run=RUN, alpha=alpha))
+    value, also = (float(analysis.get_advantage_from_pld(each)) for each in (usual, coarse))
+    rows.append(figure("get_advantage_from_pld", value, also={"with_coarser_grid": also}, run=RUN))
+    for prior in PRIORS:
+        value, also = (float(analysis.get_bayes_risk_from_pld(each, prior)) for each in (usual, coarse))
+        rows.append(figure("get_bayes_risk_from_pld", value, also={"with_coarser_grid": also}, run=RUN, prior=prior))
+    for alpha in (0.1, 0.2, 0.3):
+        value = analysis.get_beta_from_pld(batch, alpha=alpha)
+        rows.append(figure("get_beta_from_pld", value, run=ONE_BATCH, alpha=alpha))
+    value = analysis.get_beta_from_plrvs(analysis.pld_to_plrvs(batch), alpha=0.1)
+    return [*rows, figure("get_beta_from_plrvs", value, run=ONE_BATCH, alpha=0.1)]
 
 
 def figures_of_guarantees() -> list[dict[str, Any]]:
     """Return riskcal's figures of μ-GDP, (ε, δ), Rényi divergences and zCDP."""
     epsilon = ALTERNATING_EPSILON
     rate, divergence = 1.0 / (1.0 + math.exp(epsilon)), epsilon * math.tanh(epsilon / 2.0)
-    approximate = {"rho": RHO, "alpha": 0.1}
+    response = {"rho": divergence, "alpha": rate}
+
+    def ask(function: str, **given: Any) -> dict[str, Any]:
+        """Return the figure of a function of `analysis` whose arguments have the names of the row."""
+        return figure(function, getattr(analysis, function)(**given), **given)
+
+    declared, order = {"epsilon": 1.0, "delta": 0.001}, {"epsilon": 1.0, "order": 2.0, "alpha": 0.1}
+    errors = {"delta": 0.001, "alpha": 0.01, "beta": 0.8}
     return [
-        {"function": "get_beta_from_gdp", "mu": 1.0, "alpha": 0.1, "value": analysis.get_beta_from_gdp(1.0, 0.1)},
-        {"function": "get_advantage_from_gdp", "mu": 1.0, "value": analysis.get_advantage_from_gdp(1.0)},
-        {
-            "function": "get_bayes_risk_from_gdp",
-            "mu": 1.0,
-            "prior": 0.3,
-            "value": analysis.get_bayes_risk_from_gdp(1.0, 0.3),
-        },
+        figure("get_beta_from_gdp", analysis.get_beta_from_gdp(1.0, 0.1), mu=1.0, alpha=0.1),
+        figure("get_advantage_from_gdp", analysis.get_advantage_from_gdp(1.0), mu=1.0),
+        figure("get_bayes_risk_from_gdp", analysis.get_bayes_risk_from_gdp(1.0, 0.3), mu=1.0, prior=0.3),
         *(
-            {
-                "function": "get_beta_from_adp",
-                "epsilon": 1.0,
-                "delta": 0.001,
-                "alpha": alpha,
-                "value": analysis.get_beta_from_adp(1.0, 0.001, alpha),
-            }
+            figure("get_beta_from_adp", analysis.get_beta_from_adp(1.0, 0.001, alpha), **declared, alpha=alpha)
             for alpha in (0.1, 0.8)
         ),
-        {
-            "function": "get_advantage_from_adp",
-            "epsilon": 1.0,
-            "delta": 0.001,
-            "value": analysis.get_advantage_from_adp(1.0, 0.001),
-        },
-        {
-            "function": "get_epsilon_from_err_rates",
-            "delta": 0.001,
-            "alpha": 0.01,
-            "beta": 0.8,
-            "value": analysis.get_epsilon_from_err_rates(0.001, 0.01, 0.8),
-        },
-        {
-            "function": "get_beta_from_rdp",
-            "epsilon": 1.0,
-            "order": 2.0,
-            "alpha": 0.1,
-            "value": analysis.get_beta_from_rdp(epsilon=1.0, alpha=0.1, order=2.0),
-        },
-        *(
-            {
-                "function": "get_beta_from_zcdp",
-                "rho": RHO,
-                "alpha": alpha,
-                "value": analysis.get_beta_from_zcdp(rho=RHO, alpha=alpha),
-            }
-            for alpha in (0.1, 0.3)
-        ),
-        {
-            "function": "get_beta_from_zcdp",
-            "randomized_response": epsilon,
-            "rho": divergence,
-            "alpha": rate,
-            "value": analysis.get_beta_from_zcdp(rho=divergence, alpha=rate),
-        },
-        {"function": "get_advantage_from_zcdp", "rho": RHO, "value": analysis.get_advantage_from_zcdp(rho=RHO)},
-        {"function": "get_mu_from_zcdp_approx", "rho": RHO, "value": analysis.get_mu_from_zcdp_approx(RHO)},
-        {
-            "function": "get_beta_from_zcdp_approx",
-            **approximate,
-            "value": analysis.get_beta_from_zcdp_approx(**approximate),
-        },
-        {
-            "function": "get_advantage_from_zcdp_approx",
-            "rho": RHO,
-            "value": analysis.get_advantage_from_zcdp_approx(RHO),
-        },
+        figure("get_advantage_from_adp", analysis.get_advantage_from_adp(1.0, 0.001), **declared),
+        figure("get_epsilon_from_err_rates", analysis.get_epsilon_from_err_rates(0.001, 0.01, 0.8), **errors),
+        ask("get_beta_from_rdp", **order),
+        *(ask("get_beta_from_zcdp", rho=RHO, alpha=alpha) for alpha in (0.1, 0.3)),
+        {"function": "get_beta_from_zcdp", "randomized_response": epsilon} | ask("get_beta_from_zcdp", **response),
+        ask("get_advantage_from_zcdp", rho=RHO),
+        figure("get_mu_from_zcdp_approx", analysis.get_mu_from_zcdp_approx(RHO), rho=RHO),
+        ask("get_beta_from_zcdp_approx", rho=RHO, alpha=0.1),
+        figure("get_advantage_from_zcdp_approx", analysis.get_advantage_from_zcdp_approx(RHO), rho=RHO),
     ]
 
 
@@ -184,41 +114,21 @@ def figures_of_training() -> list[dict[str, Any]]:
     run = (RUN["noise_multiplier"], RUN["rate"], RUN["rounds"])
     accountant = CTDAccountant()
     accountant.history = [(1.5, 0.01, 600), (2.0, 0.02, 300)]
-    parts = [[list(part) for part in accountant.history]]
-    evaluated = calibration.create_dpsgd_evaluator(RUN["rate"], RUN["rounds"], target_alpha=0.1)(
-        RUN["noise_multiplier"]
-    )
-    at_delta = calibration.create_dpsgd_epsilon_evaluator(RUN["rate"], RUN["rounds"], 1e-5)(RUN["noise_multiplier"])
-    black_box = calibration.create_accountant_evaluator(CTDAccountant, RUN["rate"], RUN["rounds"], target_delta=1e-5)
+    parts = [list(part) for part in accountant.history]
+    rounds = (RUN["rate"], RUN["rounds"])
+    evaluated = calibration.create_dpsgd_evaluator(*rounds, target_alpha=0.1)(RUN["noise_multiplier"])
+    at_delta = calibration.create_dpsgd_epsilon_evaluator(*rounds, 1e-5)(RUN["noise_multiplier"])
+    black_box = calibration.create_accountant_evaluator(CTDAccountant, *rounds, target_delta=1e-5)
+    asked = black_box(RUN["noise_multiplier"]).epsilon
     return [
-        {"function": "get_advantage_for_dpsgd", "run": RUN, "value": float(calibration.get_advantage_for_dpsgd(*run))},
-        {
-            "function": "get_beta_for_dpsgd",
-            "run": RUN,
-            "alpha": 0.1,
-            "value": calibration.get_beta_for_dpsgd(*run, alpha=0.1),
-        },
-        {"function": "create_dpsgd_evaluator", "run": RUN, "value": float(evaluated.advantage)},
-        {"function": "create_dpsgd_epsilon_evaluator", "run": RUN, "delta": 1e-5, "value": float(at_delta.epsilon)},
-        {
-            "function": "create_accountant_evaluator",
-            "run": RUN,
-            "delta": 1e-5,
-            "value": float(black_box(RUN["noise_multiplier"]).epsilon),
-        },
-        {
-            "function": "CTDAccountant.get_epsilon",
-            "parts": parts[0],
-            "delta": 1e-5,
-            "value": float(accountant.get_epsilon(delta=1e-5)),
-        },
-        {
-            "function": "CTDAccountant.get_beta",
-            "parts": parts[0],
-            "alpha": 0.1,
-            "value": float(accountant.get_beta(alpha=0.1)),
-        },
-        {"function": "CTDAccountant.get_advantage", "parts": parts[0], "value": float(accountant.get_advantage())},
+        figure("get_advantage_for_dpsgd", calibration.get_advantage_for_dpsgd(*run), run=RUN),
+        figure("get_beta_for_dpsgd", calibration.get_beta_for_dpsgd(*run, alpha=0.1), run=RUN, alpha=0.1),
+        figure("create_dpsgd_evaluator", evaluated.advantage, run=RUN),
+        figure("create_dpsgd_epsilon_evaluator", at_delta.epsilon, run=RUN, delta=1e-5),
+        figure("create_accountant_evaluator", asked, run=RUN, delta=1e-5),
+        figure("CTDAccountant.get_epsilon", accountant.get_epsilon(delta=1e-5), parts=parts, delta=1e-5),
+        figure("CTDAccountant.get_beta", accountant.get_beta(alpha=0.1), parts=parts, alpha=0.1),
+        figure("CTDAccountant.get_advantage", accountant.get_advantage(), parts=parts),
     ]
 
 

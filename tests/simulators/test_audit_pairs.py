@@ -353,42 +353,26 @@ def test_quantized_message(attack: Any) -> None:
     assert spec.distances == (1, 3)
 
 
-NESTED = Subsampled(
-    sampling="without-replacement",
-    batch_size=2,
-    population=6,
-    mechanism=Composed(mechanisms=(Laplace(scale_multiplier=1.0), Approximate(epsilon=1.0, delta=0.1))),
-)
+GAUSSIAN, LAPLACE = Gaussian(noise_multiplier=1.0), Laplace(scale_multiplier=1.0)
+INTEGERS, RESPONSE = DiscreteLaplace(decay_rate=0.2, sensitivity=2), RandomizedResponse(epsilon=1.0, categories=2)
+SHUFFLED: dict[str, Any] = {"observer": "shuffled-server"}
+FIXED, REPEATED = "without-replacement", "with-replacement"
+
+
+def drawn(sampling: Any, mechanism: Any, **batch: Any) -> Subsampled:
+    return Subsampled(sampling=sampling, mechanism=mechanism, **batch)
+
+
+NESTED = drawn(FIXED, Composed(mechanisms=(LAPLACE, Approximate(epsilon=1.0, delta=0.1))), batch_size=2, population=6)
 LAWFUL: tuple[tuple[Any, dict[str, Any]], ...] = (
     (NESTED, {}),
     (Repeated(times=3, mechanism=NESTED), {"attack": "implemented"}),
-    (Shuffled(clients=6, mechanism=Laplace(scale_multiplier=1.0)), {"observer": "shuffled-server"}),
-    (Shuffled(clients=6, mechanism=Approximate(epsilon=1.0, delta=0.2)), {"observer": "shuffled-server"}),
+    (Shuffled(clients=6, mechanism=LAPLACE), SHUFFLED),
+    (Shuffled(clients=6, mechanism=Approximate(epsilon=1.0, delta=0.2)), SHUFFLED),
+    (drawn(FIXED, Shuffled(clients=4, mechanism=GAUSSIAN), batch_size=4, population=9, level="clients"), SHUFFLED),
+    (drawn(REPEATED, INTEGERS, batch_size=9, population=4), {}),
     (
-        Subsampled(
-            sampling="without-replacement",
-            batch_size=4,
-            population=9,
-            level="clients",
-            mechanism=Shuffled(clients=4, mechanism=Gaussian(noise_multiplier=1.0)),
-        ),
-        {"observer": "shuffled-server"},
-    ),
-    (
-        Subsampled(
-            sampling="with-replacement",
-            batch_size=9,
-            population=4,
-            mechanism=DiscreteLaplace(decay_rate=0.2, sensitivity=2),
-        ),
-        {},
-    ),
-    (
-        Subsampled(
-            sampling="poisson",
-            rate=0.5,
-            mechanism=Subsampled(sampling="without-replacement", rate=0.3, mechanism=Gaussian(noise_multiplier=0.5)),
-        ),
+        drawn("poisson", drawn(FIXED, Gaussian(noise_multiplier=0.5), rate=0.3), rate=0.5),
         {"observer": "released-models"},
     ),
 )
@@ -416,49 +400,25 @@ def test_batches_are_of_the_size_said_and_fair() -> None:
     assert agrees(int((poisson.sum(axis=1) == 0).sum()), 0.8**5, 30_000)
 
 
-GAUSSIAN = Gaussian(noise_multiplier=1.0)
+MANY_LEVELS = TruncatedDiscreteLaplace(
+    noise_levels=2**60, decay_rate=0.1, dimension=1, l1_sensitivity=1.0, linf_sensitivity=1.0
+)
+TWICE = {"batch_size": 2, "population": 2}
 
 
 @pytest.mark.parametrize(
     ("spec", "setting", "pointer"),
     [
-        (RandomizedResponse(epsilon=1.0, categories=2), {"relation": "add-or-remove-one"}, "/relation"),
+        (RESPONSE, {"relation": "add-or-remove-one"}, "/relation"),
         (Shuffled(clients=3, mechanism=GAUSSIAN), {"relation": "zero-out-one"}, "/relation"),
-        (
-            Subsampled(sampling="without-replacement", rate=0.5, mechanism=GAUSSIAN),
-            {"relation": "add-or-remove-one"},
-            "/relation",
-        ),
-        (
-            Subsampled(sampling="with-replacement", batch_size=2, population=2, mechanism=GAUSSIAN),
-            {"relation": "add-or-remove-one"},
-            "/relation",
-        ),
-        (
-            Subsampled(
-                sampling="with-replacement",
-                batch_size=2,
-                population=2,
-                mechanism=RandomizedResponse(epsilon=1.0, categories=2),
-            ),
-            {"relation": "replace-one"},
-            "/mechanism/kind",
-        ),
-        (
-            Subsampled(sampling="poisson", rate=0.5, mechanism=DiscreteLaplace(decay_rate=1.0, sensitivity=1)),
-            {"relation": "replace-one"},
-            "/sampling",
-        ),
+        (drawn(FIXED, GAUSSIAN, rate=0.5), {"relation": "add-or-remove-one"}, "/relation"),
+        (drawn(REPEATED, GAUSSIAN, **TWICE), {"relation": "add-or-remove-one"}, "/relation"),
+        (drawn(REPEATED, RESPONSE, **TWICE), {"relation": "replace-one"}, "/mechanism/kind"),
+        (drawn("poisson", INTEGERS, rate=0.5), {"relation": "replace-one"}, "/sampling"),
         (descent(), {"relation": "add-or-remove-one", "observer": "final-model"}, "/relation"),
         (descent(), {"relation": "replace-one"}, "/observer"),
         (Repeated(times=2, mechanism=descent()), {"relation": "replace-one", "observer": "final-model"}, "/kind"),
-        (
-            TruncatedDiscreteLaplace(
-                noise_levels=2**60, decay_rate=0.1, dimension=1, l1_sensitivity=1.0, linf_sensitivity=1.0
-            ),
-            {"relation": "replace-one"},
-            "/noise_levels",
-        ),
+        (MANY_LEVELS, {"relation": "replace-one"}, "/noise_levels"),
     ],
 )
 def test_what_cannot_be_attacked_is_refused(spec: Any, setting: dict[str, Any], pointer: str) -> None:

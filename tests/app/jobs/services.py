@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from epsilond.app.workers.threads import ONE_THREAD
 from tests.app.conftest import PATIENCE, ready
 from tests.app.processes import descendants
 from tests.app.test_service import ROOT
@@ -51,13 +52,14 @@ class Served:
 
 @contextmanager
 def apart(**settings: str | float) -> Iterator[Served]:
-    """The service as `serve` starts it, with one worker and these EPSILOND_ settings."""
+    """The service as the command `serve` starts it, with one worker and these EPSILOND_ settings."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     chosen = {"workers": 1, "spare_workers": 0, "job_wait_seconds": PATIENCE, "log_level": "error"} | settings
     environ = {
         **os.environ,
+        **ONE_THREAD,  # its workers are then forks of it
         **{f"EPSILOND_{name.upper()}": str(value) for name, value in chosen.items()},
         "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
     }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +19,11 @@ from epsilond.accountants.theorems.hidden_states.contraction import (
     FiniteChannel,
 )
 from tests.oracles.contraction import Law, hockey_stick, theta
+from tests.oracles.golden import cases
 from tests.oracles.hockey_stick import gaussian_mixture
 from tests.oracles.hockey_stick import hockey_stick as exact_hockey_stick
 
-CASES = json.loads((Path(__file__).parents[2] / "golden" / "contraction.json").read_text())["cases"]
+CASES = cases("contraction")
 EPSILONS = (0.0, 0.05, 0.7, 2.0)
 
 

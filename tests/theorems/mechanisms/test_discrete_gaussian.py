@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -20,8 +18,9 @@ from epsilond.accountants.profiles.integers import discrete_gaussian
 from epsilond.accountants.profiles.integers.allowed_shifts import ShiftBounds, concentrated_shift, spread_shift
 from epsilond.accountants.profiles.integers.discrete_gaussian import discrete_gaussian_pairs
 from epsilond.accountants.specs import Composed, DiscreteGaussian, Gaussian, Repeated, Subsampled
+from tests.oracles.golden import stored
 
-GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "integer_noise.json").read_text(encoding="utf-8"))
+GOLDEN = stored("integer_noise")
 SETTING: Any = {"relation": "add-or-remove-one", "observer": "released-models"}
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import random
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -33,8 +31,9 @@ from epsilond.accountants.specs import (
 )
 from epsilond.accountants.specs.selection.two_candidates import log_ratio
 from tests.oracles.enclosure import encloses
+from tests.oracles.golden import stored
 
-GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "selection.json").read_text(encoding="utf-8"))
+GOLDEN = stored("selection")
 NOISES: Any = ("laplace", "gumbel", "exponential")
 SETTING: Any = {"relation": "add-or-remove-one", "observer": "released-models"}
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -20,8 +18,9 @@ from epsilond.accountants.profiles.integers.skellam import skellam_pairs
 from epsilond.accountants.profiles.integers.skellam_concentration import skellam_concentration
 from epsilond.accountants.profiles.integers.skellam_table import log_unlisted, skellam_table
 from epsilond.accountants.specs import Gaussian, Repeated, Skellam, Subsampled
+from tests.oracles.golden import stored
 
-GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "integer_noise.json").read_text(encoding="utf-8"))
+GOLDEN = stored("integer_noise")
 SETTING: Any = {"relation": "add-or-remove-one", "observer": "released-models"}
 
 

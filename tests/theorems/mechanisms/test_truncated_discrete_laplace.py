@@ -230,30 +230,20 @@ def test_the_l2_bound_in_high_precision(rounds: int, epsilon: float) -> None:
         assert mpf(outputs["delta"]) >= simple * (1 - mpf(10) ** -12)
 
 
+NORMS = {"l1_sensitivity": 2.0, "linf_sensitivity": 1.0}
+TWO_COORDINATES = {"noise_levels": 4, "decay_rate": math.log(2.0), "dimension": 2, **NORMS}
+
+
 def test_the_formula_of_the_l2_bound_covers_two_rounds_by_enumeration() -> None:
-    fields = {
-        "noise_levels": 4,
-        "decay_rate": math.log(2.0),
-        "dimension": 2,
-        "l1_sensitivity": 2.0,
-        "linf_sensitivity": 1.0,
-    }
     law, moved = truncated_laplace(Fraction(1, 2), 4), truncated_laplace(Fraction(1, 2), 4, 1)
     for gamma in (Fraction(3, 2), Fraction(2), Fraction(9)):
         truth = hockey_stick(joint([law] * 4), joint([moved] * 4), gamma)
-        told = BY_L2.request(**fields, l2_sensitivity=1.5, epsilon=math.log(gamma), rounds=2)
+        told = BY_L2.request(**TWO_COORDINATES, l2_sensitivity=1.5, epsilon=math.log(gamma), rounds=2)
         assert BY_L2.evaluate(told).outputs["delta"] >= float(truth)
 
 
 def test_the_formula_of_the_l2_bound_needs_one() -> None:
-    fields = {
-        "noise_levels": 4,
-        "decay_rate": math.log(2.0),
-        "dimension": 2,
-        "l1_sensitivity": 2.0,
-        "linf_sensitivity": 1.0,
-    }
     with pytest.raises(InvalidInput, match="is required by this bound"):
-        BY_L2.evaluate(BY_L2.request(**fields, epsilon=1.0))
-    none = BY_L2.evaluate(BY_L2.request(**fields, l2_sensitivity=0.5, epsilon=1.0)).outputs
+        BY_L2.evaluate(BY_L2.request(**TWO_COORDINATES, epsilon=1.0))
+    none = BY_L2.evaluate(BY_L2.request(**TWO_COORDINATES, l2_sensitivity=0.5, epsilon=1.0)).outputs
     assert (none["delta"], none["zcdp_rho"]) == (0.0, 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -33,21 +34,24 @@ def allocated(noise: float, steps: int, *, chosen: int = 1, kept: bool = False, 
     return RandomAllocation(steps=steps, times_chosen=chosen, kept=kept, epochs=epochs, mechanism=mechanism)
 
 
+@functools.cache
 def guarantee(spec: Any, relation: Any = "add-or-remove-one", **setting: Any) -> Guarantee:
     setting.setdefault("observer", "released-models")
     return account(spec, relation=relation, **setting).guarantee
 
 
-def directions(shift: float, steps: int, epsilon: float, cells: int = 600) -> list[tuple[float, float]]:
+PAIRS = functools.cache(allocation_pairs)
+
+
+def directions(shift: float, steps: int, epsilon: float) -> list[tuple[float, float]]:
     """The certified bounds on δ, of removing and of adding."""
-    pairs = allocation_pairs(shift, steps, cells)
-    sides = (("forward", "forward"), ("backward", "backward"))
+    pairs = PAIRS(shift, steps, 600)
     return [
         (
             math.exp(getattr(pairs.attained, name).log_delta_bounds(epsilon).lower),
             math.exp(getattr(pairs.upper, name).log_delta_bounds(epsilon).upper),
         )
-        for name, _ in sides
+        for name in ("forward", "backward")
     ]
 
 

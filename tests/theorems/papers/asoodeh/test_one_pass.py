@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +25,9 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, T
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk
 from epsilond.accountants.verdict import Verdict
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
+from tests.oracles.golden import cases
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "contraction.json").read_text())["cases"]
+CASES = cases("contraction")
 FIGURE_2 = {"clients": 100, "participants": 10, "lipschitz": 1.0, "radius": 1.0, "smoothness": 2.0}
 
 

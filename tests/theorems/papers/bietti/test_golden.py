@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,8 +30,9 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.ppsgd.calibrator import CALIBRATOR
 from epsilond.calibrators.ppsgd.family import certify
 from epsilond.calibrators.ppsgd.problem import PpsgdProblem
+from tests.oracles.golden import cases
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "ppsgd.json").read_text(encoding="utf-8"))["cases"]
+CASES = cases("ppsgd")
 RELATIONS: dict[str, Any] = {"replace": "replace-one", "add_remove": "zero-out-one"}
 Given = Mapping[str, Any]
 

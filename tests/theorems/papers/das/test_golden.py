@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from decimal import Decimal, localcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +34,9 @@ from epsilond.accountants.theorems.risk.das import convergence
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.qtdl.problem import QtdlProblem
 from epsilond.calibrators.qtdl.search import least_noise
+from tests.oracles.golden import cases
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "das.json").read_text(encoding="utf-8"))["cases"]
+CASES = cases("das")
 
 
 def close(found: Any, expected: str | int, rel: float = 1e-12) -> None:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import experiments as ours
+from tests.oracles.golden import number, stored
 
-FILE = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())
+FILE = stored("lowy")
 CASES = {case["id"]: case for case in FILE["cases"]}
-
-
-def number(text: object) -> float:
-    return float(Fraction(str(text)))
 
 
 @pytest.mark.compares("lowy.appendix-h.metric")

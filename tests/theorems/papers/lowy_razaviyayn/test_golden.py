@@ -1,10 +1,7 @@
 """Every golden case of the statements that stand in lowy_* (Theorem 2.1 and its lemmas), classical* and conversions."""
 
-import json
 import math
 from collections.abc import Callable
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,13 +43,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     complete_strongly_convex,
 )
 from epsilond.accountants.verdict import Verdict
+from tests.oracles.golden import cases, number
 from tests.theorems.lowy_noise import noise_stds
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-
-
-def number(text: object) -> float:
-    return float(Fraction(str(text)))
+CASES = cases("lowy")
 
 
 def outcome(conditions: tuple[ConditionResult, ...], name: str) -> bool:

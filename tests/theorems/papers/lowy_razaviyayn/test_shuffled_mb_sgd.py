@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -22,10 +20,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_noise import 
     ExplicitNoiseInputs,
 )
 from epsilond.accountants.verdict import Verdict
+from tests.oracles.golden import cases_by_id
 
-CASES = {
-    case["id"]: case for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-}
+CASES = cases_by_id("lowy")
 NAMES = {
     "L": "lipschitz",
     "R": "rounds",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -22,15 +20,10 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.shuffled_round import 
     transferred_log_delta,
 )
 from epsilond.accountants.verdict import Verdict
+from tests.oracles.golden import cases_by_id, number
 from tests.oracles.hockey_stick import gaussian_mixture, hockey_stick
 
-CASES = {
-    case["id"]: case for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-}
-
-
-def number(text: object) -> float:
-    return float(Fraction(str(text)))
+CASES = cases_by_id("lowy")
 
 
 def holds(evaluation: Evaluation, name: str) -> Any:

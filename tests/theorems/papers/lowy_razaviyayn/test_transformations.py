@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +15,9 @@ from epsilond.accountants.specs import Gaussian
 from epsilond.accountants.theorems.papers.lowy_razaviyayn import transformations as ours
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
+from tests.oracles.golden import cases_by_id
 
-CASES = {
-    case["id"]: case for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-}
+CASES = cases_by_id("lowy")
 
 
 def weights(case: dict[str, Any]) -> ours.WeightInputs:

@@ -1,10 +1,8 @@
 """Every golden case of the conversions and of Reshef and Levy's statements."""
 
-import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +16,9 @@ from epsilond.accountants.theorems.conversions.renyi import MIRONOV
 from epsilond.accountants.theorems.papers.reshef_levy import conversions, noise_cancellation, weighted_differences
 from epsilond.accountants.theorems.risk.reshef_levy import certified_bound, trusted_server, untrusted_server, variance
 from epsilond.accountants.verdict import Verdict
+from tests.oracles.golden import cases
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "reshef.json").read_text())["cases"]
+CASES = cases("reshef")
 RELATIONS: dict[str, Relation] = {"replace": "replace-one", "add_remove": "add-or-remove-one"}
 NAMES = {
     "M": "clients",

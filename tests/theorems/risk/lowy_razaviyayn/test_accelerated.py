@@ -1,10 +1,7 @@
 """Theorems E.1 and 2.4: golden cases, errata, conditions, and both against the explicit bound."""
 
-import json
 import math
 from dataclasses import replace
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,16 +28,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_reused impor
     SmoothReusedInputs,
 )
 from tests.oracles import lowy as oracle
+from tests.oracles.golden import cases_by_id, number
 from tests.theorems.lowy_noise import noise_stds
 
-GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-CASES = {case["id"]: case for case in GOLDEN}
+CASES = cases_by_id("lowy")
 SMOOTH: dict[str, Any] = dict(THEOREM_E_1.examples[0])
 ROUGH: dict[str, Any] = dict(THEOREM_2_4.examples[0])
-
-
-def number(text: object) -> float:
-    return float(Fraction(str(text)))
 
 
 def smooth(**changes: Any) -> SmoothReusedInputs:

@@ -1,10 +1,8 @@
 """The explicit accelerated bound: against sums in 40 digits, against its own best, and against runs of Algorithm 2."""
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,8 +30,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages impor
     LEMMA_E12,
     round_weights,
 )
+from tests.oracles.golden import cases
 
-GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
+GOLDEN = cases("lowy")
 
 
 # The sums -----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,6 @@
 """Algorithm 2: its weights against the minimisation they stand for, and its schedule against an explicit bound."""
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +19,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.accelerated_stages impor
     StagesInputs,
     round_weights,
 )
+from tests.oracles.golden import cases_by_id
 
-GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-CASES = {case["id"]: case for case in GOLDEN}
+CASES = cases_by_id("lowy")
 
 
 FIRST: dict[str, Any] = {"smoothness": 1.0, "strong_convexity": 0.1, "initial_gap": 1.0, "gradient_variance": 0.5}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -23,10 +21,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.inputs impo
     LossScales,
 )
 from epsilond.accountants.verdict import Verdict
+from tests.oracles.golden import cases_by_id
 
-CASES = {
-    case["id"]: case for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-}
+CASES = cases_by_id("lowy")
 THEOREMS: dict[str, Theorem] = {
     "thm31_lower_bound": bounds.LOCAL_POPULATION,
     "thmF3_cdp_sco_lower": bounds.CENTRAL_POPULATION,

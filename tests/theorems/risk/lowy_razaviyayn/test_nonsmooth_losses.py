@@ -1,9 +1,7 @@
 """Theorem 2.2: what it prescribes against 40-digit formulas, its conditions at their edges, errata and golden cases."""
 
-import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,6 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.envelope import (
     envelope_gap,
     envelope_strong_convexity,
 )
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import (
     THEOREM_2_2,
     NonsmoothInputs,
@@ -27,9 +24,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import 
 )
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
-from tests.theorems.lowy_noise import noise_stds
+from tests.oracles.golden import cases
+from tests.theorems.lowy_noise import proved_risk
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
+CASES = cases("lowy")
 INFORMAL = [case for case in CASES if case["function"].startswith("thm22")]
 EXAMPLE: dict[str, Any] = dict(THEOREM_2_2.examples[0])
 LOG_DELTA = math.log(1e-5)
@@ -105,28 +103,11 @@ def test_half_of_545_stands_and_174_and_a_half_is_proved(seed: int) -> None:
     assert found.excess_risk == pytest.approx(272.5 * unit, rel=1e-12)
     printed_unit = printed.terms["unit"]
     assert printed.excess_risk_at_effective_participants == pytest.approx(545.0 * printed_unit, rel=1e-12)
-    (group,) = federation.groups
-    (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
-    assert found.step_size is not None
     assert found.envelope_smoothness is not None
-    risk = excess_risk(
-        ExcessRiskProblem(
-            clients=federation.clients,
-            participants=federation.participation.mean,
-            samples_per_client=group.samples_per_client,
-            batch_size=group.batch_size,
-            dimension=loss["dimension"],
-            lipschitz=loss["lipschitz"],
-            smoothness=found.envelope_smoothness,
-            initial_distance=loss["diameter"],
-        ),
-        noise_std=std,
-        rounds=found.rounds,
-        step_size=found.step_size,
-    )
+    risk = proved_risk(federation, loss, found, smoothness=found.envelope_smoothness)
     gap = envelope_gap(lipschitz=loss["lipschitz"], envelope_smoothness=found.envelope_smoothness)
     assert gap == pytest.approx(0.5 * unit, rel=1e-12)
-    assert risk.total + gap <= 174.5 * unit < found.excess_risk
+    assert risk + gap <= 174.5 * unit < found.excess_risk
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,9 +1,6 @@
 """Theorem 2.3: golden cases, errata, conditions, and its formulas against 40 digits."""
 
-import json
 import math
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,16 +30,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.one_pass_rates import (
     whole_batch,
 )
 from tests.oracles import lowy as oracle
+from tests.oracles.golden import cases, number
 
-CASES = {
-    case["id"]: case
-    for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-    if case["id"].startswith("t23-")
-}
-
-
-def number(text: object) -> float:
-    return float(Fraction(str(text)))
+CASES = {case["id"]: case for case in cases("lowy") if case["id"].startswith("t23-")}
 
 
 def run_of(given: dict[str, Any]) -> OnePassFacts:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lower_bounds.rates impor
 )
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
+from tests.oracles.golden import cases_by_id
 
-CASES = {
-    case["id"]: case for case in json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
-}
+CASES = cases_by_id("lowy")
 ENTRIES = {
     "ldp_iid_convex": "identical_convex",
     "ldp_iid_sc": "identical_strongly_convex",

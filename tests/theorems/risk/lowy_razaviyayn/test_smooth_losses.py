@@ -12,7 +12,6 @@ from epsilond.accountants.federation import Federation
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.noise import xi
 from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import smallest_round_count
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions import DescentRun, informal
-from epsilond.accountants.theorems.risk.lowy_razaviyayn.explicit_bound import ExcessRiskProblem, excess_risk
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.noisy_descent import convex_bound_printed
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance import Variance
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.nonsmooth_losses import THEOREM_2_2, NonsmoothInputs
@@ -24,7 +23,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
     master_inequality,
 )
 from tests.oracles import lowy as oracle
-from tests.theorems.lowy_noise import noise_stds
+from tests.theorems.lowy_noise import noise_stds, proved_risk
 
 EQUAL: dict[str, Any] = {
     "clients": 10, "participants": 10, "samples_per_client": 1000, "batch_size": 100, "epsilon": 1.0,
@@ -95,25 +94,8 @@ def test_what_is_proved_here_replaces_272_by_174(seed: int) -> None:
     """The average of w_1, …, w_R with no stationarity (E-13), with client sampling where not all take part (E-14)."""
     federation, loss = random_instance(seed, everyone=seed % 2 == 0)
     found = complete_convex(DescentRun(federation=federation, **loss))
-    (group,) = federation.groups
-    (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
-    assert found.step_size is not None
-    risk = excess_risk(
-        ExcessRiskProblem(
-            clients=federation.clients,
-            participants=federation.participation.mean,
-            samples_per_client=group.samples_per_client,
-            batch_size=group.batch_size,
-            dimension=loss["dimension"],
-            lipschitz=loss["lipschitz"],
-            smoothness=loss["smoothness"],
-            initial_distance=loss["diameter"],
-        ),
-        noise_std=std,
-        rounds=found.rounds,
-        step_size=found.step_size,
-    )
-    assert risk.total <= 174.0 * found.terms["unit"] < found.excess_risk
+    risk = proved_risk(federation, loss, found)
+    assert risk <= 174.0 * found.terms["unit"] < found.excess_risk
 
 
 @pytest.mark.erratum("E-06")
@@ -197,26 +179,8 @@ def test_the_strongly_convex_bound_covers_ours(seed: int) -> None:
     federation, loss = random_instance(seed, everyone=True)
     mu = loss["smoothness"] * float(np.random.default_rng(seed).random())
     found = complete_strongly_convex(DescentRun(federation=federation, strong_convexity=mu, **loss))
-    (group,) = federation.groups
-    (std,) = noise_stds(federation, lipschitz=loss["lipschitz"], rounds=found.rounds)
-    assert found.step_size is not None
-    risk = excess_risk(
-        ExcessRiskProblem(
-            clients=federation.clients,
-            participants=federation.participation.mean,
-            samples_per_client=group.samples_per_client,
-            batch_size=group.batch_size,
-            dimension=loss["dimension"],
-            lipschitz=loss["lipschitz"],
-            smoothness=loss["smoothness"],
-            strong_convexity=mu,
-            initial_distance=loss["diameter"],
-        ),
-        noise_std=std,
-        rounds=found.rounds,
-        step_size=found.step_size,
-    )
-    assert risk.total <= found.terms["empirical"] + found.terms["stability"]
+    risk = proved_risk(federation, loss, found, strong_convexity=mu)
+    assert risk <= found.terms["empirical"] + found.terms["stability"]
 
 
 def test_client_sampling_needs_more_rounds() -> None:

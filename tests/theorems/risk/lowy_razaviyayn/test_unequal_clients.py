@@ -1,10 +1,8 @@
 """The bound for clients that differ and for the envelope: exact enumeration, simulated runs, grids, reductions."""
 
-import json
 import math
 from dataclasses import replace
 from itertools import combinations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +25,9 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_clients import (
 from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import UnequalProblem
 from epsilond.accountants.verdict import Verdict
 from tests.oracles import lowy as oracle
+from tests.oracles.golden import cases
 
-CASES = json.loads((Path(__file__).parents[3] / "golden" / "lowy.json").read_text())["cases"]
+CASES = cases("lowy")
 GROUPS = (
     ClientGroup(clients=4, samples_per_client=3, batch_size=2, lipschitz=1.0),
     ClientGroup(clients=2, samples_per_client=10, batch_size=5, lipschitz=2.0),
