@@ -39,6 +39,9 @@ def _count_set_bits(words: Words) -> Integers:
     """Count the set bits of each word: sums of 2, 4 and 8 bits in parallel, then the sum of the eight octets.
 
     Source: Warren, Hacker's Delight, Figure 5-2.
+
+    Args:
+        words: random words of 64 bits.
     """
     pairs = words - ((words >> np.uint64(1)) & np.uint64(0x5555555555555555))
     nibbles = (pairs & np.uint64(0x3333333333333333)) + ((pairs >> np.uint64(2)) & np.uint64(0x3333333333333333))

@@ -151,10 +151,10 @@ def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
     for cell in cells:
         if cell.claimed_epsilon is not None and cell.epsilon is not None:
             certified.setdefault(cell.claimed_epsilon, []).append(cell.epsilon)
-    return {
-        claimed: Ends(lower=max(ends.lower for ends in bounds), upper=max(ends.upper for ends in bounds))
-        for claimed, bounds in sorted(certified.items())
-    }
+    largest = {}
+    for claimed, bounds in sorted(certified.items()):
+        largest[claimed] = Ends(lower=max(ends.lower for ends in bounds), upper=max(ends.upper for ends in bounds))
+    return largest
 
 
 def _claim_list(bounds: Mapping[float, float], rounding: str) -> str:

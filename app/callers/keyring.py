@@ -166,8 +166,12 @@ KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 def _signature(path: Path) -> Signature | None:
     """Return inode, size and times of a file, by which a change is noticed.
 
+    Args:
+        path: path of the file.
+
     Returns:
-        None if the file cannot be accessed, or changed so recently that the next change may have the same times.
+        The signature. None if the file cannot be accessed, or changed so recently that the next change may have the
+        same times.
     """
     try:
         status = path.stat()

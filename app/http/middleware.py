@@ -189,9 +189,6 @@ def takes_gzip(headers: Mapping[str, str]) -> bool:
 
     The client accepts it if the header lists `gzip` with a weight `q` above zero. If `gzip` is not listed, the weight
     of `*` decides.
-
-    Args:
-        headers: headers of the request. Only the first `OFFERS` characters of Accept-Encoding are read.
     """
     offers = headers.get("accept-encoding", "")
     if len(offers) > OFFERS:

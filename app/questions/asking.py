@@ -280,17 +280,10 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
 
 
 def _cached_outcome(request: Request, question: Question) -> Outcome | None:
-    """Return the cached outcome of a question, and remember that this caller has posed the question.
+    """Return the cached outcome of a question, or None if there is none; remember that this caller posed it.
 
     The record of the request says "hit" only if this caller has posed the question before. Otherwise callers of one
     owner would learn of each other's questions.
-
-    Args:
-        request: the HTTP request; the use of the cache is noted in its record.
-        question: the question, whose parts count as posed, too.
-
-    Returns:
-        The outcome; None if the cache does not have it.
     """
     caller = caller_of(request)
     compute = COMPUTE.of(request)

@@ -97,6 +97,9 @@ class Compute:
 
         If no party is left, a computation with parts is stopped. Any other computation is abandoned: the pool decides
         whether it may still finish.
+
+        Args:
+            shared: the computation.
         """
         shared.waiting -= 1
         if shared.waiting or shared.done.is_set():
@@ -112,6 +115,9 @@ class Compute:
 
         The same happens to its parts, except those that other requests or jobs wait for. A running computation goes on
         if the pool of workers has room in the background. Otherwise it may start again as a job.
+
+        Args:
+            shared: the computation.
         """
         if shared.lane == "job":
             return

@@ -87,6 +87,9 @@ def body_type(theorem: Theorem) -> type:
 
     Its fields are `inputs`, of the theorem's own class, and `reading`: the version of the formula, one of the versions
     that the theorem has, by default "printed".
+
+    Args:
+        theorem: a theorem with a formula.
     """
     readings: object = getitem(Literal, theorem.readings)
     members = {

@@ -320,11 +320,6 @@ class Pool:
         """End the task of a worker with its outcome and its CPU seconds, and reuse the worker.
 
         A worker with lowered priority is killed instead, because a process cannot raise its priority again.
-
-        Args:
-            process: the worker, which has finished its task.
-            outcome: result or error of the task.
-            cpu_seconds: CPU time of the task.
         """
         task = process.task
         if process.killed or task is None:

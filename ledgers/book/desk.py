@@ -169,10 +169,6 @@ class Desk:
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
         """Return the stored answer to the same request of this caller with this key; None if there is none.
 
-        Args:
-            connection: connection to read on.
-            key: idempotency key of the request, with its caller and the fingerprint of its content.
-
         Raises:
             KeyReused: the key came with another request.
         """
@@ -227,10 +223,6 @@ class Desk:
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
         """Check that the rows of ledgers agree with their newest log entries.
-
-        Args:
-            connection: connection on which the ledgers were read.
-            states: rows and state of each ledger, by its id.
 
         Raises:
             NotReconciled: the rows of a ledger differ from its newest entry. The error names the first such ledger.
@@ -312,10 +304,6 @@ class Desk:
 def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
     """Return the state of a ledger from its rows and its reservations.
 
-    Args:
-        row: rows of the ledger.
-        held: its reservations.
-
     Raises:
         NotReconciled: the rows are not valid, so that they were changed outside the service.
     """
@@ -362,19 +350,13 @@ def _answers(
         signing_key: key that signs the head and the receipts.
     """
     checkpoint = checkpoints.sign(checkpoints.of_tree(tree, signing_key.name), signing_key)
-    rows: list[EntryRow] = []  # the entries that need a receipt
-    for move, rows_of_move in zip(moves, rows_by_move, strict=True):
-        if move.answer is None:
-            rows += rows_of_move
+    unanswered = [row for move, rows in zip(moves, rows_by_move, strict=True) if move.answer is None for row in rows]
     # One call for all moves verifies the checkpoint only once.
-    receipts = make_all(tree, [(row.seq, entry(row)) for row in rows], checkpoint, signing_key)
-    receipt_of = {row.seq: receipt.record for row, receipt in zip(rows, receipts, strict=True)}
+    receipts = make_all(tree, [(row.seq, entry(row)) for row in unanswered], checkpoint, signing_key)
+    receipt_of = {row.seq: receipt.record for row, receipt in zip(unanswered, receipts, strict=True)}
     answers: list[JsonRecord] = []
-    for move, rows_of_move in zip(moves, rows_by_move, strict=True):
-        if move.answer is None:
-            answers.append({"receipts": [receipt_of[row.seq] for row in rows_of_move]})
-        else:
-            answers.append(move.answer)
+    for move, rows in zip(moves, rows_by_move, strict=True):
+        answers.append({"receipts": [receipt_of[row.seq] for row in rows]} if move.answer is None else move.answer)
     return answers
 
 

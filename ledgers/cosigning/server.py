@@ -94,6 +94,9 @@ class WitnessService:
     def _cosign(self, submission: Submission) -> str:
         """Check a submission, write its head to the disk, and return the signature line of the witness.
 
+        Args:
+            submission: the head in a signed note, with the size of the last cosigned head and a consistency proof.
+
         Raises:
             _Answer: the submission is rejected.
             Malformed: it does not contain a checkpoint.
@@ -114,6 +117,9 @@ class WitnessService:
 
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
         """Return the trusted keys that signed a checkpoint.
+
+        Args:
+            note: the signed note.
 
         Raises:
             _Answer: the log is unknown, or none of its keys signed.
@@ -157,6 +163,9 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
 def _head(note: Note) -> Checkpoint:
     """Return the head of the log (size and Merkle root) in a note.
 
+    Args:
+        note: a signed note.
+
     Raises:
         _Answer: the note states size 0 with a root other than the empty tree's (status 422).
         Malformed: the note does not contain a checkpoint.
@@ -177,7 +186,11 @@ def _lines_of(note: Note, signers: Iterable[PublicKey]) -> list[NoteSignature]:
 
 
 def application(service: WitnessService) -> Starlette:
-    """Return the web application with the two routes of a witness: submit a checkpoint, and read the newest head."""
+    """Return the web application with the two routes of a witness: submit a checkpoint, and read the newest head.
+
+    Args:
+        service: the witness.
+    """
 
     async def add(request: Request) -> Response:
         """Answer a submitted checkpoint."""

@@ -147,6 +147,9 @@ def _values_of(snapshot: Snapshot) -> dict[str, float]:
 
     The age of the newest log entry is left out if the log has no entries. The age of the oldest hold is 0 if nothing is
     held.
+
+    Args:
+        snapshot: figures of all ledgers at one time.
     """
     figures, now = snapshot.figures, time.time()
     values = {

@@ -297,15 +297,7 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Load a ledger, and compute what its answer promises, or take that from the cache. The method blocks.
-
-        Args:
-            tenant: owner of the ledger.
-            identifier: id of the ledger.
-
-        Returns:
-            The ledger's rows, its state, and its promise: the parts of the answer that are slow to compute.
-        """
+        """Return a ledger's rows, its state, and its promise: the slow parts of its answer. The method blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:

@@ -125,6 +125,9 @@ def _check(whole: str) -> None:
 def _parse_signature(line: str) -> NoteSignature:
     """Parse a signature line: a dash, the key's name, and base 64 of the key's id and the signature.
 
+    Args:
+        line: the line, without its end.
+
     Raises:
         Malformed: the line has another form.
     """

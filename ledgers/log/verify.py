@@ -36,7 +36,6 @@ NOT_SHOWN: Final = (
     "That the keys are the service's is for you to know: a bundle with keys of its own would prove nothing.",
 )
 
-
 UNCOMPUTED: Final = "The charges were not computed again: whether they are right is not verified."
 
 
@@ -295,14 +294,7 @@ def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerif
 
 
 def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verification: LogVerification) -> bool:
-    """Return whether a proof shows that a head continues an earlier one; otherwise report it.
-
-    Args:
-        proof: the consistency proof.
-        earlier: head of the size from which the proof starts.
-        later: head of the size at which it ends.
-        verification: receives a finding if the proof does not hold.
-    """
+    """Return whether a proof shows that a head continues an earlier one; otherwise report it to the verification."""
     try:
         proof.verify(earlier.root, later.root)
     except NotVerified as error:
@@ -337,14 +329,8 @@ def _report_cosignatures(
 
 
 def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
-    """Return the signed notes in a bundle and its receipts that contain one of these heads, with the head.
-
-    Args:
-        bundle: the evidence. A note that cannot be read is skipped, because it was reported before.
-        origin: name of the log.
-        heads: heads of the log, each with a size and a root.
-    """
-    texts = [*bundle.checkpoints, *(receipt.checkpoint for receipt in bundle.receipts)]
+    """Return the signed notes in a bundle and its receipts that contain one of these heads, with the head."""
+    texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
     for text in texts:
         with suppress(NotVerified):

@@ -101,6 +101,9 @@ def _needs_declaration(state: LedgerState) -> ConditionViolated:
     """Return the error for an amendment after a commit without the declaration that it is independent of outputs.
 
     The failed condition is: number of committed runs ≤ 0.
+
+    Args:
+        state: the ledger.
     """
     committed = max(_count_committed(state), 1)  # at least one was, even if the state does not show it
     statement = "runs were committed before the plan is amended, which no output may have decided"

@@ -136,6 +136,9 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
 
     A noisy sum without sampling has the rate 1. Sampling with a limited batch, or with several records of a client, is
     not covered by the comparison of rates.
+
+    Args:
+        spec: spec of a mechanism.
     """
     rate = 1.0
     if isinstance(spec, Subsampled):

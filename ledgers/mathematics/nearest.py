@@ -262,10 +262,6 @@ def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
     """Compare the μ² that the job's runs cost one after another with the μ² that is free in a Gaussian slot.
 
-    Args:
-        request: the job.
-        slot: the Gaussian slot.
-
     Returns:
         The quotient cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate. It
         is math.inf if no estimate is available.

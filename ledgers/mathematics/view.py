@@ -88,6 +88,9 @@ class PlanCurve:
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
     """Return upper bounds on ε of the whole plan, without slots, at 10^k times the target's δ for k = −4, …, 2.
 
+    Args:
+        state: the ledger.
+
     Returns:
         The points with δ below 1 and finite ε, in increasing δ. Empty if there is no plan, or if a run was observed to
         differ from the mechanism that was paid for.
@@ -129,6 +132,9 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
     Parts with capacity 0 do not count. Items for whole jobs that a slot paid for do not count either, because all their
     runs are reserved from the beginning. A Rényi slot with several orders counts with the order of the smallest share,
     because the other orders may be overdrawn.
+
+    Args:
+        state: the ledger.
 
     Returns:
         The resource. None if the ledger has none.

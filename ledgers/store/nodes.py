@@ -33,6 +33,9 @@ class StoredNodes:
     def write(self, hashes: Mapping[Node, bytes]) -> None:
         """Store hashes of nodes that are not in the store.
 
+        Args:
+            hashes: hashes by node of the log's Merkle tree.
+
         Raises:
             ValueError: the store has one of the nodes already, or a value does not have 32 bytes. The transaction must
                 then be rolled back.

@@ -221,6 +221,9 @@ def _is_in_place(row: Row[Any]) -> bool:
     The search keys must be those of the data set's and the block's names. A ledger that an organisation opened must
     belong to it. Any organisation may own a ledger that callers without an organisation opened, or that an earlier
     version of the service opened.
+
+    Args:
+        row: id, organisation, names and keys of the ledger.
     """
     prefix = opened_for(NAMELESS)
     of_earlier_version = not row.tenant.startswith(prefix)

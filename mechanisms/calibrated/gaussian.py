@@ -292,6 +292,9 @@ def _gaussian_release(
 def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
     """Return the standard deviation of the noise of each step; None if all steps have the same.
 
+    Args:
+        answer: the answer of a calibrator.
+
     Raises:
         InvalidInput: the kind of the schedule is unknown, or its values do not fit the rounds or `noise_std`.
     """

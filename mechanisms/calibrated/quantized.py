@@ -160,6 +160,9 @@ class QuantizedRelease(Release):
 def quantized_release(answer: Answer) -> QuantizedRelease:
     """Build the release with the grid and the noise of a calibrator's answer.
 
+    Args:
+        answer: the answer of a calibrator.
+
     Raises:
         InvalidInput: the answer has too many levels for the sampler, or states another number of bits per coordinate.
     """
@@ -192,6 +195,9 @@ def _dimension(answer: Answer) -> int | None:
     """Return the number of coordinates of a message: its bits over the bits of a coordinate.
 
     The result is None if the answer has no communication cost.
+
+    Args:
+        answer: the answer of a calibrator.
 
     Raises:
         InvalidInput: the quotient is not a whole number.

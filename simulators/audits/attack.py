@@ -80,7 +80,7 @@ class SplitStatistics:
 
     def count_escapes(self) -> int:
         """Return the number of infinite statistics: outputs that are impossible on the other data set."""
-        return sum(int(np.isinf(sample).sum()) for sample in (*self.choose, *self.count))
+        return int(np.isinf(np.concatenate([*self.choose, *self.count])).sum())
 
 
 Score = Callable[[Floats, Floats], Floats]

@@ -240,6 +240,9 @@ def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
 def result_of(future: Future[T]) -> T:
     """Wait for a part of the work, and return its result.
 
+    Args:
+        future: future of a batch that an executor runs.
+
     Raises:
         ClusterError: the executor lost the part.
         Exception: the error of the work.
@@ -262,6 +265,9 @@ def dask_executor(address: str) -> Iterator[Executor]:
 
     The workers must have the same version of epsilond. Everyone who reaches the scheduler can run code on its workers,
     and the results are unpickled here: use a cluster of your own, on a network of your own.
+
+    Args:
+        address: address of the scheduler.
 
     Raises:
         MissingExtra: distributed is not installed.

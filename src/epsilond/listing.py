@@ -81,6 +81,9 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
 
     A theorem with a formula also has its readings (versions of the statement, such as printed and corrected) and
     examples of inputs.
+
+    Args:
+        theorem: the theorem.
     """
     has_formula = theorem.formula is not None and theorem.inputs is not None
     return TheoremInFull(

@@ -77,7 +77,11 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
 
 
 def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]:
-    """Return log10 δ by ε, in the order of ε, at ε = 0 and at the corners of max_i (1 − β_i − e^ε α_i) above it."""
+    """Return log10 δ by ε, in the order of ε, at ε = 0 and at the corners of max_i (1 − β_i − e^ε α_i) above it.
+
+    Args:
+        points: points (α_i, β_i) of a trade-off function, by increasing α_i.
+    """
     listed = sorted(points)
     corners = {0.0}
     for (alpha, beta), (next_alpha, next_beta) in itertools.pairwise(_lower_hull(listed)):

@@ -75,14 +75,16 @@ class RoundMessages:
         requested = problem.client_groups
         clients = np.asarray([group.clients for group in requested])
         weights = np.asarray([group.weight or 1.0 for group in requested])
+        batch_sizes = [group.batch_size for group in parameters.groups]
+        noise_stds = [group.noise_std for group in parameters.groups]
         return cls(
             rounds=parameters.rounds,
             counts=np.asarray(problem.counts, dtype=np.float64),
             sampling=problem.sampling,
-            batch_sizes=np.repeat([group.batch_size for group in parameters.groups], clients),
+            batch_sizes=np.repeat(batch_sizes, clients),
             bounds=np.repeat([group.lipschitz or problem.lipschitz for group in requested], clients),
             scales=np.repeat(weights * clients.sum() / np.sum(weights * clients), clients),
-            noise_stds=np.repeat([group.noise_std for group in parameters.groups], clients),
+            noise_stds=np.repeat(noise_stds, clients),
         )
 
     def participants(self, session: Session) -> Indices:
@@ -123,6 +125,9 @@ class RoundMessages:
         """Yield the disjoint batches of a run with one pass over the data.
 
         Each client shuffles its records once. In round t its batch has the t-th block of K records.
+
+        Args:
+            session: clients, randomness and log of the run.
         """
         sizes = session.clients.sizes.tolist()
         orders = [session.source.permutations((), n) for n in sizes]

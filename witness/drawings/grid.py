@@ -127,6 +127,9 @@ def _draw_line(line: GridLine) -> Labels:
 
     Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
 
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+
     Returns:
         The labels to write at the right of the line, the measured one first.
     """
@@ -139,7 +142,11 @@ def _draw_line(line: GridLine) -> Labels:
 
 
 def _draw_measured(line: GridLine) -> Labels:
-    """Draw the measured means of the private runs with their confidence bands, and return their label."""
+    """Draw the measured means of the private runs with their confidence bands, and return their label.
+
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+    """
     colour = line.colour or style.MEASURED
     if line.measure is None:
         finals = [cell["final_excess"] for cell in line.cells]
@@ -158,6 +165,9 @@ def _draw_measured(line: GridLine) -> Labels:
 def _draw_bound(line: GridLine) -> Labels:
     """Draw the smallest theorem's bound on the excess risk of each cell, and return its label.
 
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+
     Returns:
         One label; none if no bound is finite, because nothing is drawn then.
     """
@@ -174,6 +184,9 @@ def _draw_comparisons(line: GridLine) -> Labels:
     """Draw the means of the runs that are compared with the private run, and return their labels.
 
     A run without noise is grey. Other runs have the colours of the palette, unless the whole line has a colour.
+
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
     """
     labels: Labels = []
     titles, run_colours = line.answer.get("beside", {}), iter(style.COLOURS[1:])

@@ -33,6 +33,9 @@ def line_drawers(answer: JsonObject) -> Mapping[str, Callable[[GridLine], Labels
 def draw_formulas(line: GridLine) -> Labels:
     """Draw log₁₀ δ of a paper's formula as printed, corrected and certified, with the lower bounds by attacks.
 
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+
     Returns:
         The labels to write at the right of the line.
     """
@@ -53,6 +56,9 @@ def draw_formulas(line: GridLine) -> Labels:
 
 def draw_attacks(line: GridLine) -> Labels:
     """Draw the lower bound on ε by each attack on trained models, with the certified upper bound.
+
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
 
     Returns:
         The labels to write at the right of the line.

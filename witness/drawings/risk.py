@@ -132,7 +132,11 @@ def _series_words(series: JsonObject) -> str:
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title: the algorithm, the privacy of the noise, and the data."""
+    """Return the title: the algorithm, the privacy of the noise, and the data.
+
+    Args:
+        answer: answer of the simulation in its JSON form.
+    """
     guarantee = answer.get("guarantee")
     privacy = "noise as given"
     if guarantee is not None:

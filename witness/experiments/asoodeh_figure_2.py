@@ -154,7 +154,11 @@ def _judge_privacy(points: Sequence[Point]) -> Finding:
 
 
 def _judge_order(points: Sequence[Point]) -> Finding:
-    """Judge whether the printed δ falls as more users take part in a round, and count where the certified δ does."""
+    """Judge whether the printed δ falls as more users take part in a round, and count where the certified δ does.
+
+    Args:
+        points: a cell for each ε and share of users, with log₁₀ of its printed, corrected and certified δ.
+    """
     epsilons = list(dict.fromkeys(cell.place["epsilon"] for cell, _ in points))
     total = len(epsilons)
     falling = sum(_falls(points, epsilon, PRINTED) for epsilon in epsilons)

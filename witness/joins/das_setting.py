@@ -120,6 +120,9 @@ def _conditions(
 def _at_minimiser(problem: AnyProblem) -> tuple[Floats, Floats | None]:
     """Return the clients' gradients at the computed minimiser, and their Hessians if the losses are quadratic.
 
+    Args:
+        problem: the simulated problem.
+
     Returns:
         The gradients, (N, d), and the Hessians, (N, d, d), or None.
     """

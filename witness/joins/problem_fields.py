@@ -60,6 +60,9 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
     within
     √(2 · gap/μ) of the computed one, and the bound is valid for the true one. Otherwise it is valid for the computed
     one.
+
+    Args:
+        problem: the simulated problem, with its domain and its computed minimiser.
     """
     constants = problem.constants
     slack = 0.0

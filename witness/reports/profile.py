@@ -110,13 +110,13 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     upper = [axes.place(band.epsilon, band.upper) for band in bands]
     # Lower bounds may be −∞. They are drawn at the bottom then.
     lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
-    is_marked = target is not None and axes.contains(*target)
+    mark = axes.place(*target) if target is not None and axes.contains(*target) else None
     return Drawing(
-        band=_path([*upper, *reversed(lower)]),
+        band=_path(upper + lower[::-1]),
         upper=_path(upper),
         across=axes.ticks_across(),
         up=axes.ticks_up(),
-        target=axes.place(*target) if target is not None and is_marked else None,
+        target=mark,
     )
 
 

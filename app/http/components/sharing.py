@@ -103,6 +103,9 @@ def _shorten_union(union: Schema) -> Schema:
     Nested unions are flattened, and enumerations of infinite values become references to `Unbounded`. The bounds of a
     number are moved from the alternative to the union, where they constrain only numbers. Alternatives that another
     one includes are removed: an integer next to a number, and `Unbounded` next to any string.
+
+    Args:
+        union: a schema with alternatives, which is not changed.
     """
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
@@ -123,6 +126,9 @@ def _split_bounds(alternative: Schema) -> tuple[Schema, Schema]:
 
     An enumeration of infinite values becomes a reference to `Unbounded`. An alternative that is neither such an
     enumeration nor a plain number, integer or string is returned unchanged, with no bounds.
+
+    Args:
+        alternative: a schema, such as that of a number with its range.
     """
     if set(alternative.get("enum", ())) & INFINITE:
         return UNBOUNDED, {}

@@ -244,13 +244,13 @@ def _notes(alternatives: Iterable[JsonObject]) -> Schema:
     Returns:
         The shared notes. `description` lists the different descriptions; it is absent if there are none.
     """
-    first, *others = alternatives
+    first, *remaining = alternatives
     notes = {
         key: value
         for key, value in first.items()
-        if _is_note(key) and all(key in other and other[key] == value for other in others)
+        if _is_note(key) and all(key in schema and schema[key] == value for schema in remaining)
     }
-    texts = dict.fromkeys(schema["description"] for schema in (first, *others) if "description" in schema)
+    texts = dict.fromkeys(schema["description"] for schema in (first, *remaining) if "description" in schema)
     if len(texts) == 1:
         notes["description"] = next(iter(texts))
     elif texts:

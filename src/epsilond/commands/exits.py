@@ -78,6 +78,9 @@ def _explain_no_certificate(error: NoCertificate) -> Iterator[str]:
 
     They have the failing condition with both sides, the observations of a run, the nearest values that can be
     certified, and the theorems that were tried.
+
+    Args:
+        error: the error, with its condition, the nearest values and the theorems that were tried.
     """
     yield f"not certified ({error.slug}): {error.message}"
     condition = error.condition

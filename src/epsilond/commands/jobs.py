@@ -290,7 +290,11 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
 
 
 def _row(job: JsonObject) -> dict[str, str]:
-    """Return the row of a job in the list."""
+    """Return the row of a job in the list.
+
+    Args:
+        job: the job in its JSON form.
+    """
     progress = job.get("progress", {})
     seconds = progress.get("seconds_spent")
     has_parts = progress.get("of", 1) > 1

@@ -121,6 +121,9 @@ def experiment_of(words: Sequence[str]) -> str | None:
 def folders_of(options: Sequence[str]) -> dict[str, str]:
     """Return the folder of each data set, by name, from options NAME=FOLDER.
 
+    Args:
+        options: texts of the option --data.
+
     Raises:
         InvalidInput: an option has no name or no folder.
     """

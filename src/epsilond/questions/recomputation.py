@@ -140,6 +140,9 @@ def _describe_json(text: str) -> str:
     """Describe a JSON file that a caller gave in place of a report, as the end of a sentence that begins with its name.
 
     The description has the kind of the file, and a hint at the command or the file that the caller needs.
+
+    Args:
+        text: text of the file.
     """
     try:
         body = json.loads(text)

@@ -367,10 +367,6 @@ def _check_steps(*, step_size: float | None, local_step_size: float | None, loca
 def _read_own_start(algorithm: str, values: object) -> Floats | None:
     """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
 
-    Args:
-        algorithm: name of the algorithm.
-        values: an array, or None.
-
     Raises:
         InvalidInput: the algorithm is not ppsgd, or the values are not finite vector.
     """
@@ -386,10 +382,6 @@ def _read_own_start(algorithm: str, values: object) -> Floats | None:
 
 def _read_start(values: object, dimension: int) -> Floats:
     """Return the first model, shape (d,); zeros if it is absent.
-
-    Args:
-        values: an array, or None.
-        dimension: number of coordinates d of the model.
 
     Raises:
         InvalidInput: the values are not finite vector of this dimension.

@@ -199,6 +199,9 @@ class Evidence:
     def load_state_dict(self, state: JsonObject) -> None:
         """Replace the evidence with that of a checkpoint.
 
+        Args:
+            state: value of `state_dict`.
+
         Raises:
             InvalidInput: the state does not come from `state_dict`.
         """

@@ -62,6 +62,9 @@ def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
     """Return the requested error rates of an attacker, divergences, and δ of each direction, by their names.
 
     Each value is an interval that contains the true value. The result is empty if the request asks for none of them.
+
+    Args:
+        answer: the account.
     """
     rows = {
         true_positives(rate.false_positive_rate): outward(rate.true_positive_rate) for rate in answer.trade_off or ()

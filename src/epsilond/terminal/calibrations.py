@@ -85,6 +85,9 @@ def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
 
     A risk without certified noise is an estimate ("about"). A risk is vacuous if it is no better than the bound on the
     risk of the first model. The run with the mark "the answer" is the one that the calibration returns.
+
+    Args:
+        run: the run, at one point of the trade-off between risk and traffic.
     """
     marks = []
     if run.chosen:
@@ -106,6 +109,9 @@ def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
 
     The noise is that of the mean update of a round. "share left" is an upper bound on the excess risk after all rounds,
     divided by clipping norm times diameter.
+
+    Args:
+        runs: runs with different numbers of rounds at the same guarantee.
     """
     rows = [
         {
@@ -154,6 +160,9 @@ def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
 
     "bound" is the value of an upper bound. "order" is the value of the formula up to its hidden constant; a lower bound
     is known only up to that.
+
+    Args:
+        answer: the bounds on the risk.
     """
     for upper in answer.upper:
         yield {
@@ -203,7 +212,11 @@ def sweep(answer: Sweep) -> RenderableType:
 
 
 def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
-    """Return the columns of one calibration of a sweep by their headings; with an error, the others are empty."""
+    """Return the columns of one calibration of a sweep by their headings; with an error, the others are empty.
+
+    Args:
+        entry: the swept value, with its answer or its error.
+    """
     if entry.answer is None:
         return {"noise": "", "ε": "", "log10 δ": "", "risk at most": "", "bits": "", "": str(entry.error)}
     body: JsonObject = as_json(entry.answer)
@@ -226,6 +239,9 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
 
     "of whom" names the protected unit, the neighbouring relation and the observer. "lower end" is the source of the
     lower ends of the intervals. "smallest" is "proved" if a slightly smaller parameter fails the same bound.
+
+    Args:
+        answer: the guarantee.
     """
     target = answer.target
     return pairs(
@@ -261,7 +277,11 @@ def _certified_row(answer: Calibration) -> Mapping[str, str]:
 
 
 def _reading(reading: PrintedReading) -> Mapping[str, str]:
-    """Return the row of a paper's formula, taken literally: its parameters, its claims, and the true ε at these."""
+    """Return the row of a paper's formula, taken literally: its parameters, its claims, and the true ε at these.
+
+    Args:
+        reading: one interpretation of the theorem, with its parameters and the certified ε at these.
+    """
     claims = reading.claims
     failing = [verdict(condition) for condition in reading.conditions if condition.holds != Verdict.YES]
     return {

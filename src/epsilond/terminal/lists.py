@@ -47,6 +47,9 @@ def theorem(entry: Theorem) -> RenderableType:
     """Show statement, source, conditions and errata of a theorem, and the readings of its formula if it has one.
 
     A reading is a version of the formula: as printed, or as corrected.
+
+    Args:
+        entry: the theorem.
     """
     rows: dict[str, object] = {
         "statement": entry.statement,

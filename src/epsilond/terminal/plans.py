@@ -64,6 +64,9 @@ def _price(price: TrustPrice) -> Mapping[str, str]:
     "left" is the remaining share: the bound on the excess risk, divided by the bound at the first model. If "by" is
     "noise", it is a measure of the noise and not a bound. "times the least" (`price`) is this share over the smallest
     of all trust models.
+
+    Args:
+        price: the best bound under one trust model.
     """
     return {
         "trust": price.definition,
@@ -80,6 +83,9 @@ def _choice(choice: PlanChoice) -> Mapping[str, str]:
 
     "left" is the remaining share: the bound on the excess risk, divided by the bound at the first model. Without
     certified noise it is an estimate ("about").
+
+    Args:
+        choice: the number of rounds, with the bound on the risk and the traffic.
     """
     return {
         "rounds": str(choice.rounds),

@@ -224,6 +224,7 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
     return centred @ largest_first[:, :COMPONENTS], images.labels.astype(np.float64)
 
 
+@functools.lru_cache(maxsize=4)
 def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
     """Return the 25 silos of a trial, one for each pair of an even and an odd digit.
 

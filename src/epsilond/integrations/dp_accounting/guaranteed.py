@@ -26,6 +26,9 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
     """Read a mechanism of which only (ξ, ρ)-zCDP is known: Rényi divergence at most ξ + ρ a at every order a.
 
     With ξ = 0 it is ρ-zCDP. With ξ > 0 the divergences at a list of orders are declared, rounded up.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
     """
     rho = placed.number("rho", least=0.0)
     offset = placed.number("xi", least=0.0) if hasattr(placed.event, "xi") else 0.0
@@ -60,6 +63,9 @@ def read_selection(placed: PlacedEvent) -> Parts:
     The number has a truncated negative binomial distribution with the stated mean and shape: geometric for shape 1,
     logarithmic for shape 0, and Poisson for shape ∞. A truncated number of mean 1 is always 1, so that the event is its
     inner event.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
     """
     mean = placed.number("mean", least=1.0)
     shape = placed.number("shape", least=0.0)

@@ -23,6 +23,9 @@ def read_discrete_laplace(placed: PlacedEvent) -> Parts:
     """Read a discrete Laplace mechanism.
 
     The event states a bound on one value. The sensitivity is this bound, or twice the bound for replace-one.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
     """
     bound = placed.count("sensitivity")
     if bound == 0:
@@ -39,6 +42,12 @@ def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
     The event states the sensitivity of the integers in the relation of the account, so that nothing is doubled. Without
     a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/2σ², in every dimension. Canonne, Kamath and
     Steinke (2020) prove this for one coordinate, and Rényi divergences of independent coordinates add up.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec and the number 1 of its runs; empty if the sensitivity is 0, so that nothing is released.
     """
     sensitivity = placed.number("sensitivity", least=0.0)
     if sensitivity == 0.0:
@@ -58,6 +67,9 @@ def read_randomized_response(placed: PlacedEvent) -> Parts:
 
     A client reports its own category with probability 1 − p + p/k, and each of the others with p/k. The ratio of these
     two probabilities is e^ε = 1 + k (1 − p)/p.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
     """
     p = placed.number("noise_parameter", least=0.0, most=1.0)
     categories = placed.count("num_buckets")
@@ -78,6 +90,9 @@ def read_tree(placed: PlacedEvent) -> Parts:
     Gaussian noise is added to each node of some binary trees over the steps. A record contributes to one node on each
     level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms,
     which the first record of that tree attains: its account is exact.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
     """
     if placed.relation != "zero-out-one":
         raise placed.not_covered("is known for the relation zero-out-one alone (REPLACE_SPECIAL)")

@@ -39,7 +39,14 @@ def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
 
 
 def read_truncated_poisson(placed: PlacedEvent) -> Parts:
-    """Read Gaussian noise on a truncated Poisson batch. A limit of the population or more truncates nothing."""
+    """Read Gaussian noise on a truncated Poisson batch. A limit of the population or more truncates nothing.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec and the number 1 of its runs; empty if no record is ever in the batch.
+    """
     population = placed.count("dataset_size")
     largest = placed.count("truncated_batch_size")
     rate = placed.number("sampling_probability", least=0.0, most=1.0)
@@ -59,6 +66,12 @@ def read_mixture(placed: PlacedEvent) -> Parts:
 
     With the shift c at probability q and 0 otherwise, this is the Gaussian mechanism with noise multiplier σ/c on a
     Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec and the number 1 of its runs; empty if no shift above 0 has a positive probability.
 
     Raises:
         NotCovered: the relation is replace-one, of which the event states nothing.
@@ -83,6 +96,9 @@ def read_mixture(placed: PlacedEvent) -> Parts:
 
 def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
     """Return the shifts of the mean by one record, and the probability of each.
+
+    Args:
+        placed: the event, with its place in the composed event that contains it.
 
     Raises:
         InvalidInput: the weights are not probabilities, or a shift is negative.

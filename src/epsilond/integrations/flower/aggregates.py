@@ -67,6 +67,9 @@ class Aggregate:
         """Return the ℓ2 norm of the change of the current model by a reply; NaN if it is not a number.
 
         The difference is computed in buffers that all replies share, because models are large.
+
+        Args:
+            model: arrays of the model in the reply, by name.
         """
         squared_norm = 0.0
         with np.errstate(invalid="ignore", over="ignore"):

@@ -87,6 +87,9 @@ def _view(array: Array) -> NDArray[np.number]:
     """Return a view of an array's bytes without a copy, if they are in numpy's file format with rows in C order.
 
     Otherwise the array is converted by Flower's own `numpy()`, which copies the bytes.
+
+    Args:
+        array: an array of Flower.
     """
     data, dtype, shape = array.data, np.dtype(array.dtype), tuple(array.shape)
     count = math.prod(shape)

@@ -173,6 +173,9 @@ def _state_identity(state: PyTree) -> jax.Array:
     """Return the keys and counters of a noise state; see `state_identity`, which compiles this function.
 
     The result has at most the first `_LEAST` elements of each array of integers.
+
+    Args:
+        state: state of a noise transformation, as nested containers of arrays.
     """
     parts = [jnp.zeros(0, jnp.uint32)]
     for leaf in jax.tree.leaves(state):
@@ -227,10 +230,10 @@ def sampled_update(
             params: parameters of the model.
         """
         result, next_state = transform.update(updates, state, params)
-        values = (sample(updates), sample(result), sample(params))
         state_before = (state_identity(state), state_buffers(state))
         state_after = (state_identity(next_state), state_buffers(next_state))
-        return SampledUpdate(result, next_state, (*values, *state_before, *state_after))
+        recorded = (sample(updates), sample(result), sample(params), *state_before, *state_after)
+        return SampledUpdate(result, next_state, recorded)
 
     return jax.jit(evaluate) if compiled else evaluate
 

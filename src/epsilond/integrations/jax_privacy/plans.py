@@ -213,6 +213,9 @@ def _multiplier(mechanism: Spec) -> float:
 
     An event with `use_zcdp` states ρ = 1/2z² instead of the noise multiplier z.
 
+    Args:
+        mechanism: one release of the plan's event.
+
     Raises:
         InvalidInput: it is another mechanism.
     """

@@ -108,6 +108,9 @@ def _build(kind: str, **fields: object) -> Spec:
 def _cyclic_poisson(run: SampledRun) -> Spec:
     """Read cyclic Poisson sampling: a record takes part in one iteration of a cycle at most.
 
+    Args:
+        run: the sampler, and the mechanism that is run on its batches.
+
     Raises:
         InvalidInput: groups of equal size go with no relation in which records are added or removed.
     """
@@ -164,6 +167,9 @@ def _min_separation(run: SampledRun) -> Spec:
 
     Given the batches that the record could be in, the run is a composition of at most ⌈iterations/b⌉ Gaussian
     mechanisms. These batches do not depend on the record's value, and E_γ is jointly convex.
+
+    Args:
+        run: the sampler, and the mechanism that is run on its batches.
 
     Raises:
         NotCovered: the batches are truncated, so that a record's absence can put another record into its place.

@@ -222,6 +222,9 @@ class ObservedSteps:
 
         An argument with as many rows as two batches of different sizes may contain all records of a batch. Then the
         gradient of one record depends on the others, and clipping does not bound the influence of one record.
+
+        Args:
+            facts: facts about a call of the gradient function.
         """
         if not facts["follows"]:
             self._following_sizes = set()

@@ -84,6 +84,9 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
 def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggregatorState:
     """Return the state of the private aggregator, which has the privacy event, from inside a state of a process.
 
+    Args:
+        state: a state of a learning process, or the state of its aggregator.
+
     Raises:
         InvalidInput: the state contains no such state.
     """

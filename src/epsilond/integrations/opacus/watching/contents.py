@@ -213,6 +213,9 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
     """Yield at most `_TENSORS` dense tensors of nested lists, tuples and mappings.
 
     Of inputs that `torch.func.vmap` maps over records, the underlying tensors with all records are returned.
+
+    Args:
+        batch: nested lists, tuples and mappings; other values are skipped.
     """
     waiting = [batch]  # a stack, so that deep nesting does not exhaust the recursion
     count = 0

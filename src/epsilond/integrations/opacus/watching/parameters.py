@@ -267,6 +267,9 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
     """Return an array of integers over the memory of a tensor on the CPU, without a copy; None for other devices.
 
     The integers are as wide as size and alignment of the memory allow, from 1 to 8 bytes.
+
+    Args:
+        tensor: a tensor of any type.
     """
     if tensor.device.type != "cpu":
         return None
@@ -286,6 +289,9 @@ def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
 
     It is the sum of the tensor's integers, plus the sum of the integers at some positions with random odd weights. Both
     sums are modulo 2^64.
+
+    Args:
+        tensor: a tensor on an accelerator.
     """
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     for width, kind in ((8, torch.int64), (4, torch.int32), (2, torch.int16)):

@@ -109,6 +109,9 @@ def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:
     """Return digests of the shapes and types of parameters, and of their values, in their order.
 
     The digests do not depend on the device or on the layout in memory.
+
+    Args:
+        parameters: parameters of a model, in their order.
     """
     shapes = hashlib.blake2b(digest_size=_BYTES)
     values = hashlib.blake2b(digest_size=_BYTES)

@@ -56,7 +56,11 @@ class SumCheck:
         self._wrapper = self._wrap(optimizer)
 
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
-        """Replace the accumulating method of this optimizer by one that also checks the sum, and return the new one."""
+        """Replace the accumulating method of this optimizer by one that also checks the sum, and return the new one.
+
+        Args:
+            optimizer: the private optimizer.
+        """
         accumulate = getattr(optimizer, self._method)
         # Weak references, so that the optimizer and this check do not keep each other alive.
         check_reference = weakref.ref(self)
@@ -183,7 +187,11 @@ class SumCheck:
         return True
 
     def _has_right_norm(self, optimizer: DPOptimizer) -> bool:
-        """Return whether gradients were clipped to at most the norm that scales the noise; report larger norms."""
+        """Return whether gradients were clipped to at most the norm that scales the noise; report larger norms.
+
+        Args:
+            optimizer: the private optimizer.
+        """
         norm = float(optimizer.max_grad_norm)
         if self.rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
             self._reporter.contradict(
