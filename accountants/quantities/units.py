@@ -24,14 +24,14 @@ UNIT = Quantity(
     ),
 )
 WINDOWED = Quantity(
-    description="the origin of the protected contributions",
+    description="whose contributions are protected: those of one record, or of one client",
     choices=(
         ("record", "The contributions of one record within one window are protected."),
         ("client", "The contributions of one client within one window are protected."),
     ),
 )
 WINDOW = Quantity(
-    description="the length of a window; windows are disjoint, and every contribution is in exactly one",
+    description="length of a window of time. Windows do not overlap, and every contribution is in exactly one of them",
     choices=(("day", "One day."), ("week", "One week."), ("month", "One month.")),
 )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN, Quantity, Tagged, request
+from epsilond.accountants.quantities import Quantity, Tagged, request
+from epsilond.accountants.quantities.mechanisms import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 
-MECHANISM = Quantity(description="the mechanism that is run on every batch")
+MECHANISM = Quantity(description="mechanism that is run on every batch")
 
 
 @request

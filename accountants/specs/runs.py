@@ -11,13 +11,8 @@ from typing_extensions import TypeAliasType
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     DRAWN,
-    EPOCHS,
-    LARGEST_BATCH,
-    LEVEL,
     POPULATION,
     RATE,
-    RECORDS_OF_ONE_CLIENT,
-    REPORT_DIMENSION,
     SAMPLING,
     Clients,
     Level,
@@ -27,14 +22,25 @@ from epsilond.accountants.quantities import (
     Times,
     request,
 )
+from epsilond.accountants.quantities.mechanisms import (
+    EPOCHS,
+    LARGEST_BATCH,
+    LEVEL,
+    RECORDS_OF_ONE_CLIENT,
+    REPORT_DIMENSION,
+)
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
 from epsilond.accountants.specs.random_allocation import RandomAllocation
 from epsilond.accountants.specs.selection.repetitions import Repetitions
 
-MECHANISMS = Quantity(description="the mechanisms in their order; each may depend on the outputs of earlier ones")
-MECHANISM = Quantity(description="the inner mechanism")
+MECHANISMS = Quantity(
+    description="mechanisms that are run one after another, in this order. Each may depend on the outputs of "
+    "earlier ones"
+)
+MECHANISM = Quantity(description="inner mechanism, to which the other fields of this object apply")
+RUN = Quantity(description="description of what was run: one mechanism, or several that are composed")
 REPETITIONS = Quantity(description="distribution of the number of runs of which the best is released")
 MOST_COMPOSED = 10_000
 """Largest number of mechanisms in a list; a longer run of equal mechanisms is `Repeated`."""

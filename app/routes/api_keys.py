@@ -75,7 +75,7 @@ def add(app: FastAPI) -> None:
         operation_id="list_api_keys",
         summary="The API keys, for operators",
         response_model=ApiKeyList,
-        response_description="Names, scopes and dates; never a key or its digest",
+        response_description="The keys' names, scopes and dates, without the keys and without their digests",
         tags=TAGS,
     )
     app.add_api_route(

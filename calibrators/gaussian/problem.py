@@ -41,9 +41,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
     with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
     """
 
-    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = (
-        "noise_multiplier"
-    )
+    solve_for: Annotated[
+        Unknown, Quantity(description="name of the number to compute; the request gives the others")
+    ] = "noise_multiplier"
     sampling: Annotated[Sampling, SAMPLING]
     noise_multiplier: Annotated[float | None, NOISE_MULTIPLIER] = None
     rounds: Annotated[int | None, ROUNDS] = None

@@ -23,11 +23,9 @@ from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
     CLIENT_GROUPS,
-    COMMUNICATION_BUDGET,
     HETEROGENEITY,
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
-    MAX_GRADIENTS,
     PARTICIPANTS,
     PARTICIPATION,
     ROUNDS,
@@ -43,14 +41,14 @@ from epsilond.accountants.quantities import (
     Sampling,
     StrongConvexity,
     TargetedProblem,
-    Within,
     request,
 )
+from epsilond.accountants.quantities.limits import COMMUNICATION_BUDGET, MAX_GRADIENTS, Within
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
 BITS_PER_COORDINATE = 32
-PRINTED_READINGS = Quantity(description="readings of the printed theorem to return")
+PRINTED_READINGS = Quantity(description="interpretations (readings) of the printed theorem to return; all if absent")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,7 +39,7 @@ EQUAL_OPTIMA = Condition("equal-optima", "all clients' losses have the same mini
 class NormFedavgRiskProblem(NormFedavgProblem):
     """A run of norm-fedavg. `noise_std` is that of a message's coordinate, in units of the normalised update."""
 
-    noise_std: Annotated[float | None, noise_quantity("in units of the normalised update")] = None
+    noise_std: Annotated[float | None, noise_quantity("on one message, in units of the normalised update")] = None
 
 
 def given_run(problem: NormFedavgRiskProblem) -> NoisyRun | None:

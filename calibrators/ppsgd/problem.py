@@ -74,27 +74,27 @@ class PpsgdProblem(TargetedProblem):
     lipschitz: Annotated[
         float | None,
         LIPSCHITZ.assume(
-            "value that clipping_norm allows: no message is clipped", lambda p: p.clipping_norm / p.most_added
+            "the largest value at which clipping_norm clips no message", lambda p: p.clipping_norm / p.most_added
         ),
     ] = None
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
     shared_gradient_std: Annotated[
-        float | None, SHARED_GRADIENT_STD.assume("lipschitz, its largest value", lambda p: p.gradient_bound)
+        float | None, SHARED_GRADIENT_STD.assume("the value of lipschitz", lambda p: p.gradient_bound)
     ] = None
     local_gradient_std: Annotated[
         float | None,
         LOCAL_GRADIENT_STD.assume(
-            "shared_gradient_std, as both gradients are one for losses of w + θ_i",
+            "shared_gradient_std. Both are equal for losses of the sum of shared and own part",
             lambda p: p.gradient_bound if p.shared_gradient_std is None else p.shared_gradient_std,
         ),
     ] = None
     shared_gradient_norm: Annotated[
         float | None,
         SHARED_GRADIENT_NORM.assume(
-            "as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its "
-            "optimum",
+            "the smaller one of clipping_norm and lipschitz. It is 0 for losses of the sum of shared and own part, if "
+            "every client's own part is at its optimum",
             lambda p: min(p.clipping_norm, p.gradient_bound),
             when=lambda p: p.rate < 1.0,
         ),
@@ -116,7 +116,8 @@ class PpsgdProblem(TargetedProblem):
         ),
     ]
     readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorems to return")
+        tuple[Reading, ...] | None,
+        Quantity(description="interpretations (readings) of the printed theorems to return; all if absent"),
     ] = None
 
     def check(self) -> None:

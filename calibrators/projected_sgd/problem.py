@@ -90,7 +90,9 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
     """
 
     scale: ClassVar = RATIOS
-    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
+    solve_for: Annotated[
+        Unknown, Quantity(description="name of the number to compute; the request gives the others")
+    ] = "noise_std"
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
     dimension: Dimension
@@ -105,12 +107,15 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
     gradient_bound: Annotated[
         float | None,
-        MEAN_GRADIENT_BOUND.assume("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
+        MEAN_GRADIENT_BOUND.assume("the value of lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
     ] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD.assume("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
+    gradient_std: Annotated[
+        float | None, GRADIENT_STD.assume("the value of lipschitz", lambda p: p.lipschitz), ANY_SCALE
+    ] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed bounds to return")
+        tuple[Reading, ...] | None,
+        Quantity(description="interpretations (readings) of the printed bounds to return; all if absent"),
     ] = None
 
     def check(self) -> None:

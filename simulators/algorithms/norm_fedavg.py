@@ -41,7 +41,12 @@ from epsilond.training.steps.normalised_updates import server_step
 ALGORITHM_NAME = Quantity(description="name of the algorithm")
 GRID = replace(QUANTIZATION_LEVELS, le=MOST_QUANTIZATION_LEVELS)
 LEVELS = replace(NOISE_LEVELS, ge=0, le=MOST_NOISE_LEVELS)
-SERVER_STEP_SIZE = replace(STEP_SIZE, symbol="β", unit="length", description="the server's step, times a unit update")
+SERVER_STEP_SIZE = replace(
+    STEP_SIZE,
+    symbol="β",
+    unit="length",
+    description="step size of the server: it adds the mean of the normalised updates times this factor to the model",
+)
 
 
 @request

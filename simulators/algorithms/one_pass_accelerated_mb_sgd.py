@@ -30,9 +30,9 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 class OnePassAcceleratedMbSgdRun(AcceleratedShape):
     """Algorithm 2, with batch_size · rounds ≤ samples_per_client."""
 
-    algorithm: Annotated[
-        Literal["one-pass-accelerated-mb-sgd"], Quantity(description="accelerated noisy mini-batch SGD in one pass")
-    ] = "one-pass-accelerated-mb-sgd"
+    algorithm: Annotated[Literal["one-pass-accelerated-mb-sgd"], Quantity(description="name of the algorithm")] = (
+        "one-pass-accelerated-mb-sgd"
+    )
 
 
 def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int:

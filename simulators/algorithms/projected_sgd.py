@@ -38,11 +38,12 @@ LEAST_NOISE_STD = replace(
     NOISE_STD,
     gt=None,
     ge=0,
-    description="standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m "
-    "clients carries σ/√m",
+    description="standard deviation per coordinate of the noise that one client adds, in the step where it is smallest",
 )
 NOISE_SHAPE = replace(
-    NOISE_SCHEDULE, description="how the noise changes over the steps, up to a factor; absent: it is constant"
+    NOISE_SCHEDULE,
+    description="shape of the noise over the steps. It is scaled so that its smallest value is noise_std. "
+    "Absent: the noise is constant",
 )
 
 

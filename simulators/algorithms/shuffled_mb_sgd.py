@@ -21,9 +21,7 @@ from epsilond.simulators.problems.kinds import PROBLEMS
 class ShuffledMbSgdRun(MbSgdShape):
     """Algorithm 1, its batches drawn without replacement."""
 
-    algorithm: Annotated[Literal["shuffled-mb-sgd"], Quantity(description="noisy mini-batch SGD with a shuffler")] = (
-        "shuffled-mb-sgd"
-    )
+    algorithm: Annotated[Literal["shuffled-mb-sgd"], Quantity(description="name of the algorithm")] = "shuffled-mb-sgd"
 
 
 def alternatives(run: ShuffledMbSgdRun) -> Mapping[str, ShuffledMbSgdRun]:

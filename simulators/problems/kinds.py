@@ -17,10 +17,15 @@ from epsilond.simulators.problems.losses import LINEAR, LOGISTIC, SQUARED, huber
 from epsilond.simulators.problems.populations import classification, points, regression
 from epsilond.simulators.problems.synthetic import RIDGE, Recipe, Synthetic
 
-TARGET_NOISE = Quantity(ge=0, le=1, description="standard deviation of targets about the model's, before clipping to 1")
-THRESHOLD = Quantity(gt=0, le=1e3, description="residual from which on the loss grows linearly")
+TARGET_NOISE = Quantity(
+    ge=0, le=1, description="standard deviation of the noise in the targets, before they are clipped to [−1, 1]"
+)
+THRESHOLD = Quantity(gt=0, le=1e3, description="absolute value of the residual beyond which the Huber loss is linear")
 SHARPNESS = Quantity(
-    ge=0, le=1e3, description="factor of the model's score in the log-odds of a label; at 0 labels are fair coin flips"
+    ge=0,
+    le=1e3,
+    description="factor a: the log-odds of a label are a times the score of the model that the records follow. "
+    "At 0 labels are fair coin flips",
 )
 
 

@@ -13,7 +13,13 @@ from epsilond.accountants.quantities import Quantity, Tagged, request
 KIND = Quantity(description="distribution of the number of runs")
 MEAN = Quantity(symbol="E[K]", gt=0, le=1e9, description="expected number of runs K")
 MEAN_FROM_ONE = Quantity(symbol="E[K]", ge=1, le=1e9, description="expected number of runs K, which is at least 1")
-SHAPE = Quantity(symbol="η", gt=-1, le=1e3, description="shape; 1 is geometric, 0 logarithmic")
+SHAPE = Quantity(
+    symbol="η",
+    gt=-1,
+    le=1e3,
+    description="shape parameter η of the negative binomial distribution. 1 gives the geometric distribution, "
+    "0 the logarithmic one",
+)
 LARGEST_ODDS = 1e30
 """Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is not normal double."""
 

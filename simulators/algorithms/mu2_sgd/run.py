@@ -18,10 +18,20 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 Server = Literal["trusted", "untrusted"]
 Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd", "gap-differences"]
 
-SERVER = Quantity(description="who adds the noise: each client, or the server. The server then sees every message")
-METHOD = Quantity(description="the algorithm: cancelled-noise, or one with which it is compared at the same privacy")
+SERVER = Quantity(
+    description="who adds the noise. untrusted: each client adds noise to its own messages. trusted: the "
+    "server adds it, and sees every message"
+)
+METHOD = Quantity(
+    description="algorithm that is run: cancelled-noise is DP-μ²-FL. The others are for comparison with the "
+    "same privacy"
+)
 BASE_NOISE_STD = replace(
-    NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
+    NOISE_STD,
+    ge=0,
+    gt=None,
+    description="standard deviation per coordinate of the noise of a client's first report, or of a trusted "
+    "server's noise in a round's mean",
 )
 
 
@@ -34,7 +44,7 @@ class Mu2SgdRun:
     The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
     """
 
-    algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="DP-μ²-FL")] = "mu2-sgd"
+    algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="name of the algorithm")] = "mu2-sgd"
     rounds: Rounds
     participants: Annotated[int | None, PARTICIPANTS] = None
     participation: Annotated[RunParticipation | None, PARTICIPATION] = None

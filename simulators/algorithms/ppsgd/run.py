@@ -36,7 +36,11 @@ from epsilond.simulators.problems.problem import Floats
 
 ClientSampling = Literal["full", "poisson", "without-replacement"]
 
-SHARED_STEP_SIZE = replace(STEP_SIZE, symbol="αη", description="step size of the shared part, α times step_size")
+SHARED_STEP_SIZE = replace(
+    STEP_SIZE,
+    symbol="αη",
+    description="step size of the shared part of the model: α times step_size, for the degree of sharing α",
+)
 
 
 @request
@@ -57,7 +61,7 @@ class PpsgdRun:
     taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
     """
 
-    algorithm: Annotated[Literal["ppsgd"], Quantity(description="PPSGD")] = "ppsgd"
+    algorithm: Annotated[Literal["ppsgd"], Quantity(description="name of the algorithm")] = "ppsgd"
     rounds: Rounds
     sampling: Annotated[ClientSampling, SAMPLING] = "full"
     participation_rate: Annotated[float | None, RATE] = None
