@@ -126,7 +126,8 @@ class MeaningAnswer:
     """The success of the best attacker who has to distinguish two neighbouring data sets."""
 
     advantage: Annotated[
-        Ends, Served("largest advantage of an attacker: its true positive rate minus its false positive rate")
+        Ends,
+        Served("bounds on the largest advantage of an attacker: its true positive rate minus its false positive rate"),
     ]
     true_positive_rates: tuple[TruePositiveRate, ...]
 

@@ -198,7 +198,7 @@ class NumericalAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class ConsideredBound:
-    """A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned."""
+    """A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used."""
 
     theorem: str
     observer: Observer
@@ -222,7 +222,7 @@ class ConsideredBound:
 
 @dataclass(frozen=True, kw_only=True)
 class DerivationStep:
-    """A theorem used, its inputs, and the places in this list of the steps it rests on."""
+    """A step of the proof: a theorem, its inputs, and the indices in this list of the steps that it uses."""
 
     theorem: str
     inputs: Annotated[

@@ -65,7 +65,9 @@ __all__ = [
 
 
 # Privacy ------------------------------------------------------------------------------------------------------------
-NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to a message", "gradient")
+NOISE_STD = in_squares(
+    "σ", "standard deviation per coordinate of the Gaussian noise that is added to a message", "gradient"
+)
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
     symbol="z",

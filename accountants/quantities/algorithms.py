@@ -129,7 +129,7 @@ NOISE_SCHEDULE = Quantity(
     unit="gradient",
     description="standard deviation per coordinate of the noise that one client adds, in each step of the run",
 )
-SCHEDULE_VALUE = Quantity(description="the value at every step", unit="that of the schedule", ge=1e-100, le=1e100)
+SCHEDULE_VALUE = Quantity(description="value at every step", unit="that of the schedule", ge=1e-100, le=1e100)
 SCHEDULE_SCALE = replace(SCHEDULE_VALUE, description="value s at step 1; the value at step t is s/t")
 SCHEDULE_VALUES = Quantity(description="value at each step, in the order of the steps")
 DISTANCE = Quantity(symbol="‖m₁−m₂‖", unit="that of the noise", ge=0, description="distance of two means")
@@ -187,7 +187,7 @@ FAILURE_DELTA = Quantity(
 GROWTH_RATIO = Quantity(
     symbol="ρ",
     gt=1,
-    description="largest norm of a record's gradient, divided by the norm of its client's mean gradient",
+    description="largest ratio of the norm of a record's gradient to the norm of its client's mean gradient",
 )
 MOST_PARTICIPATIONS = count(
     "K",

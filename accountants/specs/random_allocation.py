@@ -22,8 +22,8 @@ class RandomAllocation:
 
     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
     is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-    zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum. The
-    bound then holds for public sets.
+    zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
+    holds if the sets are public.
 
     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
     """

@@ -72,8 +72,8 @@ class Subsampled:
     `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
     again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
     draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
-    the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-    from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
+    the client's records. A draw of records that is not below a draw of clients has two readings too: among the records
+    of one client, or among those of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
     `clients` (docs/decisions/0004-two-level-sampling.md).
     """
 

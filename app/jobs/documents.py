@@ -36,9 +36,11 @@ class JobSummary:
     """A job without its request and its result."""
 
     id: str
-    kind: Annotated[str, Served("kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation")]
+    kind: Annotated[
+        str, Served("kind of the request, such as calibration, sweep, account, risk-bounds, plan or simulation")
+    ]
     name: Annotated[
-        str, Served("subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation")
+        str, Served("subject of the request, such as an algorithm, a kind of spec, a theorem or a kind of simulation")
     ]
     state: Annotated[
         State,
@@ -47,7 +49,9 @@ class JobSummary:
             "before the job ended; post the request again"
         ),
     ]
-    progress: Annotated[Progress | None, Served("progress in steps and seconds; absent if it is unknown")] = None
+    progress: Annotated[
+        Progress | None, Served("progress of the job, in steps and seconds; absent if it is not known")
+    ] = None
     created: Annotated[str, Served("time at which the job was created (RFC 3339, UTC)")]
     started: Annotated[str | None, Served("time at which the first step began; absent while the job is queued")] = None
     ended: Annotated[

@@ -25,7 +25,9 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
 
 MOST_VALUES = 200
-FIELD = Quantity(description="name of the swept field; a value of this field in the body is ignored")
+FIELD = Quantity(
+    description="name of the field that takes different values. A value of this field elsewhere in the body is ignored"
+)
 VALUES = Quantity(description=f"values of the swept field, 1 to {MOST_VALUES}; each is answered separately")
 TRUE_FIGURES = Quantity(
     description="true: where a printed formula prescribes parameters, the certified guarantee there is "

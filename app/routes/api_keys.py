@@ -25,7 +25,7 @@ RETRY = {"Retry-After": "60"}
 Identifier = Annotated[
     str,
     InPath(
-        description="the key's id: the first 12 hexadecimal digits of its SHA-256",
+        description="id of the key: the first 12 hexadecimal digits of its SHA-256",
         pattern=r"^[0-9a-f]{12}$",
         examples=["0123456789ab"],
     ),

@@ -49,7 +49,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         "/v1/algorithms",
         _list_endpoint(calibrators),
         operation_id="list_algorithms",
-        summary="The calibrators",
+        summary="The algorithms that are calibrated",
         response_model=AlgorithmList,
         tags=["calibrations"],
     )

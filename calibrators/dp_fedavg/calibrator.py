@@ -163,9 +163,9 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     name = "dp-fedavg"
     title = "DP-FedAvg: clipped updates of clients, averaged with Gaussian noise"
     summary = (
-        "The least certified noise of a run that protects every client as a whole against all but the server. The "
-        "noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive clipping is "
-        "available, with its split of the noise."
+        "Computes the smallest certified noise of a run that protects every client as a whole, against "
+        "everyone except the server. The noise is given for the sum and for the mean of the updates. "
+        "If rounds are absent, they are chosen. Adaptive clipping is possible."
     )
     problem = DpFedavgProblem
     parameters_type = DpFedavgParameters

@@ -59,9 +59,9 @@ class AdaptiveClipping:
 class DpFedavgProblem(TargetedProblem):
     """The target, the clients, the size of a round, and limits on the run.
 
-    `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
-    chosen within the limits. A bound on the excess risk, for one gradient step a round, needs `lipschitz` and
-    `diameter`.
+    `participants` is the number of participants of a round; for `poisson` the expected number. If it is absent, all
+    clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the excess risk needs
+    `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
     """
 
     checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)

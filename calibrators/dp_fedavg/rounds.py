@@ -77,7 +77,7 @@ class RoundsRun:
             "number of participants is random"
         ),
     ]
-    chosen: Annotated[bool, Served("whether this choice is the run of the answer")] = False
+    chosen: Annotated[bool, Served("whether this is the run that the parameters of the answer describe")] = False
 
 
 @dataclass(frozen=True)

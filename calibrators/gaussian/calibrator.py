@@ -75,7 +75,7 @@ class GaussianParameters:
         ),
     ]
     contribution_norm: Annotated[
-        float, Served(f"always 1, because noise and sensitivity are in units of it: {CONTRIBUTION_NORM.description}")
+        float, Served(f"1, the unit of noise and sensitivity: {CONTRIBUTION_NORM.description}")
     ]
     rounds: Annotated[int, Served("number of runs of the mechanism")]
     rate: Annotated[float | None, Served.like(RATE)] = None
@@ -295,7 +295,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
     name = "gaussian"
     title = "The Gaussian mechanism on random batches"
-    summary = "Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified."
+    summary = "Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others."
     problem = GaussianProblem
     parameters_type = GaussianParameters
     noise_party_known = False

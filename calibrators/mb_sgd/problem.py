@@ -283,4 +283,4 @@ class MiniBatchProblem(PacedProblem):
 
 @request
 class MbSgdProblem(MiniBatchProblem):
-    """The problem of mini-batch algorithms, without further fields."""
+    """The request of mb-sgd: the target, the federation, the learning problem and limits on the run."""

@@ -79,7 +79,10 @@ class ScheduleAnswer:
     ]
     added_by: Annotated[
         Literal["client", "server"],
-        Served("who draws the noise of a round and subtracts the noise of the round before"),
+        Served(
+            "who draws new noise and subtracts the earlier noise: each client at its own reports, or the "
+            "server in each round"
+        ),
     ]
     most_participations: Annotated[
         int,
@@ -100,9 +103,9 @@ class ByConversion:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionAnswer:
-    """Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
+    """Three conversions between (ε, δ) and the parameter μ of Gaussian differential privacy.
 
-    The exact conversion needs the least noise; the last two fields say how much more the others need.
+    The exact conversion needs the least noise. The last two fields say how much more noise the others need.
     """
 
     gaussian_dp_mu: Annotated[

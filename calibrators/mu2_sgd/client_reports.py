@@ -40,7 +40,7 @@ class ClientReport:
         ),
     ]
     clients: Annotated[
-        int, Served("number of clients of this group; for `most` and `average` the number of all clients")
+        int, Served("number of clients that are described; for `most` and `average` the number of all clients")
     ]
     participations: Annotated[int, Served("number of rounds in which each of these clients reports")]
     gaussian_dp_mu: Annotated[

@@ -128,8 +128,8 @@ class Participation:
 class Mu2SgdProblem(TargetedProblem):
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
-    Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-    Absent spreads and optimum_gradient_norm are at their largest, G and L.
+    Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`. With a risk, δ is only the
+    point at which ε is returned.
     """
 
     epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None

@@ -87,8 +87,9 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     name = "norm-fedavg"
     title = "DP-NormFedAvg: normalised, quantised, noisy client updates over rounds"
     summary = (
-        "The least certified noise of a round, with rounds composed exactly, and with step sizes and convergence. The "
-        "printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4)."
+        "Computes the smallest certified noise of a round, with rounds composed exactly, and step "
+        "sizes with a bound on convergence. The printed amplification by client sampling is refuted "
+        "(Das et al., Theorems 2 to 4)."
     )
     problem = NormFedavgProblem
     parameters_type = NormFedavgParameters

@@ -107,8 +107,9 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
 RISK = GivenNoiseRiskPart(
     title="Gradient norm of DP-NormFedAvg",
     summary=(
-        "Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise and step "
-        "ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk."
+        "Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's "
+        "noise and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and "
+        "Theorem 2)."
     ),
     problem=NormFedavgRiskProblem,
     theorems=(EQUATION_39.id, THEOREM_2_UTILITY.id),

@@ -144,7 +144,7 @@ class PlanEntry:
     ]
     why: Annotated[
         tuple[Reason, ...],
-        Served("why the algorithm does not apply; if it applies, the values that the plan assumed for it"),
+        Served("reasons why the algorithm does not apply; if it applies, the assumptions that were made for it"),
     ]
     guarantee: GuaranteeKind
     objective: Annotated[Objective | None, OBJECTIVE] = None

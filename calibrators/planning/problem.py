@@ -82,7 +82,7 @@ RANK_BY = Quantity(
     "risk: the bound on the excess risk. noise: noise_std. signal: noise_to_signal. bits, rounds: "
     "the entry's fields"
 )
-ALGORITHMS = Quantity(description="algorithms to consider, all if absent")
+ALGORITHMS = Quantity(description="names of the algorithms to consider; absent: all")
 CLIENT_SAMPLING = Quantity(
     description="how the participants of a round are drawn if they are fewer than all clients. Absent: poisson "
     "for dp-fedavg, without-replacement for other algorithms"
@@ -111,11 +111,11 @@ class Reach:
 
 @request
 class PlanProblem(NeighbourFields, RiskTargetFields):
-    """The target, the federation and the learning problem, of which each algorithm takes what it needs.
+    """The target, the federation and the learning problem, of which each algorithm uses the fields that it needs.
 
-    Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
-    says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it. Limits on rounds,
-    traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
+    Losses are convex. All algorithms need only the target and the number of clients. An entry that lacks another field
+    says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them. Limits on rounds, traffic and
+    participation restrict this choice. An entry that exceeds a limit is never ranked or recommended.
     """
 
     scale: ClassVar = ANY_SCALE

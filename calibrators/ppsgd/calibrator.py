@@ -207,8 +207,8 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     name = "ppsgd"
     title = "Personalised learning with a noisy shared part"
     summary = (
-        "The smallest certified noise of PPSGD for a client against all others, and the best joint share of the "
-        "model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6."
+        "Computes the smallest certified noise of PPSGD for a client against all others, and the best "
+        "degree of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6."
     )
     problem = PpsgdProblem
     parameters_type = PpsgdParameters

@@ -48,7 +48,7 @@ MOST_COUNTED = 5000
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipationFigures:
-    """The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
+    """ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
 
     The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
     """

@@ -58,9 +58,10 @@ READINGS: tuple[Reading, ...] = ("statement", "experimental")
 class PpsgdProblem(TargetedProblem):
     """The target, the clients, and for a bound on the excess risk the learning problem.
 
-    A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
-    clients take part; for `without-replacement` qN is the number of participants. The risk needs `smoothness` and
-    `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
+    A client is protected as a whole, against all other clients together. `participation_rate` is needed unless all
+    clients take part. For `without-replacement` it gives the number of participants, as a fraction of `clients`. The
+    bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are the sum of a shared part
+    and a client's own part. If `personalization` is absent, the degree of sharing with the smallest bound is chosen.
     """
 
     epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None

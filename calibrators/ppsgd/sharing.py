@@ -90,7 +90,7 @@ class SharingThreshold:
 
 @dataclass(frozen=True, kw_only=True)
 class Sharing:
-    """The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded."""
+    """Bounds on the excess risk as a function of the degree of sharing α, from 0 (local models) to unbounded."""
 
     optimised: Annotated[
         bool,

@@ -273,7 +273,7 @@ class ProjectedSgdCalibrator(
     """Projected SGD of which one model is released."""
 
     name = "projected-sgd"
-    title = "Projected SGD whose last model alone is released"
+    title = "Projected SGD of which only the last model is released"
     summary = (
         "One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the noise, "
         "the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3)."

@@ -75,7 +75,9 @@ class QtdlParameters:
             "quantization_levels)"
         ),
     ]
-    variance: Annotated[float, Served("variance of the noise per coordinate, in squared units of the update")]
+    variance: Annotated[
+        float, Served("variance of the noise per coordinate, in squared units of the update (noise_std squared)")
+    ]
     mean_squared_error: Annotated[
         float,
         Served(
@@ -237,8 +239,9 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     name = "qtdl"
     title = "Quantised updates with truncated discrete Laplace noise"
     summary = (
-        "The fewest noise levels that are certified, their bits, and the printed prescription, which is not private "
-        "(Das et al., Theorem 1)."
+        "Computes the truncated discrete Laplace noise with the fewest levels that is certified to "
+        "meet the target, and the bits of the messages. The noise that Das et al., Theorem 1, "
+        "prescribe does not meet it, and is shown for comparison."
     )
     problem = QtdlProblem
     parameters_type = QtdlParameters

@@ -64,7 +64,7 @@ FAILURE_SHARES = (0.5, 0.1, 0.01)
 
 @request
 class SensitivityRule:
-    """A rule for the sensitivities. The kind decides which of the other fields are needed."""
+    """A rule from which the sensitivities are computed. The kind decides which of the other fields are needed."""
 
     kind: Annotated[RuleKind, RULE_KIND]
     update_l1: Annotated[float | None, UPDATE_L1] = None

@@ -160,8 +160,8 @@ class ReferenceAnswer:
 class RatioAnswer:
     """The ratio of an upper bound, or of its order, to the order of a lower bound."""
 
-    upper: Annotated[str, Served("theorem of the upper bound")]
-    lower: Annotated[str, Served("theorem of the lower bound")]
+    upper: Annotated[str, Served("id of the theorem of the upper bound")]
+    lower: Annotated[str, Served("id of the theorem of the lower bound")]
     value: Annotated[
         Number, Served("the upper bound or its order, divided by the order of the lower bound", may_be_unbounded=True)
     ]
@@ -172,7 +172,7 @@ class RatioAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBoundsAnswer(ShownInNotebooks):
-    """Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent."""
+    """Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent."""
 
     algorithm: str
     measure: Annotated[

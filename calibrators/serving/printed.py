@@ -67,7 +67,7 @@ class TrueFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionAnswer:
-    """A condition of a printed statement, at these inputs, with both sides."""
+    """A condition of a theorem at the values of this request, with the values of both sides if it has any."""
 
     id: str
     statement: Annotated[
@@ -115,9 +115,9 @@ class PrintedReading:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedClaims:
-    """The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
+    """What a printed theorem claims in all readings (interpretations) of this entry: ε, δ and the excess risk.
 
-    Claims that the rest of the answer states are left out.
+    Claims that repeat the rest of the answer are left out.
     """
 
     epsilon: Annotated[float | None, Served("ε that the statement claims; absent where it claims the target")] = None
@@ -157,7 +157,7 @@ class TrueAtPrinted:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingDetails:
-    """The part of an entry in which one of its readings differs from another."""
+    """What differs between one reading (interpretation) of an entry and the others."""
 
     reading: ReadingName
     parameters: Annotated[
@@ -184,9 +184,10 @@ class ReadingDetails:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedEntry:
-    """All readings of one theorem that prescribe the same parameters, with the certified guarantee there.
+    """All readings (interpretations) of a theorem that prescribe the same parameters, and the guarantee there.
 
-    The members of the entry hold for every reading in `readings`. `by_reading` has what differs between them.
+    The members of the entry hold for every reading in `readings`. `by_reading` has the differences between the
+    readings.
     """
 
     theorem: str
@@ -201,8 +202,8 @@ class PrintedEntry:
     parameters: Annotated[
         Mapping[str, float],
         Served(
-            "parameters that these readings prescribe, except values that they take from the request. by_reading "
-            "names the readings that leave one of them open"
+            "parameters that these readings prescribe, without values that they take from the request. "
+            "by_reading names the readings that do not prescribe one of them"
         ),
     ]
     claims: Annotated[

@@ -12,9 +12,9 @@ from epsilond.calibrators.serving.values import BASELINE, OBJECTIVE, Baseline, N
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBound:
-    """An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
+    """An upper or lower bound on the excess risk by `theorem`, with the `terms` that it consists of.
 
-    If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
+    If the theorem leaves its constant factor open, `constant` is `hidden`, and the value is only an order of growth.
     """
 
     value: Number
@@ -32,7 +32,10 @@ class RiskBound:
 
 @dataclass(frozen=True, kw_only=True)
 class PrescribedRisk:
-    """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
+    """A bound on the excess risk of the run that a theorem prescribes, with the theorem's known errors corrected.
+
+    The prescribed run has the batch size of the answer.
+    """
 
     theorem: str
     reading: Annotated[
@@ -77,7 +80,7 @@ class PrescribedRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class Risk:
-    """Bounds on the excess risk of the run: their objective, and a bound for the start for comparison."""
+    """Bounds on the excess risk of the run, its objective, and a bound for the initial model for comparison."""
 
     objective: Annotated[Objective | None, OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None

@@ -10,7 +10,7 @@ from epsilond.calibrators.serving.values import VACUOUS, Number, Served
 
 @dataclass(frozen=True, kw_only=True)
 class CommunicationBeside:
-    """What other encodings of the same run would send."""
+    """The bits that other encodings of the same messages would need, for comparison."""
 
     float32_total_bits: Annotated[
         int, Served("bits of all messages of the run if coordinates were sent as 32-bit floats, without noise")

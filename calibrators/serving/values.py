@@ -46,9 +46,10 @@ class Served:
 
 
 CONTRIBUTION_NORM = Served(
-    "bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard "
-    "deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for "
-    "the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one"
+    "bound on the ℓ2 norm of one protected contribution to the quantity to which the noise is "
+    "added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. "
+    "guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and "
+    "zero-out-one, and 2 × contribution_norm for replace-one"
 )
 """Description of the factor between noise_std and noise_multiplier, which is the same in every answer."""
 Number = Annotated[float, Served('a number; "unbounded" or "-unbounded" if it is infinite', may_be_unbounded=True)]
@@ -103,7 +104,7 @@ class Baseline:
             "given initial_gap"
         ),
     ] = None
-    formula: Annotated[str, Served("formula of the bound")]
+    formula: Annotated[str, Served("formula of the bound; its symbols are those of the request's quantities")]
 
     @classmethod
     def from_json(cls, members: JsonObject) -> Baseline:

@@ -144,7 +144,7 @@ class WhatIfAnswer:
     fits: bool
     count: Annotated[int, Served("number of runs in the question")]
     charge: Annotated[ChargeAnswer | None, Served("cost of the job; absent if it does not fit")] = None
-    reason: Annotated[str | None, Served("why the job does not fit")] = None
+    reason: Annotated[str | None, Served("why the job does not fit; absent if it fits")] = None
     nearest: Annotated[Mapping[str, float | str], Served("values of fields with which a similar job would fit")]
     runs_out_first: Annotated[
         ResourceAnswer | None,

@@ -34,7 +34,7 @@ TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{LEDGERS}/{{id}}"
 PENDING = f"{ONE}/pending"
 MOVE = f"{PENDING}/{{move}}"
-MoveId = Annotated[str, InPath(description="the pending move's id", pattern=ID, examples=["move_0123456789abcdef"])]
+MoveId = Annotated[str, InPath(description="id of the pending move", pattern=ID, examples=["move_0123456789abcdef"])]
 
 Decision = Annotated[
     Literal["approve", "reject"],

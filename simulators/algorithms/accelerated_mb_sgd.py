@@ -106,7 +106,7 @@ class AcceleratedShape:
 class AcceleratedMbSgdRun(AcceleratedShape):
     """A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
-    `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
+    `sampling` says how a client draws the `batch_size` records of a batch.
     """
 
     algorithm: Annotated[Literal["accelerated-mb-sgd"], Quantity(description="name of the algorithm")] = (

@@ -44,7 +44,7 @@ class GridFedavgRun:
     """A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
     The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
-    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are absent,
     discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
     """
 

@@ -35,7 +35,7 @@ class LocalSgdRun:
     """A run of noisy local SGD: participants take several noisy steps before the server averages their models.
 
     In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
-    `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
+    `participants` is absent, all clients participate. If `noise_std` is absent, the noise is calibrated.
     """
 
     algorithm: Annotated[Literal["local-sgd"], Quantity(description="name of the algorithm")] = "local-sgd"

@@ -119,8 +119,7 @@ class MbSgdRun(MbSgdShape):
     """A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
     `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
-    `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
-    used if it is None.
+    `client_groups` describes clients that differ. `quantization_levels` rounds messages. The last three may be absent.
     """
 
     algorithm: Annotated[Literal["mb-sgd"], Quantity(description="name of the algorithm")] = "mb-sgd"

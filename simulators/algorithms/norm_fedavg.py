@@ -53,12 +53,12 @@ SERVER_STEP_SIZE = replace(
 class NormFedavgRun:
     """A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid, with noise.
 
-    If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates are
-    sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem 2
-    of Das et al.; `step_sizes` states them.
+    If `noise_levels` is absent, the noise is calibrated; 0 means no noise. If `quantization_levels` is absent, updates
+    are sent without rounding, which is possible only without noise. Absent step sizes have the values of Theorem 2 of
+    Das et al.
 
-    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
-    and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels` and
+    `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
     `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
     """
 

@@ -51,10 +51,9 @@ NOISE_SHAPE = replace(
 class ProjectedSgdRun:
     """A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
-    n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
-    says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
-    noise.
+    If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
+    the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
+    `release` says which model is released.
     """
 
     algorithm: Annotated[Literal["projected-sgd"], ALGORITHM_NAME] = "projected-sgd"
@@ -283,7 +282,7 @@ def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
 
 ALGORITHM = SimulatedAlgorithm(
     name="projected-sgd",
-    title="Projected SGD whose last model alone is released",
+    title="Projected SGD of which only the last model is released",
     run=ProjectedSgdRun,
     problems=PROBLEMS,
     simulate=simulate,

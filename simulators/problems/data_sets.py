@@ -50,10 +50,10 @@ HELD_OUT = Quantity(
 
 @request
 class DataSetProblem:
-    """Classification or regression on real records. A client's population is the records that it is dealt.
+    """Classification or regression on real records. The records that a client is assigned are its population.
 
-    `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-    allows.
+    If `samples_per_client` is absent, it is the number of records that a client is assigned and that are not held out.
+    An empirical objective allows only this number.
     """
 
     kind: Annotated[Literal["dataset"], KIND] = "dataset"

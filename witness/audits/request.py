@@ -47,7 +47,7 @@ ATTACK = Quantity(
 
 @request
 class AuditClaim:
-    """An ε that was claimed at the audit's δ."""
+    """A claimed ε, at the δ of the audit."""
 
     epsilon: Epsilon
 

@@ -39,9 +39,9 @@ BASE_NOISE_STD = replace(
 class Mu2SgdRun:
     """A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-    If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
-    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
-    The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+    If `noise_std` is absent, the noise is calibrated, and an absent `step_size` with it. A run with given noise needs a
+    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and the rounds.
+    The server divides the sum of a round's reports by `participants`; if it is absent, by the number of all clients.
     """
 
     algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="name of the algorithm")] = "mu2-sgd"
