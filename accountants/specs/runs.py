@@ -69,12 +69,12 @@ class Subsampled:
     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
     them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-    `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
-    again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
-    draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
-    the client's records. A draw of records that is not below a draw of clients has two readings too: among the records
-    of one client, or among those of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
-    `clients` (docs/decisions/0004-two-level-sampling.md).
+    `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs have
+    two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn client
+    may draw among its own records. There is only one reading if an outer draw is of records. If clients are protected,
+    a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw of
+    clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+    covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
     """
 
     primitive: ClassVar[Primitive | None] = None
