@@ -59,7 +59,7 @@ class ProjectedSgdParameters:
     mean_noise_std: Annotated[
         float,
         Served(
-            "standard deviation per coordinate of the noise in the mean of a batch, in the same step: "
+            "standard deviation per coordinate of the noise in the mean of a batch, where it is smallest: "
             "noise_std divided by the root of participants"
         ),
     ]

@@ -41,6 +41,8 @@ from epsilond.training.steps.normalised_updates import server_step
 ALGORITHM_NAME = Quantity(description="name of the algorithm")
 GRID = replace(QUANTIZATION_LEVELS, le=MOST_QUANTIZATION_LEVELS)
 LEVELS = replace(NOISE_LEVELS, ge=0, le=MOST_NOISE_LEVELS)
+LARGEST = "largest absolute value of the integer noise of the comparison run"
+RATE = "decay rate of the integer noise of the comparison run"
 SERVER_STEP_SIZE = replace(
     STEP_SIZE,
     symbol="β",
@@ -71,10 +73,10 @@ class NormFedavgRun:
     quantization_levels: Annotated[int | None, GRID] = None
     noise_levels: Annotated[int | None, LEVELS] = None
     decay_rate: Annotated[float | None, DECAY_RATE] = None
-    printed_noise_levels: Annotated[int | None, LEVELS] = None
-    printed_decay_rate: Annotated[float | None, DECAY_RATE] = None
-    raised_noise_levels: Annotated[int | None, LEVELS] = None
-    raised_decay_rate: Annotated[float | None, DECAY_RATE] = None
+    printed_noise_levels: Annotated[int | None, replace(LEVELS, description=f"{LARGEST} `as-printed`")] = None
+    printed_decay_rate: Annotated[float | None, replace(DECAY_RATE, description=f"{RATE} `as-printed`")] = None
+    raised_noise_levels: Annotated[int | None, replace(LEVELS, description=f"{LARGEST} `as-printed-raised`")] = None
+    raised_decay_rate: Annotated[float | None, replace(DECAY_RATE, description=f"{RATE} `as-printed-raised`")] = None
     observer: Annotated[Observer, OBSERVER] = "server"
 
     def check(self) -> None:

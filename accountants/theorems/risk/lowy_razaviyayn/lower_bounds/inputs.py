@@ -36,7 +36,7 @@ COMPOSITIONALITY = Quantity(
     symbol="C",
     ge=1,
     le=1e9,
-    description="compositionality of the algorithms that the lower bound covers: √(Σ_r (ε₀^r)²)/ε₀ at least 1. "
+    description="compositionality of the algorithms that the lower bound covers: √(Σ_r (ε₀^r)²)/ε₀, at least 1. "
     "ε₀^r is the ε of one client's report in round r, ε₀ that of the run. It is 1 for sequential "
     "algorithms",
 )
