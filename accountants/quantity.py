@@ -91,7 +91,7 @@ class Quantity:
             value: returns the assumed value of a record.
             when: returns whether the assumption is listed for a record. By default it always is.
         """
-        description = f"{self.description}; absent: taken to be {words}"
+        description = f"{self.description}. Absent: assumed to be {words}"
         return replace(self, description=description, absent=Assumed(words, value, when))
 
     @property

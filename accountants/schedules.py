@@ -45,7 +45,7 @@ class Constant:
 
 @request
 class InverseTime:
-    """`scale`/t at step t: η_t = 1/(λt) has scale 1/λ."""
+    """The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ."""
 
     kind: Annotated[Literal["inverse-time"], KIND] = "inverse-time"
     scale: Annotated[float, SCHEDULE_SCALE]

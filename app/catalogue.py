@@ -55,7 +55,7 @@ class Algorithm(ListedAlgorithm):
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmList:
-    """Every calibrator."""
+    """Every algorithm whose noise the service calibrates."""
 
     algorithms: tuple[Algorithm, ...]
 

@@ -31,11 +31,19 @@ class TheoremDetail(TheoremSummary):
 
     conditions: tuple[ListedCondition, ...]
     errata: tuple[Erratum, ...]
-    readings: Annotated[tuple[Reading, ...] | None, Served("readings of the formula; absent if there is none")] = None
-    inputs_schema: Annotated[JsonObject | None, Served("JSON schema of the formula's inputs")] = None
+    readings: Annotated[
+        tuple[Reading, ...] | None,
+        Served("versions of the formula (readings) that can be evaluated; absent if the theorem has no formula"),
+    ] = None
+    inputs_schema: Annotated[
+        JsonObject | None, Served("JSON schema of the formula's inputs; absent if the theorem has no formula")
+    ] = None
     outputs_schema: Annotated[
         JsonObject | None,
-        Served("JSON schema of the formula's outputs at its examples; other inputs may leave some out, or have more"),
+        Served(
+            "JSON schema of the formula's outputs at the examples. At other inputs some may be absent, or "
+            "further ones present. Absent if the theorem has no formula"
+        ),
     ] = None
     examples: Annotated[tuple[JsonObject, ...] | None, Served("inputs to try")] = None
 

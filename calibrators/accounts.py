@@ -11,13 +11,10 @@ from epsilond.accountants import ENGINE_VERSION
 from epsilond.accountants.account import Account, account
 from epsilond.accountants.curve.enclosure import LARGEST_EPSILON
 from epsilond.accountants.errors import InvalidInput, NoCertificate
-from epsilond.accountants.guarantee import LOG_10, Guarantee, PrivacyCurve, Tightness
+from epsilond.accountants.guarantee import PrivacyCurve, Tightness
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.accountants.meaning import meaning
 from epsilond.accountants.quantities import (
-    ANY_EPSILON,
-    DELTA,
-    LOG10_DELTA,
     Observer,
     ProtectedUnit,
     Quantity,
@@ -28,12 +25,12 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.specs.runs import MECHANISM
+from epsilond.accountants.specs.runs import RUN
 from epsilond.accountants.statements.mechanisms import adds_noise, restate_for_mechanism
 from epsilond.accountants.statements.settings import join_statements, noise_condition, state_guarantee
 from epsilond.accountants.statements.statement import Statement
 from epsilond.accountants.structure import DRAW_UNSEEN, Draw, draws_of, loses_amplification
-from epsilond.accountants.target import Target, natural_log_delta
+from epsilond.accountants.target import Target
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.accounting.attackers import (
     BayesError,
@@ -42,6 +39,7 @@ from epsilond.calibrators.accounting.attackers import (
     TruePositiveRate,
     requested_figures,
 )
+from epsilond.calibrators.accounting.claims import Claim, ClaimAnswer, judge_claim
 from epsilond.calibrators.accounting.query import Query
 from epsilond.calibrators.answer import (
     Caution,
@@ -68,31 +66,25 @@ from epsilond.calibrators.windows import (
 
 
 @request
-class Claim:
-    """A statement to be checked: (ε, δ), the δ given once."""
-
-    epsilon: Annotated[float, ANY_EPSILON]
-    delta: Annotated[float | None, DELTA] = None
-    log10_delta: Annotated[float | None, LOG10_DELTA] = None
-
-    def check(self) -> None:
-        """Check that exactly one of `delta` and `log10_delta` is present."""
-        natural_log_delta(self.delta, self.log10_delta)
-
-
-@request
 class AccountQuestion(SettingFields):
     """What was run, and what the guarantee is about."""
 
-    spec: Annotated[Spec, MECHANISM]
-    claim: Annotated[Claim | None, Quantity(description="a claimed pair (ε, δ) to check")] = None
+    spec: Annotated[Spec, RUN]
+    claim: Annotated[
+        Claim | None, Quantity(description="claimed guarantee (ε, δ) to check; absent: none is checked")
+    ] = None
 
 
 @request
 class AccountProblem(AccountQuestion):
-    """What was run, what the guarantee is about, and at which point to read the curve."""
+    """A run, the neighbours and adversary of its guarantee, and the ε or δ at which the guarantee is returned."""
 
-    query: Annotated[Query, Quantity(description="at which ε or δ to read the curve")]
+    query: Annotated[
+        Query,
+        Quantity(
+            description="values of ε or δ at which the guarantee is returned, and further figures that are requested"
+        ),
+    ]
     windows: Annotated[int | None, WINDOWS] = None
 
     def check(self) -> None:
@@ -108,20 +100,30 @@ class AccountProblem(AccountQuestion):
 class StatedGuarantee(ReadFromCurve):
     """The subject of a privacy guarantee, and its `curve`: δ as a function of ε, which is not served as JSON."""
 
-    in_words: Annotated[str, Served("plain statements: the unit, the adversary, the conditions, the hidden batches")]
-    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, with their subjects")]
+    in_words: Annotated[
+        str,
+        Served(
+            "the guarantee in plain sentences: protected unit, adversary, conditions, and batches that must stay secret"
+        ),
+    ]
+    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, each with a word for its subject")]
     unit: ProtectedUnit
     relation: Relation
     observer: Observer
     tight: Annotated[
-        Tightness, Served("proved: exact bounds; witnessed: lower ones by a pair of data sets; unknown: 0")
+        Tightness,
+        Served(
+            "evidence for the lower bounds. proved: the upper bounds are attained. witnessed: two "
+            "neighbouring data sets attain the lower bounds. unknown: no such data sets are known, and the "
+            "lower bounds are 0"
+        ),
     ]
     curve: PrivacyCurve = field(compare=False, repr=False, metadata=UNSERVED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccountGuarantee(StatedGuarantee):
-    """The guarantee at the first requested point."""
+    """The guarantee of a run, with ε and δ at the first requested point."""
 
     epsilon: Ends
     delta: Ends
@@ -129,34 +131,23 @@ class AccountGuarantee(StatedGuarantee):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimAnswer:
-    """Verdict on a claim: `undecidable` between the proved upper bound and the witnessed lower bound."""
-
-    holds: Verdict
-    epsilon: float
-    delta: Annotated[float | None, Served("absent where it is below every double")] = None
-    log10_delta: float
-    margin_epsilon: Annotated[Ends, Served("claimed ε minus the true one at the claimed δ: negative is broken")]
-    margin_log10_delta: Annotated[Ends, Served("claimed log10 δ minus the true one at the claimed ε")]
-
-
-@dataclass(frozen=True, kw_only=True)
 class MeaningAnswer:
-    """What it means to an attacker who tells two neighbours apart."""
+    """The success of the best attacker who has to distinguish two neighbouring data sets."""
 
     advantage: Annotated[
-        Ends, Served("largest advantage of an attacker: its true positive rate minus its false positive rate")
+        Ends,
+        Served("bounds on the largest advantage of an attacker: its true positive rate minus its false positive rate"),
     ]
     true_positive_rates: tuple[TruePositiveRate, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsideredAnswer:
-    """A theorem that was tried."""
+    """A theorem that was tried for the run, and whether it applies."""
 
     theorem: str
     applies: Verdict
-    reason: Annotated[str | None, Served("why the bound does not apply to this run")] = None
+    reason: Annotated[str | None, Served("why the theorem does not apply to this run; absent if it applies")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,49 +155,60 @@ class Accounted(ShownInNotebooks):
     """The account of a run before any ε or δ is chosen: `guarantee.curve` gives one for each value of the other."""
 
     guarantee: StatedGuarantee
-    claim: Annotated[ClaimAnswer | None, Served("verdict on the claimed ε; absent unless the request has a claim")] = (
-        None
-    )
+    claim: Annotated[
+        ClaimAnswer | None, Served("verdict on the claimed guarantee; absent unless the request has a claim")
+    ] = None
     derivation: tuple[DerivationStep, ...]
     considered: tuple[ConsideredAnswer, ...]
-    declared_conditions: Annotated[tuple[DeclaredCondition, ...], Served("assumptions on the data and the program")]
+    declared_conditions: Annotated[
+        tuple[DeclaredCondition, ...],
+        Served("conditions of the guarantee on the data and the program, which the service cannot check"),
+    ]
     warnings: tuple[Caution, ...]
     engine_version: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccountAnswer(Accounted):
-    """The whole answer."""
+    """The account of a run: its guarantee with the proof, and the requested figures."""
 
     guarantee: AccountGuarantee
     numerical: NumericalAnswer
     points: Annotated[
-        tuple[Point, ...] | None, Served("the guarantee at every requested point; absent unless several were requested")
+        tuple[Point, ...] | None,
+        Served("ε and δ at each requested point, in their order; absent unless a list of points was requested"),
     ] = None
     over_windows: Annotated[
-        OverWindows | None, Served("guarantee for all windows of a client together; absent unless requested")
+        OverWindows | None,
+        Served("bounds for all windows of one record or client together; absent unless the request has `windows`"),
     ] = None
     meaning: MeaningAnswer
     trade_off: Annotated[
         tuple[TruePositiveRate, ...] | None,
-        Served("trade-off curve at the requested false_positive_rates, in their order"),
+        Served(
+            "largest true positive rate of an attacker at each of the requested false_positive_rates, in "
+            "their order; absent unless requested"
+        ),
     ] = None
     gaussian_dp_mu: Annotated[
         Ends | None,
         Served(
-            "the least μ of Gaussian differential privacy, where false_positive_rates or priors were requested. Its "
-            "upper bound is unbounded where no μ is proved, and both are where it is proved that none exists"
+            "bounds on the least μ for which the run has μ-Gaussian differential privacy. The upper bound "
+            "is unbounded if no μ is proved, and both are if it is proved that none exists. Absent unless "
+            "false_positive_rates or priors were requested"
         ),
     ] = None
     bayes_errors: Annotated[
         tuple[BayesError, ...] | None,
-        Served("an attacker's least error at each of the requested priors, in their order"),
+        Served("least error of an attacker at each of the requested priors, in their order; absent unless requested"),
     ] = None
     renyi_divergences: Annotated[
-        tuple[RenyiDivergence, ...] | None, Served("Rényi divergences at the requested orders, in their order")
+        tuple[RenyiDivergence, ...] | None,
+        Served("Rényi divergence at each of the requested orders, in their order; absent unless requested"),
     ] = None
     directions: Annotated[
-        tuple[Directions, ...] | None, Served("δ of each direction at the requested signed_epsilons, in their order")
+        tuple[Directions, ...] | None,
+        Served("δ of each direction at each of the requested signed_epsilons, in their order; absent unless requested"),
     ] = None
 
 
@@ -325,35 +327,6 @@ def _shared_members(
         "warnings": tuple(_warnings(question, drawn, reading)),
         "engine_version": ENGINE_VERSION,
     }
-
-
-def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
-    """Decide whether a run has a claimed (ε, δ), and return the margins of the claim.
-
-    An upper bound on δ or ε proves the claim, and a lower bound on δ disproves it. Otherwise it is undecidable.
-
-    Args:
-        guarantee: the guarantee of the run.
-        claim: the claimed (ε, δ).
-    """
-    target = Target.of(claim.epsilon, claim.delta, claim.log10_delta)
-    log_delta = guarantee.curve.log_delta(claim.epsilon)
-    epsilon = guarantee.curve.epsilon(target.log_delta)
-    holds = Verdict.UNDECIDABLE
-    if log_delta.upper <= target.log_delta or epsilon.upper <= claim.epsilon:
-        holds = Verdict.YES
-    elif log_delta.lower > target.log_delta:
-        holds = Verdict.NO
-    return ClaimAnswer(
-        holds=holds,
-        epsilon=claim.epsilon,
-        delta=target.delta,
-        log10_delta=target.log10_delta,
-        margin_epsilon=Ends(claim.epsilon - epsilon.upper, claim.epsilon - epsilon.lower),
-        margin_log10_delta=Ends(
-            (target.log_delta - log_delta.upper) / LOG_10, (target.log_delta - log_delta.lower) / LOG_10
-        ),
-    )
 
 
 def _warnings(

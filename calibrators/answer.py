@@ -6,7 +6,7 @@ is always accompanied by log10_delta, so that a δ below every double is represe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Literal
 
@@ -16,7 +16,6 @@ from epsilond.accountants.guarantee import PrivacyCurve, Tightness
 from epsilond.accountants.json_types import JsonObject
 from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation, Sampling
 from epsilond.accountants.statements.statement import Statement
-from epsilond.accountants.theorem import Reading as TheoremReading
 from epsilond.accountants.theorem import Step
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.notebooks import ShownInNotebooks
@@ -29,6 +28,8 @@ from epsilond.calibrators.serving.printed import (
     PrintedReading,
     TrueFigures,
 )
+from epsilond.calibrators.serving.risk import PrescribedRisk, Risk, RiskBound
+from epsilond.calibrators.serving.traffic import Communication, CommunicationBeside, FrontierRun
 from epsilond.calibrators.serving.values import (
     BASELINE,
     CONTRIBUTION_NORM,
@@ -94,13 +95,32 @@ class TargetAnswer:
     """The target: (ε, δ), or the risk that was requested, with the ε that is certified at δ."""
 
     epsilon: float
-    delta: Annotated[float | None, Served("absent where it is below every double")] = None
+    delta: Annotated[float | None, Served("target δ; absent if it is too small for a double")] = None
     log10_delta: float
-    advantage: Annotated[float | None, Served("the target, if this was the target")] = None
-    true_positive_rate: Annotated[float | None, Served("the target, if this was the target")] = None
-    false_positive_rate: Annotated[float | None, Served("false positive rate of the target")] = None
-    gaussian_dp_mu: Annotated[float | None, Served("the target, if this was the target")] = None
-    rho: Annotated[float | None, Served("the target, if this was the target")] = None
+    advantage: Annotated[
+        float | None,
+        Served("requested bound on the advantage of an attacker; absent unless the target is an advantage"),
+    ] = None
+    true_positive_rate: Annotated[
+        float | None,
+        Served(
+            "requested bound on the true positive rate of an attacker; absent unless the target is a true positive rate"
+        ),
+    ] = None
+    false_positive_rate: Annotated[
+        float | None,
+        Served(
+            "false positive rate at which the target bounds the true positive rate; absent unless the "
+            "target is a true positive rate"
+        ),
+    ] = None
+    gaussian_dp_mu: Annotated[
+        float | None, Served("requested parameter μ of Gaussian differential privacy; absent unless the target is μ")
+    ] = None
+    rho: Annotated[
+        float | None,
+        Served("requested parameter ρ of zero-concentrated differential privacy; absent unless the target is ρ"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +140,21 @@ class GuaranteeAnswer(ReadFromCurve):
     """The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε."""
 
     definition: Annotated[
-        Literal["local", "shuffle", "central", "joint"], Served("the trust model the guarantee speaks of")
+        Literal["local", "shuffle", "central", "joint"],
+        Served(
+            "trust model of the guarantee. local: no other party is trusted. shuffle: a shuffler is "
+            "trusted. central: the server is trusted, and others see models only. joint: the server is "
+            "trusted, and a client's own model stays with the client"
+        ),
     ]
     in_words: Annotated[
-        str, Served("plain statements: the protected unit, the adversary, the trusted parties and the secret batches")
+        str,
+        Served(
+            "the guarantee in plain sentences: protected unit, adversary, trusted parties, and batches "
+            "that must stay secret"
+        ),
     ]
-    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, with their subjects")]
+    statements: Annotated[tuple[Statement, ...], Served("the sentences of in_words, each with a word for its subject")]
     unit: ProtectedUnit
     relation: Relation
     observer: Observer
@@ -133,17 +162,28 @@ class GuaranteeAnswer(ReadFromCurve):
     sensitivity: Annotated[
         float | None,
         Served(
-            "ℓ2 sensitivity of the quantity that gets noise, in its units. Absent where client groups differ in it: "
-            "parameters.groups then has one for each"
+            "ℓ2 sensitivity of the quantity to which the noise is added, in the units of that quantity. "
+            "Absent if client groups differ in it; parameters.groups then has the sensitivity of each "
+            "group"
         ),
     ] = None
     target: TargetAnswer
-    epsilon: Annotated[Ends, Served("enclosure of ε at the target δ")]
-    delta: Annotated[Ends, Served("enclosure of δ at the target ε")]
-    log10_delta: Annotated[Ends, Served("enclosure of log10 δ at the target ε")]
-    tight: Annotated[Tightness, Served("what proves the lower bounds, and whether they meet the upper ones")]
+    epsilon: Annotated[Ends, Served("lower and upper bound on ε at the target δ")]
+    delta: Annotated[Ends, Served("lower and upper bound on δ at the target ε")]
+    log10_delta: Annotated[Ends, Served("lower and upper bound on the base-10 logarithm of δ at the target ε")]
+    tight: Annotated[
+        Tightness,
+        Served(
+            "evidence for the lower bounds. proved: the upper bounds are attained. witnessed: two "
+            "neighbouring data sets attain the lower bounds. unknown: no such data sets are known"
+        ),
+    ]
     minimal: Annotated[
-        Literal["proved", "searched"], Served("proved: a slightly smaller parameter fails the same bound")
+        Literal["proved", "searched"],
+        Served(
+            "proved: with a slightly smaller parameter, the same theorem provably misses the target. "
+            "searched: the search found no smaller parameter, and there is no proof"
+        ),
     ]
 
 
@@ -151,133 +191,43 @@ class GuaranteeAnswer(ReadFromCurve):
 class NumericalAnswer:
     """Numerical error of the computed bound. It does not say how close the bound is to the truth."""
 
-    relative_width: Annotated[float, Served("numerical width of the bound on δ, relative to its upper end")]
+    relative_width: Annotated[
+        float, Served("width of the numerical enclosure of the theorem's δ, divided by its upper bound")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsideredBound:
-    """A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned."""
+    """A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used."""
 
     theorem: str
     observer: Observer
     applies: Verdict
-    reason: Annotated[str | None, Served("why the bound does not apply to this run")] = None
-    log10_delta: Annotated[Number | None, Served("upper bound on it at the target ε", may_be_unbounded=True)] = None
-    delta: Annotated[float | None, Served("absent where it is below every double")] = None
-    least: Annotated[bool, Served("whether no other bound for this observer is smaller")] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class RiskBound:
-    """An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
-
-    If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
-    """
-
-    value: Number
-    constant: Literal["explicit", "hidden"]
-    theorem: str
-    terms: Mapping[str, float]
-    vacuous: Annotated[
-        bool | None, Served("whether an upper bound with explicit constants is no better than the baseline")
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrescribedRisk:
-    """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size."""
-
-    theorem: str
-    reading: Annotated[TheoremReading, Served("the theorem's reading; as_printed has the printed one")]
-    batch_size: int
-    rounds: int
-    step_size: float
-    envelope_smoothness: Annotated[float | None, Served("smoothness of the Moreau envelope")] = None
-    within_budget: Annotated[bool, Served("whether the request's budgets pay for its rounds")]
-    certified_noise: Annotated[float, Served("bound at its certified noise", may_be_unbounded=True)]
-    printed_noise: Annotated[float, Served("bound at the noise that the reading prescribes", may_be_unbounded=True)]
-    ratio: Annotated[float, Served("bound at its certified noise over the answer's bound", may_be_unbounded=True)]
-    vacuous: Annotated[
-        bool | None, Served("whether the bound at its certified noise is no better than the baseline")
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Risk:
-    """Bounds on the excess risk of the run: their objective, and a bound for the start for comparison."""
-
-    objective: Annotated[Objective | None, OBJECTIVE] = None
-    baseline: Annotated[Baseline | None, BASELINE] = None
-    upper: Annotated[RiskBound | None, Served("upper bound")] = None
-    lower: Annotated[RiskBound | None, Served("lower bound")] = None
-    declared_conditions: Annotated[
-        tuple[str, ...] | None,
+    reason: Annotated[str | None, Served("why the theorem does not apply to this run; absent if it applies")] = None
+    log10_delta: Annotated[
+        Number | None,
         Served(
-            "ids of premises of the bound, beyond those of the guarantee, that only you can vouch for. "
-            "GET /v1/theorems/{theorem} has the statement of each"
+            "upper bound on the base-10 logarithm of δ at the target ε; absent if the theorem does not apply",
+            may_be_unbounded=True,
         ),
     ] = None
-    as_prescribed: Annotated[
-        PrescribedRisk | None,
-        Served("our bound at the run that the theorem's corrected reading prescribes, where a run was chosen"),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommunicationBeside:
-    """What other encodings of the same run would send."""
-
-    float32_total_bits: Annotated[int, Served("the same with 32-bit coordinates and no privacy")]
-    printed_bits_per_coordinate: Annotated[int | None, Served("the same with the printed noise")] = None
-    printed_total_bits: Annotated[int | None, Served("the same with the printed noise")] = None
-    binomial_bits_per_coordinate: Annotated[
-        int | None, Served("with Binomial noise by agarwal-2018.1; absent where that proves nothing")
-    ] = None
-    binomial_total_bits: Annotated[
-        int | None, Served("the same with Binomial noise; absent where it proves nothing")
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Communication:
-    """Contents and size of the messages."""
-
-    bits_per_coordinate: float
-    extra_bits_per_coordinate: Annotated[float | None, Served("bits per coordinate due to noise")] = None
-    bits_per_round_per_client: int
-    total_bits: Annotated[int, Served("bits of all messages; the largest possible number")]
-    expected_total_bits: Annotated[float | None, Served("expected bits, if participants are drawn")] = None
-    beside: Annotated[CommunicationBeside | None, Served("costs of other encodings")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrontierRun:
-    """An alternative run: no other run listed is at least as good in rounds, batch size and risk."""
-
-    rounds: int
-    batch_size: int
-    risk: Annotated[Number, Served("explicit upper bound on the excess risk at noise_std", may_be_unbounded=True)]
-    vacuous: Annotated[bool | None, VACUOUS] = None
-    noise_std: Annotated[
-        float,
+    delta: Annotated[
+        float | None,
         Served(
-            "σ per coordinate, root mean square over clients. Unless certified, it is an estimate and must not be "
-            "used for a run: calibrate at these rounds and this batch_size"
+            "upper bound on δ at the target ε; absent if it is too small for a double, or if the bound does not apply"
         ),
-    ]
-    certified: Annotated[bool, Served("whether noise_std, and with it the risk, is certified to meet the target")]
-    chosen: Annotated[bool, Served("whether this choice is the run of the answer")]
-    bits_per_client: Annotated[int, Served("bits that a client sends if it reports in every round")]
-    total_bits: Annotated[int, Served("largest number of bits that all clients together send")]
+    ] = None
+    least: Annotated[bool, Served("whether this bound is the smallest one for the observer of the guarantee")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class DerivationStep:
-    """A theorem used, its inputs, and the places in this list of the steps it rests on."""
+    """A step of the proof: a theorem, its inputs, and the indices in this list of the steps that it uses."""
 
     theorem: str
     inputs: Annotated[
-        JsonObject | None, Served("inputs of an account's step; a calibration's follow from its parameters")
+        JsonObject | None,
+        Served("inputs of the theorem. Absent in a calibration, where they follow from the parameters"),
     ] = None
     premises: tuple[int, ...]
 
@@ -292,20 +242,25 @@ class DeclaredCondition:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration(ShownInNotebooks, PartlyServed, Generic[Parameters]):
-    """The whole answer. `parameters` is what to run with."""
+    """The answer to a calibration: the parameters to run with, their certified guarantee, and its proof."""
 
     algorithm: str
     parameters: Parameters
     guarantee: GuaranteeAnswer
     numerical: NumericalAnswer
     as_printed: tuple[PrintedEntry, ...]
-    risk: Annotated[Risk | None, Served("excess risk to expect")] = None
-    communication: Annotated[Communication | None, Served("content of the message")] = None
+    risk: Annotated[Risk | None, Served("bounds on the excess risk of the run; absent if no theorem gives one")] = None
+    communication: Annotated[Communication | None, Served("content and size of the messages")] = None
     frontier: Annotated[
         tuple[FrontierRun, ...] | None,
-        Served("choices of risk, rounds and traffic, if rounds or batch_size were open; fewest rounds first"),
+        Served(
+            "alternative runs with their risk and traffic, fewest rounds first. Absent unless rounds or "
+            "batch_size was chosen"
+        ),
     ] = None
-    considered: Annotated[tuple[ConsideredBound, ...] | None, Served("bounds set side by side")] = None
+    considered: Annotated[
+        tuple[ConsideredBound, ...] | None, Served("theorems that bound δ at these parameters, for comparison")
+    ] = None
     derivation: tuple[DerivationStep, ...]
     declared_conditions: tuple[DeclaredCondition, ...]
     warnings: tuple[Caution, ...]

@@ -13,7 +13,7 @@ from epsilond.calibrators.answer import Ends
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """The curve at one point. The requested quantity has equal ends."""
+    """ε and δ at one requested point. Both bounds on the requested quantity are its value."""
 
     epsilon: Ends
     delta: Ends

@@ -33,19 +33,29 @@ WINDOWS = Quantity(
     symbol="w",
     ge=1,
     le=1_000_000,
-    description="windows in which one record or client, or under replace-one its replacement, contributes; with it, "
-    "the answer bounds all of them together",
+    description="number of windows in which one record or client contributes; under replace-one, those of its "
+    "replacement count too. If given, the answer also bounds ε and δ for all these windows "
+    "together",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class OverWindows:
-    """Upper bounds for all windows of a record or client together, at the first requested point."""
+    """The guarantee for all windows of a record or client together, at the first requested point, by group privacy."""
 
     windows: int
-    epsilon: Annotated[Ends, Served("the lower end is 0, because nothing is known from below")]
-    delta: Annotated[Ends, Served("likewise")]
-    log10_delta: Annotated[Ends, Served("likewise")]
+    epsilon: Annotated[
+        Ends, Served("ε for all windows together: the requested ε; at a requested δ an upper bound, with lower bound 0")
+    ]
+    delta: Annotated[
+        Ends, Served("δ for all windows together: the requested δ; at a requested ε an upper bound, with lower bound 0")
+    ]
+    log10_delta: Annotated[
+        Ends,
+        Served(
+            "base-10 logarithm of this δ: the requested value, or at a requested ε an upper bound without a lower one"
+        ),
+    ]
     theorem: str
     in_words: str
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
-from epsilond.accountants.errors import InvalidInput, Observation
+from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.guarantee import Setting
 from epsilond.accountants.json_types import JsonObject, JsonRecord
 from epsilond.accountants.quantities import (
@@ -22,10 +22,9 @@ from epsilond.accountants.quantities import (
 )
 from epsilond.accountants.specs import Spec
 from epsilond.ledgers.calibrating.compartment import ChargeTarget
-from epsilond.ledgers.mathematics.amending import Independence
 from epsilond.ledgers.mathematics.amounts import Amount, exact
 from epsilond.ledgers.mathematics.entries import is_blank
-from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot, item_of
+from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot
 from epsilond.ledgers.mathematics.state import Declared, SlotKind
 from epsilond.ledgers.mathematics.targets.asked import TargetAsked
 
@@ -35,10 +34,6 @@ Order = Literal["oldest", "newest"]
 SECONDS = 86_400.0
 """Seconds after which a reservation expires that states no time: a day."""
 MOST_LEDGERS = 1000
-MOST_OBSERVATIONS = 100
-MOST_RESERVATIONS = 10_000
-LONGEST_TEXT = 2000
-"""Largest number of characters of a text of an observation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +61,25 @@ class AmountQuantity(Quantity):
         return {"anyOf": forms, "description": self.description}
 
 
-NAME = Quantity(description=f"name for people to read, at most {LONGEST_NAME} characters")
-DATASET = Quantity(description="the data set that the budget is of")
-BLOCK = Quantity(description="the part of the data set, where each unit lies in exactly one; absent: all of it")
-AMOUNT = AmountQuantity(description='an amount: a decimal string of at most 18 places or a number; or "largest"')
+NAME = Quantity(description=f"name that people read, with at most {LONGEST_NAME} characters")
+DATASET = Quantity(description="name of the data set to which the privacy budget belongs")
+BLOCK = Quantity(
+    description="name of the part of the data set (block). Each protected unit is in exactly one block. "
+    "Absent: the whole data set"
+)
+AMOUNT = AmountQuantity(
+    description='amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest"'
+)
 COUNT = Quantity(description="number of runs", ge=1, le=1e15)
-EXPIRES_IN = Quantity(description="time until the reservation expires; absent: one day", unit="s", gt=0, le=31_536_000)
-OF_LEDGER = Quantity(description="must equal the ledger's own; another value is refused")
-APPROVAL = Quantity(description="whether a second person approves amendments, voids and reconciliations")
+EXPIRES_IN = Quantity(
+    description="time in seconds until the reservation expires; absent: one day", unit="s", gt=0, le=31_536_000
+)
+OF_LEDGER = Quantity(
+    description="value that the caller assumes the ledger to have. Another value than the ledger's is rejected"
+)
+APPROVAL = Quantity(
+    description="true: amendments, voids and reconciliations take effect only when a second person has approved them"
+)
 Count = Annotated[int, COUNT]
 
 
@@ -91,7 +97,10 @@ class Capacity:
     rho: Annotated[str | None, AMOUNT] = None
     delta: Annotated[str | None, AMOUNT] = None
     orders: Annotated[tuple[RenyiOrder, ...] | None, Quantity(description="Rényi orders, each above 1")] = None
-    weights: Annotated[tuple[float, ...] | None, Quantity(description="weights of the orders; they sum to 1")] = None
+    weights: Annotated[
+        tuple[float, ...] | None,
+        Quantity(description="weights of the orders in the slot's bound, in the order of orders. They add up to 1"),
+    ] = None
     budget: Annotated[str | None, AMOUNT] = None
     epsilon: Annotated[str | None, AMOUNT] = None
 
@@ -100,8 +109,19 @@ class Capacity:
 class SlotAsked:
     """A slot: its kind, and its capacity by parts; without a capacity the largest that the target allows."""
 
-    kind: Annotated[SlotKind, Quantity(description="gdp: Gaussian; zcdp: zero-concentrated; rdp: Rényi; pure")]
-    capacity: Annotated[Literal["largest"] | Capacity, Quantity(description='"largest", or its parts')] = "largest"
+    kind: Annotated[
+        SlotKind,
+        Quantity(
+            description="how the slot measures privacy loss. gdp: Gaussian differential privacy. zcdp: "
+            "zero-concentrated. rdp: Rényi divergences. pure: pure differential privacy"
+        ),
+    ]
+    capacity: Annotated[
+        Literal["largest"] | Capacity,
+        Quantity(
+            description='capacity as the amounts of its parts; or "largest", which is as much as the target leaves'
+        ),
+    ] = "largest"
 
 
 @request
@@ -109,19 +129,25 @@ class PlannedAsked:
     """A mechanism of the plan, which may be run independently of outputs."""
 
     name: Annotated[str, NAME]
-    spec: Annotated[Spec, Quantity(description="the mechanism")]
+    spec: Annotated[Spec, Quantity(description="mechanism of the planned run")]
 
 
 @request
 class DeclaredAsked:
-    """Declarations that no computation can check: see the declared conditions of the ledger."""
+    """Declarations about the data and its use, which no computation can check. The guarantee depends on them."""
 
     inputs: Annotated[
         Literal["functions-of-releases", "independent-of-outputs"],
-        Quantity(description="inputs on which specs, counts and the times of calls depend"),
+        Quantity(
+            description="what the choice of mechanisms, numbers of runs and times of calls may depend on. "
+            "functions-of-releases: earlier outputs of the ledger's runs. independent-of-outputs: no "
+            "outputs"
+        ),
     ]
-    sealed: Annotated[bool, Quantity(description="whether the membership of the block is fixed")]
-    released_before: Annotated[bool, Quantity(description="whether anything that reads the block was released")]
+    sealed: Annotated[bool, Quantity(description="true: it is declared that the membership of the block is fixed")]
+    released_before: Annotated[
+        bool, Quantity(description="true: outputs that were computed from the block have been released before")
+    ]
 
 
 @request
@@ -134,20 +160,26 @@ class OpenLedger:
     unit: Annotated[ProtectedUnit, UNIT]
     relation: Annotated[Relation, RELATION]
     observer: Annotated[Observer, OBSERVER]
-    target: Annotated[TargetAsked, Quantity(description="privacy budget of all runs together")]
+    target: Annotated[TargetAsked, Quantity(description="privacy budget (ε, δ) of all runs together")]
     plan: Annotated[
-        tuple[PlannedAsked, ...], Quantity(description="runs that are fixed in advance, for all outputs")
+        tuple[PlannedAsked, ...],
+        Quantity(description="planned runs, which are fixed in advance and do not depend on outputs"),
     ] = ()
-    slots: Annotated[tuple[SlotAsked, ...], Quantity(description="budgets for runs that may be chosen by outputs")] = ()
-    declared: Annotated[DeclaredAsked, Quantity(description="declarations of the owner of the data")]
+    slots: Annotated[
+        tuple[SlotAsked, ...],
+        Quantity(description="slots: budgets for runs that are not planned and may be chosen by earlier outputs"),
+    ] = ()
+    declared: Annotated[
+        DeclaredAsked, Quantity(description="declarations by the owner of the data, on which the guarantee depends")
+    ]
     approval: Annotated[bool, APPROVAL] = False
 
     def check(self) -> None:
         """Require names that are not empty and not too long."""
         for field, value in (("name", self.name), ("dataset", self.dataset), ("block", self.block)):
-            _require_name(value, f"/{field}")
+            require_name(value, f"/{field}")
         for index, item in enumerate(self.plan):
-            _require_name(item.name, f"/plan/{index}/name")
+            require_name(item.name, f"/plan/{index}/name")
 
     @property
     def parts(self) -> JsonRecord:
@@ -166,7 +198,7 @@ class OpenLedger:
         }
 
 
-def _require_name(name: str | None, pointer: str) -> None:
+def require_name(name: str | None, pointer: str) -> None:
     """Require that a name can be read and is not confused with another. None is allowed.
 
     Args:
@@ -206,12 +238,18 @@ class JobAsked:
     pays.
     """
 
-    spec: Annotated[Spec | None, Quantity(description="the mechanism")] = None
-    item: Annotated[str | None, Quantity(description="the item of the plan that is drawn on")] = None
-    slot: Annotated[SlotKind | None, Quantity(description="the slot that is charged")] = None
+    spec: Annotated[Spec | None, Quantity(description="mechanism of one run")] = None
+    item: Annotated[str | None, Quantity(description="name of the item of the plan that pays for the runs")] = None
+    slot: Annotated[SlotKind | None, Quantity(description="kind of the slot that pays for the runs")] = None
     count: Annotated[int | None, COUNT] = None
-    eta: Annotated[str | None, AmountQuantity(description="largest amount that a residue charge may add to δ")] = None
-    delta: Annotated[str | None, AmountQuantity(description="the δ of each run, in a zcdp or pure slot")] = None
+    eta: Annotated[
+        str | None,
+        AmountQuantity(
+            description="largest amount that the job may add to δ, if it is not Gaussian and is charged to the "
+            "Gaussian slot"
+        ),
+    ] = None
+    delta: Annotated[str | None, AmountQuantity(description="δ of each run, if a zcdp or pure slot pays")] = None
     relation: Annotated[Relation | None, OF_LEDGER] = None
     unit: Annotated[ProtectedUnit | None, OF_LEDGER] = None
 
@@ -247,11 +285,24 @@ class CalibrateAsked:
 
     fields: Annotated[
         JsonObject,
-        Quantity(description="fields of the algorithm's calibration, except those that the ledger sets"),
+        Quantity(
+            description="fields of the calibration's request, except those that the ledger sets: target, unit, "
+            "relation and observer"
+        ),
     ]
-    slot: Annotated[SlotKind | None, Quantity(description="the slot that would be charged")] = None
-    item: Annotated[str | None, Quantity(description="the item of the plan that would be drawn on")] = None
-    eta: Annotated[str | None, AmountQuantity(description="largest amount that a residue charge may add to δ")] = None
+    slot: Annotated[
+        SlotKind | None, Quantity(description="kind of the slot from whose remaining budget the run would be paid")
+    ] = None
+    item: Annotated[
+        str | None, Quantity(description="name of the item of the plan from which the run would be paid")
+    ] = None
+    eta: Annotated[
+        str | None,
+        AmountQuantity(
+            description="largest amount that the job may add to δ, if it is not Gaussian and is charged to the "
+            "Gaussian slot"
+        ),
+    ] = None
 
     @property
     def charge_target(self) -> ChargeTarget:
@@ -273,12 +324,14 @@ class ReserveManyAsked(ReserveAsked):
     Each ledger is of one block of a data set, and the runs read all of these blocks.
     """
 
-    ledgers: Annotated[tuple[str, ...], Quantity(description="ids of the ledgers, one for each block that is read")]
+    ledgers: Annotated[
+        tuple[str, ...], Quantity(description="ids of the ledgers, one for each block that the runs read")
+    ]
 
     def check(self) -> None:
         """Reject (InvalidInput) an id that is not valid or named twice, no ledger at all, and too many ledgers."""
         for index, identifier in enumerate(self.ledgers):
-            _require_name(identifier, f"/ledgers/{index}")
+            require_name(identifier, f"/ledgers/{index}")
         if not 1 <= len(self.ledgers) <= MOST_LEDGERS:
             raise InvalidInput.at("/ledgers", "are too few or too many", allowed=f"1 to {MOST_LEDGERS}")
         if len(set(self.ledgers)) != len(self.ledgers):
@@ -287,106 +340,6 @@ class ReserveManyAsked(ReserveAsked):
 
 @request
 class CommitAsked:
-    """Runs that may be released from now on; all that are left unless `count` says fewer."""
+    """Runs to be committed, after which their outputs may be released. Without `count`, all that are left."""
 
     count: Annotated[int | None, COUNT] = None
-
-
-@request
-class LowerAsked:
-    """An item of the plan that falls to fewer runs."""
-
-    name: Annotated[str, NAME]
-    planned: Annotated[int, Quantity(description="runs that stay planned, at least those taken", ge=0, le=1e15)]
-
-
-@request
-class AmendAsked:
-    """Another plan: items that are added, and items with fewer runs than before."""
-
-    add: Annotated[tuple[PlannedAsked, ...], Quantity(description="items of new names")] = ()
-    lower: Annotated[tuple[LowerAsked, ...], Quantity(description="items that fall to fewer runs")] = ()
-    declared: Annotated[
-        Independence | None,
-        Quantity(
-            description="declaration that makes it valid after a commit: neither it nor its time depended on outputs"
-        ),
-    ] = None
-    approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: unchanged")] = None
-
-    def check(self) -> None:
-        """Require names that are not empty and not too long."""
-        for index, item in enumerate(self.add):
-            _require_name(item.name, f"/add/{index}/name")
-
-    @property
-    def parts(self) -> JsonRecord:
-        """Keyword arguments of the function `ledgers.mathematics.amending.amend_plan`."""
-        items = [RequestedItem(name=item.name, spec=item.spec) for item in self.add]
-        return {
-            "add": tuple(item_of(item, f"/add/{index}") for index, item in enumerate(items)),
-            "lower": {item.name: item.planned for item in self.lower},
-            "declared": self.declared,
-            "approval": self.approval,
-        }
-
-
-@request
-class ObservationAsked:
-    """An observation that contradicts the record of a run."""
-
-    premise: Annotated[str, Quantity(description="id of the premise that does not hold")]
-    message: Annotated[str, Quantity(description="observation")]
-    remedy: Annotated[str, Quantity(description="change to the program, or necessary declaration")]
-    count: Annotated[int, Quantity(description="number of times observed; 0 if not disclosed", ge=0, le=1e15)]
-
-    def check(self) -> None:
-        """Require texts that are not empty and not too long."""
-        for name in ("premise", "message", "remedy"):
-            if not 0 < len(getattr(self, name)) <= LONGEST_TEXT:
-                allowed = f"1 to {LONGEST_TEXT} characters"
-                raise InvalidInput.at(f"/{name}", "is empty or too long", allowed=allowed)
-
-
-@request
-class ContradictAsked:
-    """Observations that contradict a run which was paid from the ledger."""
-
-    observations: Annotated[tuple[ObservationAsked, ...], Quantity(description="at least one observation")]
-    reservations: Annotated[
-        tuple[str, ...] | None,
-        Quantity(description="ids of those that paid for the run; absent: all with committed runs"),
-    ] = None
-
-    def check(self) -> None:
-        """Require at least one observation, not too many, and possible ids of reservations.
-
-        Raises:
-            InvalidInput: there is no observation, there are too many members, or an id is not valid.
-        """
-        if not 1 <= len(self.observations) <= MOST_OBSERVATIONS:
-            raise InvalidInput.at("/observations", "are too few or too many", allowed=f"1 to {MOST_OBSERVATIONS}")
-        if len(self.reservations or ()) > MOST_RESERVATIONS:
-            raise InvalidInput.at("/reservations", "are too many", allowed=f"at most {MOST_RESERVATIONS}")
-        for index, identifier in enumerate(self.reservations or ()):
-            _require_name(identifier, f"/reservations/{index}")
-
-    @property
-    def evidence(self) -> tuple[Observation, ...]:
-        """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
-        return tuple(
-            Observation(item.premise, item.message, remedy=item.remedy, count=item.count) for item in self.observations
-        )
-
-
-@request
-class VoidAsked:
-    """Committed runs that are taken back, on the declaration that no output of them was seen."""
-
-    reservation: Annotated[str, Quantity(description="the reservation")]
-    count: Count
-    declared: Annotated[Literal["no-output-observed"], Quantity(description="declaration that makes this valid")]
-
-    def check(self) -> None:
-        """Require an id that a reservation can have."""
-        _require_name(self.reservation, "/reservation")

@@ -65,59 +65,44 @@ __all__ = [
 
 
 # Privacy ------------------------------------------------------------------------------------------------------------
-NOISE_STD = in_squares("σ", "standard deviation per coordinate of the Gaussian noise added to a message", "gradient")
+NOISE_STD = in_squares(
+    "σ", "standard deviation per coordinate of the Gaussian noise that is added to a message", "gradient"
+)
 LEAST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-6, 1e15
 NOISE_MULTIPLIER = Quantity(
     symbol="z",
     ge=LEAST_MULTIPLIER,
     le=LARGEST_MULTIPLIER,
-    description="σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity",
+    description="standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2 norm of "
+    "one contribution. It is not divided by the sensitivity, which is 2C for replace-one",
 )
 RATE = Quantity(
     symbol="q",
     gt=0,
     le=1,
-    description="probability that a given record, or client if clients are drawn, is in a batch",
+    description="probability that a given record is in a batch; if clients are drawn, that a given client is",
     of_unit="probability that a given {unit} is in a batch",
 )
 SCALE_MULTIPLIER = Quantity(
     symbol="b",
     ge=LEAST_MULTIPLIER,
     le=LARGEST_MULTIPLIER,
-    description="Laplace scale over the bound on the ℓ1 norm of one contribution (never over the sensitivity)",
-)
-MIXTURE_SENSITIVITY = Quantity(
-    symbol="s_i", ge=0, le=LARGEST_COUNT, description="bound on the ℓ2 norm of a contribution, over C"
-)
-MIXTURE_PROBABILITY = Quantity(symbol="p_i", ge=0, le=1, description="probability of this sensitivity")
-MIXTURE_SENSITIVITIES = Quantity(
-    description="possible bounds on the ℓ2 norm of one record's contribution, in units of the bound C that σ refers to"
-)
-MIXTURE_PROBABILITIES = Quantity(
-    description="probability of each sensitivity; they add up to 1, and the largest is read as 1 minus the others"
+    description="scale of the Laplace noise, divided by the bound C on the ℓ1 norm of one contribution. It is "
+    "not divided by the sensitivity, which is 2C for replace-one",
 )
 DECAY_RATE = Quantity(
-    symbol="α", gt=0, le=700, description="decay of integer noise: its probability at y is proportional to e^(−α|y|)"
-)
-NOISE_LEVELS = Quantity(symbol="m", ge=1, le=10**24, description="largest absolute value of integer noise")
-INTEGER_SENSITIVITY = Quantity(
-    symbol="Δ", ge=1, le=LARGEST_COUNT, description="ℓ1 distance of the integers on neighbouring data, at its largest"
-)
-L1_SENSITIVITY = Quantity(
-    symbol="Δ₁", gt=0, le=LARGEST_COUNT, unit="grid step", description="ℓ1 distance of the values on neighbouring data"
-)
-LINF_SENSITIVITY = Quantity(
-    symbol="Δ∞",
+    symbol="α",
     gt=0,
-    le=LARGEST_COUNT,
-    unit="grid step",
-    description="largest difference of one coordinate between neighbours",
+    le=700,
+    description="decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|)",
 )
-L2_SENSITIVITY = Quantity(
-    symbol="Δ₂", gt=0, le=LARGEST_COUNT, unit="grid step", description="ℓ2 distance of the values on neighbouring data"
+NOISE_LEVELS = Quantity(
+    symbol="m", ge=1, le=10**24, description="largest absolute value of the integer noise, in grid steps"
 )
-CATEGORIES = Quantity(symbol="k", ge=2, le=LARGEST_COUNT, description="categories a report is one of")
-PURE_DELTA = Quantity(symbol="δ", ge=0, lt=1, description="failure probability δ of (ε, δ), 0 for a pure guarantee")
+CATEGORIES = Quantity(
+    symbol="k", ge=2, le=LARGEST_COUNT, description="number of categories; a report names one of them"
+)
+PURE_DELTA = Quantity(symbol="δ", ge=0, lt=1, description="δ of the (ε, δ) guarantee; 0 for pure differential privacy")
 LOCAL_EPSILON = Quantity(
     symbol="ε₀",
     unit="nat",
@@ -126,7 +111,9 @@ LOCAL_EPSILON = Quantity(
     description="ε of one client's message, if its sender is known",
 )
 LOCAL_DELTA = Quantity(symbol="δ₀", ge=0, lt=1, description="δ of one client's message, next to its ε₀; 0 if pure")
-ZCDP_RHO = Quantity(symbol="ρ", gt=0, le=1e9, unit="nat", description="parameter of zero-concentrated privacy")
+ZCDP_RHO = Quantity(
+    symbol="ρ", gt=0, le=1e9, unit="nat", description="parameter ρ of zero-concentrated differential privacy"
+)
 RENYI_ORDER = Quantity(symbol="a", gt=1, le=1e6, description="order of a Rényi divergence")
 
 Relation = Literal["replace-one", "add-or-remove-one", "zero-out-one"]
@@ -167,13 +154,7 @@ OBSERVER = Quantity(
         ),
     ),
 )
-SAMPLING = Quantity(description="how a batch is drawn")
-LEVEL = Quantity(
-    description=(
-        "what is drawn: records or clients. Absent: the protected unit. If the mechanism inside draws again, it is the "
-        "unit with the larger bound; the request is rejected if neither bound is always larger"
-    )
-)
+SAMPLING = Quantity(description="how the members of a batch are drawn")
 
 Epsilon = Annotated[float, EPSILON]
 AnyEpsilon = Annotated[float, ANY_EPSILON]
@@ -184,7 +165,6 @@ Rate = Annotated[float, RATE]
 ScaleMultiplier = Annotated[float, SCALE_MULTIPLIER]
 DecayRate = Annotated[float, DECAY_RATE]
 NoiseLevels = Annotated[int, NOISE_LEVELS]
-IntegerSensitivity = Annotated[int, INTEGER_SENSITIVITY]
 Categories = Annotated[int, CATEGORIES]
 PureDelta = Annotated[float, PURE_DELTA]
 LocalEpsilon = Annotated[float, LOCAL_EPSILON]
@@ -282,48 +262,37 @@ def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
 
 
 # The shape of a run -------------------------------------------------------------------------------------------------
-SAMPLES_PER_CLIENT = count("n", "records of one client")
-CLIENTS = count("N", "clients in the federation")
-PARTICIPANTS = count("M", "clients that report in one round")
-ROUNDS = count("R", "communication rounds")
-BATCH_SIZE = count("K", "records of one client per round")
-DRAWN = replace(count("K", "number of records, or of clients, in a batch"), of_unit="number of {unit}s in a batch")
+SAMPLES_PER_CLIENT = count("n", "number of records of one client")
+CLIENTS = count("N", "number of clients in the federation")
+PARTICIPANTS = count("M", "number of clients that take part in one round")
+ROUNDS = count("R", "number of rounds")
+BATCH_SIZE = count("K", "number of records that a client uses in one round")
+DRAWN = replace(
+    count("K", "number of records in a batch; if clients are drawn, number of clients"),
+    of_unit="number of {unit}s in a batch",
+)
 POPULATION = replace(
-    count("n", "number of records from which a batch is drawn, or of clients if clients are drawn"),
+    count("n", "number of records from which a batch is drawn; if clients are drawn, number of clients"),
     of_unit="number of {unit}s from which a batch is drawn",
 )
-LARGEST_BATCH = replace(
-    count("B", "largest number of records or clients in a batch; of more, a uniform subset enters"),
-    of_unit="most {unit}s in a batch; of more, only a uniform subset enters",
-)
-RECORDS_OF_ONE_CLIENT = count("k", "largest number of records of one client, if σ is over one record's norm bound")
 TIMES = count("T", "number of runs of the mechanism")
-ALLOCATED_STEPS = Quantity(symbol="t", ge=1, le=10**6, description="batches in one epoch")
-TIMES_CHOSEN = Quantity(symbol="k", ge=1, le=10**6, description="batches of one epoch that a given unit is in")
-KEPT = Quantity(description="whether the batches of a unit are the same in all epochs (true) or drawn again (false)")
-EPOCHS = count("E", "passes over the data")
-DIMENSION = count("d", "coordinates of the model")
-REPORT_DIMENSION = count("d", "coordinates of one client's message; absent: any number")
-PROBABILITY = Quantity(symbol="p", ge=0, le=1, description="probability of this count")
-PARTICIPATION = Quantity(description="distribution of the number of clients that report in one round")
-CLIENT_GROUPS = Quantity(description="groups of equal clients; a field that a group leaves out is as for all clients")
-WEIGHT = positive("p", "weight of a client's loss in the mean, relative to the other clients")
-MAX_GRADIENTS = count("", "gradient evaluations one client may spend, batch_size times rounds")
-COMMUNICATION_BUDGET = count("", "bits all clients together may send over the run", unit="bit")
-MAX_ROUNDS = count("", "largest number of rounds of a run, if they are chosen")
-MAX_BYTES_PER_CLIENT = count(
-    "", "bytes that one client may send over the run, in expectation over who is drawn", unit="byte"
+DIMENSION = count("d", "number of coordinates of the model")
+PROBABILITY = Quantity(
+    symbol="p", ge=0, le=1, description="probability that this number of clients takes part in a round"
 )
-MAX_REPORTS_PER_CLIENT = positive(
-    "", "rounds that one client may report in over the run, in expectation over who is drawn"
+PARTICIPATION = Quantity(
+    description="distribution of the number of clients that take part in a round. Absent: this number is fixed"
 )
-WITHIN = Quantity(
-    ge=0,
-    le=1e6,
-    description="largest relative excess of the bound on the excess risk over the least one within the budgets, if "
-    "rounds or batch_size are open. The smallest run within this excess is chosen",
+CLIENT_GROUPS = Quantity(
+    description="groups of clients with equal properties. A field that a group leaves out has the value given "
+    "for all clients"
 )
-IDENTICALLY_DISTRIBUTED = Quantity(description="whether all clients draw from one distribution")
+WEIGHT = positive(
+    "p",
+    "weight of a client's loss in the average of the clients' losses. Only the ratio to the "
+    "weights of other clients matters",
+)
+IDENTICALLY_DISTRIBUTED = Quantity(description="whether the records of all clients come from the same distribution")
 GROUP_SIZE = count("k", "records that may differ at once")
 
 SamplesPerClient = Annotated[int, SAMPLES_PER_CLIENT]
@@ -333,7 +302,6 @@ Rounds = Annotated[int, ROUNDS]
 BatchSize = Annotated[int, BATCH_SIZE]
 Population = Annotated[int, POPULATION]
 Times = Annotated[int, TIMES]
-Within = Annotated[float, WITHIN]
 Dimension = Annotated[int, DIMENSION]
 GroupSize = Annotated[int, GROUP_SIZE]
 
@@ -353,22 +321,33 @@ class ParticipantFields:
 
 # The optimisation problem -------------------------------------------------------------------------------------------
 LIPSCHITZ = in_squares("L", "bound on the ℓ2 norm of one record's gradient", "loss/length")
-SMOOTHNESS = in_squares("β", "Lipschitz constant of the gradient", "loss/length²")
+SMOOTHNESS = in_squares("β", "smoothness constant: Lipschitz constant of the gradient of the loss", "loss/length²")
 ENVELOPE_SMOOTHNESS = in_squares("b", "smoothness of the Moreau envelope that replaces the loss", "loss/length²")
-STRONG_CONVEXITY = in_squares_or_zero("μ", "strong convexity, 0 if only convex", "loss/length²")
-DIAMETER = in_squares("D", "diameter of the domain", "length")
-INITIAL_DISTANCE = in_squares("‖w₀−w*‖", "bound on the distance from the start to a minimiser", "length")
-HETEROGENEITY = in_squares_or_zero("v", "root mean square over clients of |∇F_i − ∇F|, at its largest", "loss/length")
-STEP_SIZE = in_squares("η", "step size", "length²/loss")
-LEARNING_RADIUS = in_squares("ρ", "radius of the domain", "length")
+STRONG_CONVEXITY = in_squares_or_zero(
+    "μ", "strong convexity constant of the loss; 0 if the loss is only convex", "loss/length²"
+)
+DIAMETER = in_squares("D", "diameter of the domain, the set to which the model is restricted", "length")
+INITIAL_DISTANCE = in_squares(
+    "‖w₀−w*‖", "bound on the distance between the initial model and a minimiser of the objective", "length"
+)
+HETEROGENEITY = in_squares_or_zero(
+    "v",
+    "heterogeneity: root mean square over clients i of |∇F_i − ∇F|, at the model of the domain "
+    "where it is largest. F_i is the expected loss of client i, and F the mean of all F_i",
+    "loss/length",
+)
+STEP_SIZE = in_squares("η", "step size of a gradient step", "length²/loss")
+LEARNING_RADIUS = in_squares("ρ", "radius of the domain, the ball to which the model is restricted", "length")
 GRADIENT_STD = in_squares_or_zero(
     "φ",
-    "root mean square distance of a record's gradient from its client's expected one, at its largest",
+    "standard deviation of gradients: root mean square distance of a record's gradient from the "
+    "expected gradient of its client. Largest value over the models of the domain",
     "loss/length",
 )
 EMPIRICAL_GRADIENT_STD = in_squares_or_zero(
     "Φ̂",
-    "root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain",
+    "root mean square over all records of |∇f − ∇F̂|, at the model of the domain where it is "
+    "largest. f is the loss of the record, and F̂ the mean loss of all records at hand",
     "loss/length",
 )
 EMPIRICAL_HETEROGENEITY = in_squares_or_zero(
@@ -376,8 +355,13 @@ EMPIRICAL_HETEROGENEITY = in_squares_or_zero(
     "root mean square over clients of |∇F̂_i − ∇F̂| on the data at hand, at its largest over the domain",
     "loss/length",
 )
-INITIAL_GAP = in_squares("Δ", "bound on the excess risk of the start", "loss")
-EXCESS_RISK = Quantity(symbol="α", unit="loss", ge=0, description="expected loss above the least one")
+INITIAL_GAP = in_squares("Δ", "bound on the excess risk of the initial model, before training", "loss")
+EXCESS_RISK = Quantity(
+    symbol="α",
+    unit="loss",
+    ge=0,
+    description="excess risk: expected loss of the trained model minus the least expected loss",
+)
 STABILITY = Quantity(
     symbol="α", unit="loss", ge=0, description="most that replacing one record changes the expected loss of the output"
 )

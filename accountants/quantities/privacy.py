@@ -6,8 +6,15 @@ from dataclasses import replace
 
 from epsilond.accountants.quantity import Quantity
 
-EPSILON = Quantity(symbol="ε", unit="nat", gt=0, le=1e9, description="privacy loss bound ε of (ε, δ), natural logs")
+EPSILON = Quantity(
+    symbol="ε", unit="nat", gt=0, le=1e9, description="ε of the (ε, δ) guarantee, with natural logarithms"
+)
 ANY_EPSILON = replace(EPSILON, gt=None, ge=0.0)
 """Quantity of an ε that may be 0. δ(0) is the largest advantage of an attacker."""
-DELTA = Quantity(symbol="δ", gt=0, lt=1, description="failure probability δ of (ε, δ)")
-LOG10_DELTA = Quantity(symbol="log10 δ", lt=0, ge=-1e9, description="base-10 logarithm of δ, for a δ below any double")
+DELTA = Quantity(symbol="δ", gt=0, lt=1, description="δ of the (ε, δ) guarantee")
+LOG10_DELTA = Quantity(
+    symbol="log10 δ",
+    lt=0,
+    ge=-1e9,
+    description="base-10 logarithm of δ, in place of delta. It also expresses a δ that is too small for a double",
+)

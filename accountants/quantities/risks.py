@@ -10,12 +10,14 @@ from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, LOG10_DE
 from epsilond.accountants.quantity import Checks, Quantity, request
 from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
-_INSTEAD = "as the target in place of epsilon"
+_INSTEAD = "target in place of epsilon"
 TARGET_ADVANTAGE = Quantity(
-    gt=0, lt=1, description=f"largest advantage of an attacker, true minus false positive rate, {_INSTEAD}"
+    gt=0, lt=1, description=f"{_INSTEAD}: largest advantage of an attacker, its true positive rate minus its false one"
 )
 TARGET_TRUE_POSITIVES = Quantity(
-    gt=0, lt=1, description=f"largest true positive rate of an attacker at false_positive_rate, {_INSTEAD}"
+    gt=0,
+    lt=1,
+    description=f"{_INSTEAD}: largest true positive rate of an attacker with false positive rate false_positive_rate",
 )
 LEAST_FALSE_POSITIVES = 1e-300
 """Least false positive rate of a request. Near the smallest double, rates have few digits and no relative bounds."""
@@ -23,16 +25,21 @@ TARGET_FALSE_POSITIVES = Quantity(
     symbol="α",
     ge=LEAST_FALSE_POSITIVES,
     lt=1,
-    description="false positive rate at which true_positive_rate limits an attacker",
+    description="false positive rate at which true_positive_rate bounds the true positive rate of an attacker",
 )
 TARGET_MU = Quantity(
     symbol="μ",
     gt=0,
     le=1e4,
-    description=f"parameter of Gaussian differential privacy, {_INSTEAD}; √(2ρ) of zCDP's ρ, never the latter",
+    description=f"{_INSTEAD}: parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, "
+    "for which μ = √(2ρ)",
 )
 TARGET_RHO = Quantity(
-    symbol="ρ", gt=0, le=1e7, unit="nat", description=f"parameter of zero-concentrated differential privacy, {_INSTEAD}"
+    symbol="ρ",
+    gt=0,
+    le=1e7,
+    unit="nat",
+    description=f"{_INSTEAD}: parameter ρ of zero-concentrated differential privacy",
 )
 RISKS: tuple[RiskKind, ...] = get_args(RiskKind)
 """Names of the fields that are a target each."""

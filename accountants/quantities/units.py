@@ -17,21 +17,21 @@ Unit = Literal["record", "client"]
 Window = Literal["day", "week", "month"]
 
 UNIT = Quantity(
-    description="the protected unit",
+    description="protected unit: the data in which two neighbouring data sets differ",
     choices=(
         ("record", "One record is protected."),
         ("client", "Everything that one client holds is protected."),
     ),
 )
 WINDOWED = Quantity(
-    description="the origin of the protected contributions",
+    description="whose contributions are protected: those of one record, or of one client",
     choices=(
         ("record", "The contributions of one record within one window are protected."),
         ("client", "The contributions of one client within one window are protected."),
     ),
 )
 WINDOW = Quantity(
-    description="the length of a window; windows are disjoint, and every contribution is in exactly one",
+    description="length of a window of time. Windows do not overlap, and every contribution is in exactly one of them",
     choices=(("day", "One day."), ("week", "One week."), ("month", "One month.")),
 )
 

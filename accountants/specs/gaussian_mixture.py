@@ -6,14 +6,12 @@ import math
 from typing import Annotated, Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import (
+from epsilond.accountants.quantities import NoiseMultiplier, Quantity, request
+from epsilond.accountants.quantities.mechanisms import (
     MIXTURE_PROBABILITIES,
     MIXTURE_PROBABILITY,
     MIXTURE_SENSITIVITIES,
     MIXTURE_SENSITIVITY,
-    NoiseMultiplier,
-    Quantity,
-    request,
 )
 from epsilond.accountants.quantity import check_value
 from epsilond.accountants.specs.primitives import KIND, RandomSum

@@ -49,10 +49,10 @@ def first_step_of_suffix(fraction: float | None, steps: int) -> int:
 class ProjectedSgd:
     """Noisy projected gradient descent that releases one model. Only this model is seen.
 
-    W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-    projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients holds
-    one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients are
-    not clipped.
+    W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+    Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
+    holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
+    are not clipped.
 
     `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its batches
     are used in order, repeatedly if there are more steps than batches. Clients in no batch never take part. `cyclic` is

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import InvalidInput
-from epsilond.accountants.quantities import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN, Quantity, Tagged, request
+from epsilond.accountants.quantities import Quantity, Tagged, request
+from epsilond.accountants.quantities.mechanisms import ALLOCATED_STEPS, EPOCHS, KEPT, TIMES_CHOSEN
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 
-MECHANISM = Quantity(description="the mechanism that is run on every batch")
+MECHANISM = Quantity(description="mechanism that is run on every batch")
 
 
 @request
@@ -21,8 +22,8 @@ class RandomAllocation:
 
     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
     is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-    zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum. The
-    bound then holds for public sets.
+    zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
+    holds if the sets are public.
 
     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
     """

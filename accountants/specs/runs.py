@@ -11,13 +11,8 @@ from typing_extensions import TypeAliasType
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
     DRAWN,
-    EPOCHS,
-    LARGEST_BATCH,
-    LEVEL,
     POPULATION,
     RATE,
-    RECORDS_OF_ONE_CLIENT,
-    REPORT_DIMENSION,
     SAMPLING,
     Clients,
     Level,
@@ -27,14 +22,25 @@ from epsilond.accountants.quantities import (
     Times,
     request,
 )
+from epsilond.accountants.quantities.mechanisms import (
+    EPOCHS,
+    LARGEST_BATCH,
+    LEVEL,
+    RECORDS_OF_ONE_CLIENT,
+    REPORT_DIMENSION,
+)
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
 from epsilond.accountants.specs.random_allocation import RandomAllocation
 from epsilond.accountants.specs.selection.repetitions import Repetitions
 
-MECHANISMS = Quantity(description="the mechanisms in their order; each may depend on the outputs of earlier ones")
-MECHANISM = Quantity(description="the inner mechanism")
+MECHANISMS = Quantity(
+    description="mechanisms that are run one after another, in this order. Each may depend on the outputs of "
+    "earlier ones"
+)
+MECHANISM = Quantity(description="inner mechanism, to which the other fields of this object apply")
+RUN = Quantity(description="description of what was run: one mechanism, or several that are composed")
 REPETITIONS = Quantity(description="distribution of the number of runs of which the best is released")
 MOST_COMPOSED = 10_000
 """Largest number of mechanisms in a list; a longer run of equal mechanisms is `Repeated`."""
@@ -63,12 +69,12 @@ class Subsampled:
     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
     them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-    `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
-    again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
-    draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
-    the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-    from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
-    `clients` (docs/decisions/0004-two-level-sampling.md).
+    `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs have
+    two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn client
+    may draw among its own records. There is only one reading if an outer draw is of records. If clients are protected,
+    a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw of
+    clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+    covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
     """
 
     primitive: ClassVar[Primitive | None] = None

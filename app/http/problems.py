@@ -187,8 +187,12 @@ class ConditionDocument:
 
     id: str
     statement: str
-    left: Annotated[Number | None, Served("left side", may_be_unbounded=True)] = None
-    right: Annotated[Number | None, Served("right side", may_be_unbounded=True)] = None
+    left: Annotated[
+        Number | None, Served("value of the left side; absent if it is no number", may_be_unbounded=True)
+    ] = None
+    right: Annotated[
+        Number | None, Served("value of the right side; absent if it is no number", may_be_unbounded=True)
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

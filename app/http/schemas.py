@@ -103,7 +103,8 @@ def _declare_exact(schema: Schema) -> None:
     """Declare the exact digits that an answer has in addition to an integer from 2^53 on."""
     for name, member in list(schema.get("properties", {}).items()):
         if member.get("type") == "integer" and name.endswith(LARGE):
-            schema["properties"][f"{name}_exact"] = {"type": "string", "description": f"{name} in full, from 2^53 on"}
+            text = f"{name} with all its digits, as a decimal string; absent unless {name} is 2^53 or more"
+            schema["properties"][f"{name}_exact"] = {"type": "string", "description": text}
 
 
 def _read_by_generators(schema: Schema) -> Schema:

@@ -23,12 +23,12 @@ class JobLinks:
 
     self: str
     events: str
-    result: Annotated[str | None, Served("the answer, the same as without a job; available once the job is done")] = (
-        None
-    )
-    figure: Annotated[str | None, Served("a drawing of the result of a simulation; available once the job is done")] = (
-        None
-    )
+    result: Annotated[
+        str | None, Served("URL of the answer, which is the same as without a job; absent until the job is done")
+    ] = None
+    figure: Annotated[
+        str | None, Served("URL of a drawing of the result of a simulation; absent until the job is done")
+    ] = None
 
 
 def _links(record: Record) -> JobLinks:
@@ -46,16 +46,28 @@ class JobSummary:
     """A job without its request and its result."""
 
     id: str
-    kind: Annotated[str, Served("kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation")]
-    name: Annotated[
-        str, Served("subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation")
+    kind: Annotated[
+        str, Served("kind of the request, such as calibration, sweep, account, risk-bounds, plan or simulation")
     ]
-    state: Annotated[State, Served("queued and running ones will end; interrupted: post it again")]
-    progress: Annotated[Progress | None, Served("progress in steps and seconds; absent if it is unknown")] = None
-    created: Annotated[str, Served("date and time, RFC 3339, UTC")]
-    started: Annotated[str | None, Served("time at which the first step began")] = None
-    ended: Annotated[str | None, Served("time at which the job was done, failed, cancelled or interrupted")] = None
-    engine_version: Annotated[str, Served("version of the mathematics that computes the job")]
+    name: Annotated[
+        str, Served("subject of the request, such as an algorithm, a kind of spec, a theorem or a kind of simulation")
+    ]
+    state: Annotated[
+        State,
+        Served(
+            "state of the job. queued: it waits. running: it is computed. interrupted: the service stopped "
+            "before the job ended; post the request again"
+        ),
+    ]
+    progress: Annotated[
+        Progress | None, Served("progress of the job, in steps and seconds; absent if it is not known")
+    ] = None
+    created: Annotated[str, Served("time at which the job was created (RFC 3339, UTC)")]
+    started: Annotated[str | None, Served("time at which the first step began; absent while the job is queued")] = None
+    ended: Annotated[
+        str | None, Served("time at which the job was done, failed, cancelled or interrupted; absent before")
+    ] = None
+    engine_version: Annotated[str, Served("version of the engine, the mathematics that computes the answer")]
     links: JobLinks
 
     @classmethod
@@ -83,12 +95,20 @@ class JobSummary:
 class JobDocument(JobSummary):
     """A job with its request, its progress and, once it has ended, its result or its problem."""
 
-    request: Annotated[JsonObject, Served("the body that was posted; of a simulation, with its defaults")]
+    request: Annotated[
+        JsonObject,
+        Served("body of the request, as it was posted. For a simulation with the default values of absent fields"),
+    ]
     result: Annotated[
-        object, Served("the answer, once the job is done; docs/simulations.md describes the answer of a simulation")
+        object,
+        Served(
+            "answer to the request; absent until the job is done. docs/simulations.md describes the answer "
+            "of a simulation"
+        ),
     ] = None
     problem: Annotated[
-        ProblemDocument | None, Served("the problem that says why the job failed or was interrupted")
+        ProblemDocument | None,
+        Served("problem document with the reason why the job failed or was interrupted; absent otherwise"),
     ] = None
 
 
@@ -97,7 +117,9 @@ class JobList:
     """A page of jobs, newest first."""
 
     jobs: tuple[JobSummary, ...] = field(default_factory=tuple)
-    next: Annotated[str | None, Served("position of the page with older jobs; absent on the last page")] = None
+    next: Annotated[
+        str | None, Served("position at which the next page, with older jobs, starts; absent on the last page")
+    ] = None
 
 
 def document(job: Job) -> bytes:

@@ -23,10 +23,17 @@ class Progress:
     done: Annotated[int, Served("number of finished steps")]
     of: Annotated[
         int,
-        Served("number of steps: values of a sweep, algorithms of a plan, blocks of a simulation, or 1"),
+        Served(
+            "number of steps of the job: values of a sweep, algorithms of a plan, blocks of a simulation, "
+            "or 1 for others"
+        ),
     ]
-    seconds_spent: Annotated[float | None, Served("seconds since the first step; absent while it waits")] = None
-    seconds_left: Annotated[float | None, Served("estimated seconds of remaining work, without waiting")] = None
+    seconds_spent: Annotated[float | None, Served("seconds since the first step began; absent while the job waits")] = (
+        None
+    )
+    seconds_left: Annotated[
+        float | None, Served("estimated number of seconds until the job is done, without time for waiting")
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

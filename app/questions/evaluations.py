@@ -18,8 +18,11 @@ from epsilond.calibrators.answer import ConditionAnswer, Served
 from epsilond.calibrators.strict_json import parse
 from epsilond.reading import read_body
 
-INPUTS = Quantity(description="inputs of the formula")
-READING = Quantity(description="the formula as printed, or with its errata corrected")
+INPUTS = Quantity(description="inputs of the formula by name, as in the theorem's inputs_schema")
+READING = Quantity(
+    description="which version of the formula is evaluated. printed: as the paper prints it. corrected: with "
+    "its known errors corrected"
+)
 
 
 @request
@@ -36,7 +39,9 @@ class EvaluationAnswer:
 
     outputs: Annotated[
         JsonObject,
-        Served("the formula's outputs by name, as in the theorem's `outputs_schema`; an infinite one is unbounded"),
+        Served(
+            'outputs of the formula by name, as in the theorem\'s outputs_schema. An infinite output is "unbounded"'
+        ),
     ]
     conditions: tuple[ConditionAnswer, ...]
     status: Status

@@ -25,13 +25,18 @@ Algorithm: Any = getitem(Literal, tuple(calibrator.name for calibrator in CALIBR
 class ReportRequest:
     """The question whose answer is reported, and the date of the report."""
 
-    kind: Annotated[Literal["calibration", "account"], Quantity(description="kind of the reported question")]
+    kind: Annotated[
+        Literal["calibration", "account"],
+        Quantity(description="kind of the answer that is reported: a calibration or an account"),
+    ]
     algorithm: Annotated[
         Algorithm | None, Quantity(description="algorithm of the calibration; absent for an account")
     ] = None
     request: Annotated[
         JsonObject,
-        Quantity(description="the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent"),
+        Quantity(
+            description="body of the request to /v1/calibrations/{algorithm} or /v1/accounts whose answer is reported"
+        ),
     ]
     date: Annotated[str | None, Quantity(description="date printed on the report, YYYY-MM-DD; absent: no date")] = None
 

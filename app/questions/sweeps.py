@@ -25,13 +25,15 @@ from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
 
 MOST_VALUES = 200
-FIELD = Quantity(description="name of the swept field; a value of this field in the body is ignored")
+FIELD = Quantity(
+    description="name of the field that takes different values. A value of this field elsewhere in the body is ignored"
+)
 VALUES = Quantity(description=f"values of the swept field, 1 to {MOST_VALUES}; each is answered separately")
 TRUE_FIGURES = Quantity(
-    description="whether answers by a formula as printed also show the true figures at their parameters. For some "
-    "algorithms these take most of the time; use false for a plot"
+    description="true: where a printed formula prescribes parameters, the certified guarantee there is "
+    "computed too. For some algorithms this takes most of the time; use false for a plot"
 )
-SWEEP = Quantity(description="the values of one field; the question is answered at each of them")
+SWEEP = Quantity(description="the name and the values of one field of the calibration, at each of which it is answered")
 
 
 @request
@@ -57,8 +59,11 @@ class AtValue:
     """The answer at one value of the swept field, or the problem with this value."""
 
     value: object
-    answer: Annotated[Calibration | None, Served("answer of a single call")] = None
-    problem: Annotated[ProblemDocument | None, Served("problem document of the single call")] = None
+    answer: Annotated[Calibration | None, Served("calibration at this value; absent if there is a problem")] = None
+    problem: Annotated[
+        ProblemDocument | None,
+        Served("problem document with the reason why there is no calibration at this value; absent if there is one"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ RETRY = {"Retry-After": "60"}
 Identifier = Annotated[
     str,
     InPath(
-        description="the key's id: the first 12 hexadecimal digits of its SHA-256",
+        description="id of the key: the first 12 hexadecimal digits of its SHA-256",
         pattern=r"^[0-9a-f]{12}$",
         examples=["0123456789ab"],
     ),
@@ -75,7 +75,7 @@ def add(app: FastAPI) -> None:
         operation_id="list_api_keys",
         summary="The API keys, for operators",
         response_model=ApiKeyList,
-        response_description="Names, scopes and dates; never a key or its digest",
+        response_description="The keys' names, scopes and dates, without the keys and without their digests",
         tags=TAGS,
     )
     app.add_api_route(

@@ -49,7 +49,7 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         "/v1/algorithms",
         _list_endpoint(calibrators),
         operation_id="list_algorithms",
-        summary="The calibrators",
+        summary="The algorithms that are calibrated",
         response_model=AlgorithmList,
         tags=["calibrations"],
     )
@@ -102,7 +102,12 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
         return await respond(request, "sweep", algorithm, reading, body, preferences)
 
     sweep_calibration.__annotations__["algorithm"] = Annotated[
-        str, Path(description="the name of a calibrator", examples=[example_calibrator.name], max_length=100)
+        str,
+        Path(
+            description="name of the algorithm, as GET /v1/algorithms lists it",
+            examples=[example_calibrator.name],
+            max_length=100,
+        ),
     ]
     sweep_calibration.__annotations__["body"] = Annotated[
         unread(SweepProblem), Body(openapi_examples={"sweep": {"summary": "Three values of ε", "value": value}})

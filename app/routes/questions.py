@@ -16,9 +16,14 @@ from epsilond.app.routes.by_algorithm import Endpoint
 from epsilond.ledgers.http.signatures import DESCRIBED
 from epsilond.ledgers.log.statements import KINDS
 
-LOCATION = {"Location": {"description": "the job", "schema": {"type": "string"}}}
+LOCATION = {"Location": {"description": "URL of the job", "schema": {"type": "string"}}}
 RETRY = {"Retry-After": {"description": "seconds until the next request for the job", "schema": {"type": "string"}}}
-APPLIED = {"Preference-Applied": {"description": "the granted wait, if one was stated", "schema": {"type": "string"}}}
+APPLIED = {
+    "Preference-Applied": {
+        "description": "time that the service granted for waiting; absent if the request stated none",
+        "schema": {"type": "string"},
+    }
+}
 TAKEN_AS_A_JOB: dict[int | str, JsonRecord] = {
     202: {
         "description": "The answer was not ready in time; the job at Location goes on computing it",

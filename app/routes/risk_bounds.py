@@ -33,7 +33,7 @@ def add(app: FastAPI, served: set[str]) -> None:
             summary=bounder.title,
             description=bounder.summary,
             response_model=RiskBoundsAnswer,
-            response_description="Upper bounds, lower bounds and reference rates, and how far they are apart",
+            response_description="Upper bounds, lower bounds, reference rates, and ratios of upper to lower bounds",
             responses=TAKEN_AS_A_JOB,
             tags=["risk-bounds"],
         )

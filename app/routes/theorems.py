@@ -88,8 +88,16 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
 
     async def list_theorems(
         request: Request,
-        status: Annotated[Status | None, Query(description="only theorems of this status")] = None,
-        paper_name: Annotated[str | None, Query(alias="paper", description="only theorems of this paper")] = None,
+        status: Annotated[
+            Status | None, Query(description="status of the theorems to return; absent: all theorems")
+        ] = None,
+        paper_name: Annotated[
+            str | None,
+            Query(
+                alias="paper",
+                description="key of the paper whose theorems are returned; absent: theorems of all papers",
+            ),
+        ] = None,
     ) -> Response:
         """List every theorem that the service uses or can evaluate, in the order of the catalogue.
 
@@ -179,7 +187,9 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
 
     shown = next((theorem for theorem in by_id.values() if theorem.examples and _has_formula(theorem)), None)
     examples: dict[str, Example] = {shown.id: {"value": {"inputs": dict(shown.examples[0])}}} if shown else {}
-    parameter = Path(description="the theorem", examples=[shown.id] if shown else None)
+    parameter = Path(
+        description="id of the theorem, as GET /v1/theorems lists it", examples=[shown.id] if shown else None
+    )
     evaluate_theorem.__annotations__["id"] = Annotated[str, parameter]
     body = Body(openapi_examples=examples or None)
     evaluate_theorem.__annotations__["body"] = Annotated[unread(EvaluationRequest), body]

@@ -42,10 +42,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StageAnswer:
-    """One stage of Algorithm 2: in its round t, α = 2/(t + 1) and η = 4 · prox_weight/(t(t + 1))."""
+    """One stage of Algorithm 2 of Lowy and Razaviyayn, with the algorithm's parameters α and η.
 
-    rounds: Annotated[int, Served("rounds of the stage")]
-    prox_weight: Annotated[float, Served("v; the larger, the shorter the steps")]
+    In round t of the stage, α is 2/(t + 1) and η is 4 · prox_weight/(t(t + 1)).
+    """
+
+    rounds: Annotated[int, Served("number of rounds of the stage")]
+    prox_weight: Annotated[
+        float, Served("weight of the proximal term in the steps of this stage. A larger weight gives shorter steps")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +62,22 @@ class AcceleratedParameters(MembersParameters):
     """
 
     stages: Annotated[
-        tuple[StageAnswer, ...] | None, Served("stages of the algorithm; absent if no risk bound is proved")
+        tuple[StageAnswer, ...] | None, Served("stages of the run, in their order; absent if no risk bound is proved")
     ] = None
     envelope_smoothness: Annotated[
-        float | None, Served("smoothness b of the Moreau envelope that is minimised; absent for a smooth loss")
+        float | None,
+        Served(
+            "smoothness constant of the Moreau envelope that is minimised in place of the loss; absent if "
+            "the loss is smooth"
+        ),
     ] = None
-    strong_convexity: Annotated[float | None, Served("μ to use in the steps of Algorithm 2")] = None
-    groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
+    strong_convexity: Annotated[
+        float | None, Served("strong convexity constant in the steps of Algorithm 2 of Lowy and Razaviyayn")
+    ] = None
+    groups: Annotated[
+        tuple[GroupParameters, ...] | None,
+        Served("parameters of each client group, in the order of client_groups; absent without client groups"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

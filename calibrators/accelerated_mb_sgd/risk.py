@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @request
 class AcceleratedRiskProblem(PairTarget, AcceleratedMbSgdProblem, RiskFields):
-    """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones."""
+    """A run of accelerated-mb-sgd whose excess risk is bounded, and the lower bounds to compare it with."""
 
     problem: Annotated[Objective, OBJECTIVE] = "empirical"
 

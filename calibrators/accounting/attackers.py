@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TruePositiveRate:
-    """True positive rate of the best attack at a false positive rate."""
+    """The largest true positive rate of an attacker with a given false positive rate."""
 
     false_positive_rate: float
     true_positive_rate: Ends
@@ -35,26 +35,30 @@ class TruePositiveRate:
 
 @dataclass(frozen=True, kw_only=True)
 class BayesError:
-    """The best attacker with a prior probability π of one of two neighbours."""
+    """The best attacker who guesses which of two neighbours was used. One of them has the prior probability `prior`."""
 
     prior: float
-    error: Annotated[Ends, Served("least probability of a wrong decision, π · FNR + (1 − π) · FPR, over all tests")]
-    accuracy: Annotated[Ends, Served("largest probability of a right decision, 1 minus the error")]
+    error: Annotated[Ends, Served("bounds on the least probability of a wrong guess, over all attackers")]
+    accuracy: Annotated[Ends, Served("bounds on the largest probability of a right guess: 1 minus the error")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RenyiDivergence:
-    """The Rényi divergence of neighbours at an order, in the worse direction."""
+    """The Rényi divergence of one order between the outputs on two neighbours, the larger one of both directions."""
 
     order: float
     divergence: Annotated[
-        Ends, Served("bounds on the divergence in nats; unbounded if none is known, or if the divergence is infinite")
+        Ends,
+        Served(
+            "bounds on the Rényi divergence, in nats. The upper bound is unbounded if none is known, or if "
+            "the divergence is infinite"
+        ),
     ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaOfDirection:
-    """δ of one direction."""
+    """Bounds on δ of one direction, and on its base-10 logarithm."""
 
     delta: Ends
     log10_delta: Ends
@@ -62,14 +66,18 @@ class DeltaOfDirection:
 
 @dataclass(frozen=True, kw_only=True)
 class Directions:
-    """δ of each direction at an ε of any sign: the largest P(S) − e^ε Q(S) over sets S of outputs."""
+    """δ of each direction at one ε: the largest P(S) − e^ε Q(S) over sets S of outputs of two neighbours P and Q."""
 
     epsilon: float
     with_against_without: Annotated[
-        DeltaOfDirection, Served("P has the contribution of the protected unit, and Q does not have it")
+        DeltaOfDirection, Served("δ for the outputs P with the contribution of the protected unit and Q without it")
     ]
     without_against_with: Annotated[
-        DeltaOfDirection, Served("P does not have the contribution, and Q has it; for replace-one both are equal")
+        DeltaOfDirection,
+        Served(
+            "δ for the outputs P without the contribution of the protected unit and Q with it. For "
+            "replace-one it equals the other direction"
+        ),
     ]
 
 

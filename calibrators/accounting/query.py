@@ -19,31 +19,51 @@ SIGNED_EPSILON = Quantity(symbol="ε", unit="nat", ge=-1e9, le=1e9, description=
 
 @request
 class Query:
-    """At which ε or δ to read the curve: at most one of the first six. Without any of them it is read at ε = 0.
+    """The values of ε or δ at which the guarantee is returned. Give at most one of the first six members.
 
-    The other members request figures of an attacker, and divergences. They may be combined.
+    δ is returned for an ε, and ε for a δ. Without any of the six, δ is returned at ε = 0. The other members request
+    figures of an attacker, and divergences. They may be combined.
     """
 
     epsilon: Annotated[float | None, ANY_EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
-    epsilons: Annotated[tuple[float, ...] | None, Quantity(description="several ε, at most 1000")] = None
-    deltas: Annotated[tuple[float, ...] | None, Quantity(description="several δ, at most 1000")] = None
-    log10_deltas: Annotated[tuple[float, ...] | None, Quantity(description="several log10 δ, at most 1000")] = None
+    epsilons: Annotated[
+        tuple[float, ...] | None, Quantity(description="list of ε, at most 1000, at each of which δ is returned")
+    ] = None
+    deltas: Annotated[
+        tuple[float, ...] | None, Quantity(description="list of δ, at most 1000, at each of which ε is returned")
+    ] = None
+    log10_deltas: Annotated[
+        tuple[float, ...] | None,
+        Quantity(description="list of base-10 logarithms of δ, at most 1000, at each of which ε is returned"),
+    ] = None
     false_positive_rates: Annotated[
         tuple[float, ...] | None,
-        Quantity(description="at most 100 false positive rates α, at which trade_off has the true positive rate"),
+        Quantity(
+            description="list of false positive rates, at most 100. trade_off of the answer has the largest true "
+            "positive rate at each"
+        ),
     ] = None
     priors: Annotated[
         tuple[float, ...] | None,
-        Quantity(description="at most 100 priors π of an attacker, at which bayes_errors has the least error"),
+        Quantity(
+            description="list of prior probabilities of one of two neighbours, at most 100. bayes_errors of the answer "
+            "has the attacker's least error at each"
+        ),
     ] = None
     orders: Annotated[
-        tuple[float, ...] | None, Quantity(description="at most 100 orders above 1, for renyi_divergences")
+        tuple[float, ...] | None,
+        Quantity(
+            description="list of Rényi orders above 1, at most 100. renyi_divergences of the answer has the divergence "
+            "at each"
+        ),
     ] = None
     signed_epsilons: Annotated[
         tuple[float, ...] | None,
-        Quantity(description="at most 100 ε of any sign, at which directions has δ of each direction"),
+        Quantity(
+            description="list of ε of any sign, at most 100. directions of the answer has δ of each direction at each"
+        ),
     ] = None
 
     def check(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from epsilond.accountants.errors import NoCertificate
 from epsilond.accountants.estimates.batch_noise import likely_noise_of_batches, likely_slope_of_batches
@@ -27,11 +27,12 @@ from epsilond.accountants.structure import (
 )
 from epsilond.accountants.theorems.mechanisms.adaptive_clipping import NOISE_SPLIT, SHIFTED_BITS
 from epsilond.accountants.theorems.risk.averaged_steps import AVERAGED_STEPS
-from epsilond.calibrators.answer import CONTRIBUTION_NORM, Communication, Risk, RiskBound, Served
+from epsilond.calibrators.answer import Communication, Risk, RiskBound
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, declared_by_all
 from epsilond.calibrators.cautions import assumption_cautions, format_bound, noise_cautions, not_amplified
 from epsilond.calibrators.certificates import Certificates, Family
 from epsilond.calibrators.dp_fedavg.cautions import CLIPPED, FIXED_DENOMINATOR, own_cautions
+from epsilond.calibrators.dp_fedavg.parameters import AdaptiveClippingAnswer, DpFedavgParameters
 from epsilond.calibrators.dp_fedavg.plan import PLANS
 from epsilond.calibrators.dp_fedavg.problem import BITS_PER_COORDINATE, DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.risk_bounds import RISK
@@ -47,59 +48,6 @@ if TYPE_CHECKING:
     from epsilond.accountants.structure import Definition
     from epsilond.accountants.theorem import Condition, Step
     from epsilond.calibrators.answer import Caution
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdaptiveClippingAnswer:
-    """How the noise of a round is split between the updates and their clipped bits (Andrew et al. 2021, Theorem 1)."""
-
-    count_std: Annotated[float, Served("standard deviation of the noise on the sum of the bits, each −½ or ½")]
-    noise_std_of_share: Annotated[float, Served("count_std/M: of the share of updates that were not clipped")]
-    whole_noise_multiplier: Annotated[float, Served("z of the round as one Gaussian mechanism, which is certified")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DpFedavgParameters:
-    """Parameters of every round."""
-
-    noise_multiplier: Annotated[float, Served("z: noise_std_of_sum over contribution_norm")]
-    contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    noise_std_of_sum: Annotated[float, Served("z·C per coordinate, on the sum of the clipped updates")]
-    noise_std_of_mean: Annotated[
-        float, Served("z·C/M per coordinate, on the mean: the noisy sum over the fixed participants M")
-    ]
-    noise_norm_of_mean: Annotated[
-        float, Served("√d·z·C/M: norm of the noise of the mean, to compare with clipping_norm")
-    ]
-    clipping_norm: Annotated[
-        float,
-        Served("C: bound on one update's norm. With adaptive clipping it is the round's, and the noise grows with it"),
-    ]
-    noise_to_signal: Annotated[float, Served("noise_norm_of_mean over clipping_norm")]
-    rounds: Annotated[int, Served("rounds")]
-    participants: Annotated[int, Served("M, which the sum is divided by, however many take part")]
-    participation_rate: Annotated[float, Served("probability that a client takes part in a round")]
-    reports_per_client: Annotated[
-        float, Served("number of rounds in which one client reports; its expectation if clients are drawn at random")
-    ]
-    bytes_per_client: Annotated[
-        float, Served("bytes that one client sends; their expectation if clients are drawn at random")
-    ]
-    remaining_share: Annotated[
-        float,
-        Served(
-            "bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a "
-            "round, of norm at most clipping_norm. A value of 1 or more carries no information"
-        ),
-    ]
-    step_size: Annotated[float | None, Served("step size of the risk bound; absent if no risk bound is proved")] = None
-    adaptive_clipping: Annotated[
-        AdaptiveClippingAnswer | None, Served("parameters of adaptive clipping; absent if the clipping norm is fixed")
-    ] = None
-    frontier: Annotated[
-        tuple[RoundsRun, ...] | None,
-        Served("choices of noise, rounds and traffic, fewest rounds first; absent unless rounds were open"),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,9 +159,9 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     name = "dp-fedavg"
     title = "DP-FedAvg: clipped updates of clients, averaged with Gaussian noise"
     summary = (
-        "The least certified noise of a run that protects every client as a whole against all but the server. The "
-        "noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive clipping is "
-        "available, with its split of the noise."
+        "Computes the smallest certified noise of a run that protects every client as a whole, against "
+        "everyone except the server. The noise is given for the sum and for the mean of the updates. "
+        "If rounds are absent, they are chosen. Adaptive clipping is possible."
     )
     problem = DpFedavgProblem
     parameters_type = DpFedavgParameters

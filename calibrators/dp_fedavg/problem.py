@@ -9,12 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import (
-    COMMUNICATION_BUDGET,
     DIAMETER,
     LIPSCHITZ,
-    MAX_BYTES_PER_CLIENT,
-    MAX_REPORTS_PER_CLIENT,
-    MAX_ROUNDS,
     OBSERVER,
     PARTICIPANTS,
     PARTICIPANTS_AMONG_CLIENTS,
@@ -31,22 +27,29 @@ from epsilond.accountants.quantities import (
     value_of,
 )
 from epsilond.accountants.quantities.algorithms import COUNT_STD, UPDATE_NORM
+from epsilond.accountants.quantities.limits import (
+    COMMUNICATION_BUDGET,
+    MAX_BYTES_PER_CLIENT,
+    MAX_REPORTS_PER_CLIENT,
+    MAX_ROUNDS,
+)
 from epsilond.accountants.theorems.risk.averaged_steps import CohortSampling
 
 BITS_PER_COORDINATE = 32
 USUAL_ROUNDS = 2000
 """Largest number of rounds that is chosen if the request has no limit."""
 ADAPTIVE_CLIPPING = Quantity(
-    description="the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits"
+    description="adaptive clipping: the clipping norm follows a quantile of the updates' norms. Every round "
+    "then also releases a noisy sum of bits. Absent: the clipping norm is fixed"
 )
 
 
 @request
 class AdaptiveClipping:
-    """Clipping by Andrew et al. 2021: how many updates were not clipped is released with noise in every round.
+    """Adaptive clipping by Andrew et al. 2021: every round releases a noisy share of the updates that were not clipped.
 
-    Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
-    ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
+    Each participant sends a bit, ½ if its update was not clipped and −½ otherwise. The share is ½ + (noisy sum of the
+    bits)/M, for the `participants` M of the request. The authors choose M/20 as `count_std`.
     """
 
     count_std: Annotated[float, COUNT_STD]
@@ -56,9 +59,9 @@ class AdaptiveClipping:
 class DpFedavgProblem(TargetedProblem):
     """The target, the clients, the size of a round, and limits on the run.
 
-    `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
-    chosen within the limits. A bound on the excess risk, for one gradient step a round, needs `lipschitz` and
-    `diameter`.
+    `participants` is the number of participants of a round; for `poisson` the expected number. If it is absent, all
+    clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the excess risk needs
+    `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
     """
 
     checks: ClassVar[Checks] = (PARTICIPANTS_AMONG_CLIENTS,)

@@ -37,25 +37,47 @@ class RoundsRun:
     """A number of rounds with its smallest certified noise, the bound on the remaining excess risk, and the traffic."""
 
     rounds: int
-    noise_multiplier: Annotated[float, Served("z, of the sum of the updates")]
-    noise_std_of_mean: Annotated[float, Served("z·C/M per coordinate")]
-    noise_norm_of_mean: Annotated[float, Served("√d·z·C/M, to compare with clipping_norm")]
+    noise_multiplier: Annotated[
+        float,
+        Served(
+            "noise multiplier of the sum of updates: standard deviation of its noise per coordinate, "
+            "divided by clipping_norm"
+        ),
+    ]
+    noise_std_of_mean: Annotated[float, Served("standard deviation per coordinate of the noise in the mean of a round")]
+    noise_norm_of_mean: Annotated[
+        float,
+        Served(
+            "norm of the noise in the mean of a round: noise_std_of_mean times the root of dimension. "
+            "Compare it with clipping_norm"
+        ),
+    ]
     remaining_share: Annotated[
         Number,
         Served(
-            "bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a "
-            "round. A value of 1 or more carries no information",
+            "bound on the excess risk after the run, divided by clipping_norm · diameter. It assumes one "
+            "gradient step of a client per round. A value of 1 or more carries no information",
             may_be_unbounded=True,
         ),
     ]
     reports_per_client: Annotated[
-        float, Served("number of rounds in which one client reports; its expectation if clients are drawn at random")
+        float,
+        Served("number of rounds in which one client takes part; the expected number if clients are drawn at random"),
     ]
     bytes_per_client: Annotated[
-        float, Served("bytes that one client sends; their expectation if clients are drawn at random")
+        float,
+        Served(
+            "number of bytes that one client sends during the run; the expected number if clients are drawn at random"
+        ),
     ]
-    total_bits: Annotated[int, Served("bits of all reports, in expectation if the number of participants is random")]
-    chosen: Annotated[bool, Served("whether this choice is the run of the answer")] = False
+    total_bits: Annotated[
+        int,
+        Served(
+            "number of bits that all clients together send during the run; the expected number if the "
+            "number of participants is random"
+        ),
+    ]
+    chosen: Annotated[bool, Served("whether this is the run that the parameters of the answer describe")] = False
 
 
 @dataclass(frozen=True)

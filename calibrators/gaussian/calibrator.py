@@ -68,16 +68,23 @@ EXAMPLE = {
 class GaussianParameters:
     """Parameters of the mechanism: noise multiplier, rounds, sampling rate, ε and δ, one of which was solved for."""
 
-    noise_multiplier: Annotated[float, Served("σ divided by the bound on the norm of one contribution")]
+    noise_multiplier: Annotated[
+        float,
+        Served(
+            "standard deviation of the noise per coordinate, divided by the bound on the ℓ2 norm of one contribution"
+        ),
+    ]
     contribution_norm: Annotated[
-        float, Served(f"1, as noise and sensitivity are in units of it; {CONTRIBUTION_NORM.description}")
+        float, Served(f"1, the unit of noise and sensitivity: {CONTRIBUTION_NORM.description}")
     ]
     rounds: Annotated[int, Served("number of runs of the mechanism")]
     rate: Annotated[float | None, Served.like(RATE)] = None
     batch_size: Annotated[int | None, Served.like(DRAWN)] = None
     population: Annotated[int | None, Served.like(POPULATION)] = None
-    epsilon: Annotated[float, Served("certified ε")]
-    delta: Annotated[float | None, Served("certified δ; absent where it is below every double")] = None
+    epsilon: Annotated[float, Served("certified ε of the run at the answer's δ")]
+    delta: Annotated[
+        float | None, Served("certified δ of the run at the answer's ε; absent if it is too small for a double")
+    ] = None
     log10_delta: float
 
 
@@ -288,7 +295,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
     name = "gaussian"
     title = "The Gaussian mechanism on random batches"
-    summary = "Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified."
+    summary = "Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others."
     problem = GaussianProblem
     parameters_type = GaussianParameters
     noise_party_known = False

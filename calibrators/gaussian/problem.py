@@ -33,17 +33,17 @@ Unknown = Literal["noise_multiplier", "rounds", "rate", "epsilon", "delta"]
 
 @request
 class GaussianProblem(SettingFields, RiskTargetFields):
-    """A repeated Gaussian mechanism: of noise multiplier, rounds, sampling rate, ε and δ, solve one from the others.
+    """A repeated Gaussian mechanism: one of noise multiplier, rounds, rate, ε and δ is computed from the others.
 
-    A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε is given.
+    A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at which ε is returned.
 
-    `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population` records. Sampling
-    with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
+    `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population` records. Sampling with
+    replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
     """
 
-    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = (
-        "noise_multiplier"
-    )
+    solve_for: Annotated[
+        Unknown, Quantity(description="name of the number to compute; the request gives the others")
+    ] = "noise_multiplier"
     sampling: Annotated[Sampling, SAMPLING]
     noise_multiplier: Annotated[float | None, NOISE_MULTIPLIER] = None
     rounds: Annotated[int | None, ROUNDS] = None

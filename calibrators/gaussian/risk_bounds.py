@@ -18,8 +18,9 @@ from epsilond.calibrators.risk.part import Bounds
 
 VECTOR_NORM = in_squares(
     "C",
-    "bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum changes by up to contribution_norm for "
-    "the relations add-or-remove-one and zero-out-one, and by up to 2 × contribution_norm for replace-one",
+    "bound on the ℓ2 norm of every vector, to which noise_multiplier refers. A sum changes by up "
+    "to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 × "
+    "contribution_norm for replace-one",
 )
 
 
@@ -34,7 +35,7 @@ class GaussianRiskProblem(GaussianProblem):
     dimension: Dimension
     contribution_norm: Annotated[float, VECTOR_NORM] = 1.0
     records: Annotated[int | None, RECORDS] = None
-    noise_std: Annotated[float | None, noise_quantity("of the sum of a batch")] = None
+    noise_std: Annotated[float | None, noise_quantity("on the sum of a batch")] = None
 
     def check(self) -> None:
         """Check the fields of gaussian, that the number of vectors is given, and that the noise is given once."""

@@ -22,11 +22,9 @@ from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
     CLIENT_GROUPS,
-    COMMUNICATION_BUDGET,
     HETEROGENEITY,
     IDENTICALLY_DISTRIBUTED,
     INITIAL_DISTANCE,
-    MAX_GRADIENTS,
     PARTICIPANTS,
     PARTICIPATION,
     ROUNDS,
@@ -42,16 +40,16 @@ from epsilond.accountants.quantities import (
     Sampling,
     StrongConvexity,
     TargetedProblem,
-    Within,
     request,
 )
+from epsilond.accountants.quantities.limits import COMMUNICATION_BUDGET, MAX_GRADIENTS, Within
 from epsilond.accountants.quantities.risks import PairTarget
 from epsilond.calibrators.mb_sgd.groups import TargetedGroup, group_target_faults, pair_target_faults
 
 Reading = Literal["informal", "complete", "proof", "experimental", "corrected"]
 READINGS: tuple[Reading, ...] = ("informal", "complete", "proof", "experimental", "corrected")
 BITS_PER_COORDINATE = 32
-PRINTED_READINGS = Quantity(description="readings of the printed theorem to return")
+PRINTED_READINGS = Quantity(description="interpretations (readings) of the printed theorem to return; all if absent")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,4 +267,4 @@ class MiniBatchProblem(PacedProblem):
 
 @request
 class MbSgdProblem(MiniBatchProblem):
-    """The problem of mini-batch algorithms, without further fields."""
+    """The request of mb-sgd: the target, the federation, the learning problem and limits on the run."""

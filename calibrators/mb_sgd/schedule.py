@@ -45,11 +45,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Averaging:
-    """The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next."""
+    """The average of the models w_1, …, w_R of all rounds. Each weight is `ratio` times that of the model before."""
 
     kind: Literal["uniform", "geometric"]
     ratio: Annotated[
-        float | None, Served("ratio of an iterate's weight to the weight before it; absent if all weights are equal")
+        float | None,
+        Served(
+            "weight of a model in the average, divided by the weight of the model before it; absent if all "
+            "weights are equal"
+        ),
     ] = None
 
 

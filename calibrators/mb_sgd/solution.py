@@ -86,14 +86,32 @@ def guarantees_of(
 class GroupParameters:
     """Parameters of one group of clients, and their guarantee."""
 
-    clients: Annotated[int, Served("clients of this group")]
-    samples_per_client: Annotated[int, Served("records of one of them")]
-    batch_size: Annotated[int, Served("records of one of them per round")]
-    lipschitz: Annotated[float, Served("gradient norm bound of the loss times p_i N: its weight times all clients")]
-    noise_std: Annotated[float, Served("σ per coordinate, added to the mean of batch_size weighted gradients")]
-    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    clients: Annotated[int, Served("number of clients in this group")]
+    samples_per_client: Annotated[int, Served("number of records of each client in this group")]
+    batch_size: Annotated[int, Served("number of records that each client in this group uses in one round")]
+    lipschitz: Annotated[
+        float,
+        Served(
+            "bound on the ℓ2 norm of a record's gradient of the weighted loss. The weighted loss is the "
+            "loss times p_i N, for the weight p_i of the client among N clients"
+        ),
+    ]
+    noise_std: Annotated[
+        float,
+        Served(
+            "standard deviation per coordinate of the noise that a client adds to the mean of its "
+            "batch_size weighted gradients"
+        ),
+    ]
+    noise_multiplier: Annotated[float, Served("noise_std divided by contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    printed_noise_std: Annotated[float | None, Served("σ by the paper's formula at the answer's rounds")] = None
+    printed_noise_std: Annotated[
+        float | None,
+        Served(
+            "noise_std by the formula of Theorem 2.1 of Lowy and Razaviyayn at the rounds of the answer, "
+            "with the Lipschitz constant of this group. Absent if clients are protected"
+        ),
+    ] = None
     guarantee: GuaranteeAnswer
 
 
@@ -103,27 +121,42 @@ class MembersParameters:
 
     noise_std: Annotated[
         float | None,
-        Served("σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ"),
+        Served(
+            "standard deviation per coordinate of the noise that each client adds to the mean of its "
+            "batch_size gradients; absent if client groups differ in it"
+        ),
     ] = None
     noise_multiplier: Annotated[
-        float | None, Served("noise_std over contribution_norm; absent if groups differ in either")
+        float | None, Served("noise_std divided by contribution_norm; absent if client groups differ in either")
     ] = None
     contribution_norm: Annotated[float | None, CONTRIBUTION_NORM] = None
-    batch_size: Annotated[int, Served("records of one client per round, of a client with samples_per_client records")]
-    rounds: Annotated[int, Served("communication rounds")]
+    batch_size: Annotated[
+        int, Served("number of records that a client with samples_per_client records uses in one round")
+    ]
+    rounds: Annotated[int, Served("number of rounds")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MbSgdParameters(MembersParameters):
     """Parameters of the run. A figure that differs between client groups is only in `groups`."""
 
-    step_size: Annotated[float | None, Served("absent where no risk bound applies")] = None
-    averaging: Annotated[Averaging | None, Served("which average of the iterates to output")] = None
+    step_size: Annotated[float | None, Served("step size of a gradient step; absent where no risk bound applies")] = (
+        None
+    )
+    averaging: Annotated[
+        Averaging | None, Served("average of the models of all rounds that is the output of the run")
+    ] = None
     envelope_smoothness: Annotated[
         float | None,
-        Served("without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent"),
+        Served(
+            "smoothness constant of the Moreau envelope of each (weighted) loss, whose gradients are sent "
+            "in place of the loss's. Absent if the loss is smooth"
+        ),
     ] = None
-    groups: Annotated[tuple[GroupParameters, ...] | None, Served("parameters of each of client_groups")] = None
+    groups: Annotated[
+        tuple[GroupParameters, ...] | None,
+        Served("parameters of each client group, in the order of client_groups; absent without client groups"),
+    ] = None
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:

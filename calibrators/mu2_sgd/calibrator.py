@@ -61,43 +61,72 @@ ABSENT_IS_ZERO = Condition(
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleAnswer:
-    """The noise of every report, as a rule."""
+    """The rule for the standard deviation of the noise of every report."""
 
-    base_std: Annotated[float, Served("σ of a client's first report, or of every round of a trusted server")]
+    base_std: Annotated[
+        float,
+        Served(
+            "standard deviation per coordinate of the noise of a client's first report. With a trusted "
+            "server: of the noise in every round's mean"
+        ),
+    ]
     rule: Annotated[
         Literal["base_std * sqrt(participations)", "base_std"],
-        Served("σ of a report; participations counts the client's own, this one included"),
+        Served(
+            "formula for the standard deviation of the noise of a report. participations is the number of "
+            "the client's reports so far, with this one"
+        ),
     ]
     added_by: Annotated[
         Literal["client", "server"],
-        Served("who draws the noise of a round and subtracts the noise of the round before"),
+        Served(
+            "who draws new noise and subtracts the earlier noise: each client at its own reports, or the "
+            "server in each round"
+        ),
     ]
-    most_participations: Annotated[int, Served("reports of a client for which the noise is enough; then it must stop")]
+    most_participations: Annotated[
+        int,
+        Served(
+            "largest number of reports of one client for which the guarantee holds. After them the client must stop"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByConversion:
-    """One figure by three conversions."""
+    """One number, computed by three conversions between (ε, δ) and Gaussian differential privacy."""
 
-    exact: Annotated[float, Served("figure from the exact trade-off curve of the Gaussian mechanism")]
-    zcdp: Annotated[float, Served("figure from the best conversion of zero-concentrated privacy")]
-    lemma: Annotated[float, Served("figure from Lemma 2.6 as printed")]
+    exact: Annotated[float, Served("value by the exact conversion, from the trade-off curve of the Gaussian mechanism")]
+    zcdp: Annotated[float, Served("value by the best conversion from zero-concentrated differential privacy")]
+    lemma: Annotated[float, Served("value by Lemma 2.6 of Reshef and Levy, as printed")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionAnswer:
-    """Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
+    """Three conversions between (ε, δ) and the parameter μ of Gaussian differential privacy.
 
-    The exact conversion needs the least noise; the last two fields say how much more the others need.
+    The exact conversion needs the least noise. The last two fields say how much more noise the others need.
     """
 
-    gaussian_dp_mu: Annotated[ByConversion, Served("largest ρ that implies the target (ε, δ)")]
-    epsilon: Annotated[ByConversion, Served("ε at the target δ, of the answer's ρ")]
+    gaussian_dp_mu: Annotated[
+        ByConversion, Served("largest parameter μ of Gaussian differential privacy that implies the target (ε, δ)")
+    ]
+    epsilon: Annotated[ByConversion, Served("ε at the target δ that follows from the gaussian_dp_mu of the parameters")]
     noise_over_exact: Annotated[
-        Number, Served("noise by Lemma 2.6 over noise by the exact conversion", may_be_unbounded=True)
+        Number,
+        Served(
+            "noise for the target by Lemma 2.6 of Reshef and Levy, divided by the noise for the target by "
+            "the exact conversion",
+            may_be_unbounded=True,
+        ),
     ]
     zcdp_noise_over_exact: Annotated[
-        Number, Served("noise by the best conversion of zCDP over noise by the exact one", may_be_unbounded=True)
+        Number,
+        Served(
+            "noise for the target by the best conversion from zCDP, divided by the noise for the target by "
+            "the exact conversion",
+            may_be_unbounded=True,
+        ),
     ]
 
 
@@ -109,19 +138,38 @@ class Mu2SgdParameters:
     parameter μ of Gaussian differential privacy. L is the smoothness, D the diameter and G the Lipschitz constant.
     """
 
-    noise_std: Annotated[float, Served("σ per coordinate of a client's first report; with a trusted server, of a mean")]
-    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    noise_std: Annotated[
+        float,
+        Served(
+            "standard deviation per coordinate of the noise of a client's first report. With a trusted "
+            "server: of the noise in every round's mean"
+        ),
+    ]
+    noise_multiplier: Annotated[float, Served("noise_std divided by contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
     schedule: ScheduleAnswer
-    gaussian_dp_mu: Annotated[float, Served("ρ of the most exposed record, rounded up")]
-    clipping_norm: Annotated[float, Served("S = G + 2LD: norm to which a client scales its difference s, before noise")]
+    gaussian_dp_mu: Annotated[
+        float, Served("parameter μ of Gaussian differential privacy for the least protected record, rounded up")
+    ]
+    clipping_norm: Annotated[
+        float,
+        Served(
+            "bound on the ℓ2 norm of a client's message: lipschitz + 2 · smoothness · diameter. A longer "
+            "message is scaled down to it before noise is added"
+        ),
+    ]
     rounds: int
-    step_size: Annotated[float | None, Served("η; absent where no risk bound applies")] = None
+    step_size: Annotated[float | None, Served("step size of a gradient step; absent where no risk bound applies")] = (
+        None
+    )
     residual_noise_std: Annotated[
-        float, Served("σ per coordinate of the noise left in the server's mean after the last round, root mean square")
+        float,
+        Served("root mean square per coordinate of the noise that is left in the server's mean after the last round"),
     ]
     conversion: ConversionAnswer
-    client_reports: Annotated[tuple[ClientReport, ...], Served("protection of each kind of client, and its limits")]
+    client_reports: Annotated[
+        tuple[ClientReport, ...], Served("what is and what is not protected, for each kind of client")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,38 +27,77 @@ Described = Literal["group", "most", "average"]
 
 @dataclass(frozen=True, kw_only=True)
 class ClientReport:
-    """The protection of clients that report equally often; ρ is the parameter μ of Gaussian differential privacy.
+    """The protection of clients that take part equally often. A report is the message of a client in one round.
 
     If participants are drawn uniformly, one answer is for a client that reports most often, another for an average one.
     """
 
-    described: Annotated[Described, Served("a group of the request, or the client of most or of average reports")]
-    clients: Annotated[
-        int, Served("number of clients of this group; for `most` and `average` the number of all clients")
+    described: Annotated[
+        Described,
+        Served(
+            "clients that are described. group: a group of the request. most: a client with the largest "
+            "allowed number of reports. average: a client with the average number of reports"
+        ),
     ]
-    participations: Annotated[int, Served("reports of each")]
-    gaussian_dp_mu: Annotated[float, Served("ρ of each of its records at the answer's noise, rounded up")]
-    epsilon: Annotated[Ends, Served("ε of each of its records at the target δ")]
+    clients: Annotated[
+        int, Served("number of clients that are described; for `most` and `average` the number of all clients")
+    ]
+    participations: Annotated[int, Served("number of rounds in which each of these clients reports")]
+    gaussian_dp_mu: Annotated[
+        float,
+        Served(
+            "parameter μ of Gaussian differential privacy for each record of such a client, at the "
+            "answer's noise, rounded up"
+        ),
+    ]
+    epsilon: Annotated[Ends, Served("bounds on ε for each record of such a client, at the target δ")]
     last_record_gaussian_dp_mu: Annotated[
         float | None,
-        Served("ρ of the record of its last report, which only one noise vector protects; untrusted server"),
+        Served(
+            "parameter μ of Gaussian differential privacy for the record of the client's last report, "
+            "which only the last noise protects. Absent with a trusted server"
+        ),
     ] = None
     whole_client_gaussian_dp_mu: Annotated[
-        float | None, Served("ρ if all its records change at once, which is not calibrated; untrusted server")
+        float | None,
+        Served(
+            "parameter μ of Gaussian differential privacy if all records of the client change at once. The "
+            "noise is not calibrated for it. Absent with a trusted server"
+        ),
     ] = None
     last_noise_std: Annotated[
-        float | None, Served("σ of the noise of its last report, which stays in the server's sum; untrusted server")
+        float | None,
+        Served(
+            "standard deviation per coordinate of the noise of the client's last report, which stays in "
+            "the server's sum. Absent with a trusted server"
+        ),
     ] = None
     least_noise_std: Annotated[
-        float | None, Served("noise_std that would suffice if no client reported more often; untrusted server")
+        float | None,
+        Served(
+            "noise_std that would suffice if no client reported more often than these clients. Absent with "
+            "a trusted server"
+        ),
     ] = None
-    first_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
-    last_round: Annotated[int | None, Served("of its reports, where the pattern is given")] = None
+    first_round: Annotated[
+        int | None, Served("first round in which the client reports; absent unless the rounds of the reports are given")
+    ] = None
+    last_round: Annotated[
+        int | None, Served("last round in which the client reports; absent unless the rounds of the reports are given")
+    ] = None
     longest_gap: Annotated[
-        int | None, Served("largest number of rounds between two consecutive reports of the client")
+        int | None,
+        Served(
+            "largest difference between the rounds of two consecutive reports of the client; absent unless "
+            "the rounds of the reports are given"
+        ),
     ] = None
     uncancelled_rounds: Annotated[
-        int | None, Served("rounds after its last report, in which its last noise is never cancelled")
+        int | None,
+        Served(
+            "number of rounds after the client's last report, in which its last noise stays in the sum. "
+            "Absent with a trusted server, or unless the rounds are given"
+        ),
     ] = None
     protected: tuple[str, ...]
     not_protected: tuple[str, ...]

@@ -55,14 +55,22 @@ SPREADS = {
 """Fields that may be absent, and the field that bounds each."""
 
 REPORTS = Quantity(
-    symbol="K", ge=0, le=LARGEST_COUNT, description="number of rounds in which each client of this group reports"
+    symbol="K", ge=0, le=LARGEST_COUNT, description="number of rounds in which each client of this group takes part"
 )
-REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
-GROUPS = Quantity(description="numbers of clients with the same participation (kinds `counts` and `pattern`)")
+REPORTED = Quantity(
+    symbol="T_i",
+    description="the rounds, counted from 1 and in ascending order, in which each client of this group takes part",
+)
+GROUPS = Quantity(
+    description="groups of clients that take part equally, for the kinds `counts` and `pattern`. Absent for `uniform`"
+)
 PARTICIPATION = Quantity(
-    description="who takes part: m uniform clients a round (default), or each client in given rounds or a given number"
+    description="which clients take part in a round. Absent: `participants` clients, drawn uniformly in each round"
 )
-KIND = Quantity(description="uniform: m of M afresh in each round; counts: how often; pattern: in which rounds")
+KIND = Quantity(
+    description="uniform: in each round participants are drawn uniformly from all clients. counts: each group "
+    "states in how many rounds it takes part. pattern: each group states in which rounds"
+)
 
 
 @request
@@ -120,8 +128,8 @@ class Participation:
 class Mu2SgdProblem(TargetedProblem):
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
-    Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-    Absent spreads and optimum_gradient_norm are at their largest, G and L.
+    Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`. With a risk, δ is only the
+    point at which ε is returned.
     """
 
     epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
@@ -145,7 +153,8 @@ class Mu2SgdProblem(TargetedProblem):
         UNIT.only("record", because="every report uses one new record, and the theorem is about that record"),
     ]
     readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="readings of the printed theorem to return")
+        tuple[Reading, ...] | None,
+        Quantity(description="interpretations (readings) of the printed theorem to return; all if absent"),
     ] = None
 
     def check(self) -> None:

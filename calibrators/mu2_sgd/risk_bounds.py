@@ -59,7 +59,7 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
     checks: ClassVar[Checks] = (require_positive,)
 
     noise_std: Annotated[
-        float | None, noise_quantity("of a client's first report, or of every mean of a trusted server")
+        float | None, noise_quantity("on a client's first report, or on every round's mean if the server is trusted")
     ] = None
     step_size: Annotated[float | None, STEP_SIZE] = None
 

@@ -52,12 +52,14 @@ VACUOUS_GRADIENT_NORM = "vacuous-gradient-norm"
 class NormFedavgParameters(QtdlParameters):
     """Parameters of a round."""
 
-    rounds: Annotated[int, Served("communication rounds K")]
-    participants: Annotated[int, Served("clients of one round, r")]
-    local_steps: Annotated[int, Served("full gradient steps of a client per round, E")]
-    local_step_size: Annotated[float, Served("the clients' step η")]
-    server_step_size: Annotated[float, Served("the server's step β, times the mean of the messages")]
-    compression: Annotated[float, Served("γ: the mean squared error of one message")]
+    rounds: Annotated[int, Served("number of rounds")]
+    participants: Annotated[int, Served("number of clients in one round")]
+    local_steps: Annotated[int, Served("number of full gradient steps of a client in one round")]
+    local_step_size: Annotated[float, Served("step size of the clients' gradient steps")]
+    server_step_size: Annotated[
+        float, Served("step size of the server: it adds the mean of the messages times this factor to the model")
+    ]
+    compression: Annotated[float, Served("expected squared ℓ2 error of one message, by rounding and noise together")]
     convergence: ConvergenceAnswer
 
 
@@ -85,8 +87,9 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
     name = "norm-fedavg"
     title = "DP-NormFedAvg: normalised, quantised, noisy client updates over rounds"
     summary = (
-        "The least certified noise of a round, with rounds composed exactly, and with step sizes and convergence. The "
-        "printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4)."
+        "Computes the smallest certified noise of a round, with rounds composed exactly, and step "
+        "sizes with a bound on convergence. The printed amplification by client sampling is refuted "
+        "(Das et al., Theorems 2 to 4)."
     )
     problem = NormFedavgProblem
     parameters_type = NormFedavgParameters

@@ -34,12 +34,12 @@ OBSERVERS = ("server", "released-models")
 
 @request
 class NormFedavgProblem(GridProblem):
-    """A run of DP-NormFedAvg, seen message by message (`server`) or model by model (`released-models`).
+    """A run of DP-NormFedAvg. The adversary sees every message (`server`) or every model (`released-models`).
 
-    The observer `released-models` does not see who took part. A client as the unit then gains from the random draw, if
-    the sensitivities are those of replacing all of its data. Absent sensitivities are those of any two unit vectors.
-    Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent `step_ratio` is the one of
-    the least bound.
+    The observer `released-models` does not see who took part. If clients are protected, and the sensitivities are those
+    of replacing all data of a client, the random draw of clients then amplifies privacy. Absent sensitivities are those
+    of any two unit vectors. If `participants` is absent, all clients take part. Absent `local_steps` are the root of
+    `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the gradient norm.
     """
 
     scale: ClassVar = RATIOS

@@ -39,7 +39,7 @@ EQUAL_OPTIMA = Condition("equal-optima", "all clients' losses have the same mini
 class NormFedavgRiskProblem(NormFedavgProblem):
     """A run of norm-fedavg. `noise_std` is that of a message's coordinate, in units of the normalised update."""
 
-    noise_std: Annotated[float | None, noise_quantity("in units of the normalised update")] = None
+    noise_std: Annotated[float | None, noise_quantity("on one message, in units of the normalised update")] = None
 
 
 def given_run(problem: NormFedavgRiskProblem) -> NoisyRun | None:
@@ -107,8 +107,9 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
 RISK = GivenNoiseRiskPart(
     title="Gradient norm of DP-NormFedAvg",
     summary=(
-        "Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise and step "
-        "ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk."
+        "Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's "
+        "noise and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and "
+        "Theorem 2)."
     ),
     problem=NormFedavgRiskProblem,
     theorems=(EQUATION_39.id, THEOREM_2_UTILITY.id),

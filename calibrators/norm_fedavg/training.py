@@ -22,20 +22,41 @@ class ConvergenceAnswer:
     `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
     """
 
-    theorem: Annotated[str, Served("the theorem of the bound")]
+    theorem: Annotated[str, Served("id of the theorem that proves gradient_norm")]
     objective: Annotated[Objective, OBJECTIVE]
-    baseline: Annotated[Baseline, Served("result without training: a bound on the gradient norm at the start")]
+    baseline: Annotated[Baseline, Served("bound on the gradient norm of the initial model, before training")]
     vacuous: Annotated[bool, VACUOUS]
     gradient_norm: Annotated[
         float,
-        Served("bound on the least expected gradient norm of all rounds, the start among them: at most the baseline"),
+        Served(
+            "upper bound on the smallest expected gradient norm of all rounds, the initial model among "
+            "them. It is at most the baseline"
+        ),
     ]
-    mean_gradient_norm: Annotated[float, Served("das.equation-39 with the certified noise: its mean over the rounds")]
-    start_term: Annotated[float, Served("part of mean_gradient_norm from the distance of the start")]
-    steps_term: Annotated[float, Served("part of mean_gradient_norm from the sizes of the steps")]
-    client_optima_term: Annotated[float, Served("part of mean_gradient_norm from distances of the clients' optima")]
-    without_noise: Annotated[float, Served("this bound for NormFedAvg, which has no rounding and no noise")]
-    fedavg: Annotated[float, Served("bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm")]
+    mean_gradient_norm: Annotated[
+        float,
+        Served(
+            "upper bound on the mean over the rounds of the expected gradient norm, by das.equation-39 "
+            "with the certified noise"
+        ),
+    ]
+    start_term: Annotated[
+        float, Served("term of mean_gradient_norm for the distance of the initial model from the minimiser")
+    ]
+    steps_term: Annotated[float, Served("term of mean_gradient_norm for the lengths of the steps")]
+    client_optima_term: Annotated[
+        float, Served("term of mean_gradient_norm for the distances between the clients' minimisers")
+    ]
+    without_noise: Annotated[
+        float, Served("gradient_norm of the same run without rounding and without noise (NormFedAvg)")
+    ]
+    fedavg: Annotated[
+        float,
+        Served(
+            "bound on the smallest gradient norm for FedAvg without privacy: the root of the bound of "
+            "das.4 on the squared norm. It is at most the baseline"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,6 @@ from epsilond.accountants.quantities import (
     ANY_SCALE,
     BATCH_SIZE,
     CLIENTS,
-    COMMUNICATION_BUDGET,
     DELTA,
     DIAMETER,
     DIMENSION,
@@ -25,10 +24,6 @@ from epsilond.accountants.quantities import (
     INITIAL_GAP,
     LIPSCHITZ,
     LOG10_DELTA,
-    MAX_BYTES_PER_CLIENT,
-    MAX_GRADIENTS,
-    MAX_REPORTS_PER_CLIENT,
-    MAX_ROUNDS,
     OBSERVER,
     PARTICIPANTS,
     ROUNDS,
@@ -41,7 +36,6 @@ from epsilond.accountants.quantities import (
     Observer,
     Quantity,
     Sampling,
-    Within,
     request,
 )
 from epsilond.accountants.quantities.algorithms import (
@@ -53,6 +47,14 @@ from epsilond.accountants.quantities.algorithms import (
     SHARED_DIMENSION,
     SHARED_GRADIENT_NORM,
     SHARED_GRADIENT_STD,
+)
+from epsilond.accountants.quantities.limits import (
+    COMMUNICATION_BUDGET,
+    MAX_BYTES_PER_CLIENT,
+    MAX_GRADIENTS,
+    MAX_REPORTS_PER_CLIENT,
+    MAX_ROUNDS,
+    Within,
 )
 from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
 from epsilond.accountants.target import Target, natural_log_delta
@@ -71,26 +73,32 @@ TRUST = Quantity(
     )
 )
 OBSERVERS = Quantity(
-    description="adversaries, named by their view. Only algorithms with a guarantee against one of them are considered",
+    description="adversaries against whom the guarantee may hold. Only algorithms with a guarantee against one "
+    "of them are considered",
     choices=OBSERVER.choices,
 )
-RANK_BY = Quantity(description="figure by which entries of one kind of guarantee are ranked, the smallest first")
-ALGORITHMS = Quantity(description="algorithms to consider, all if absent")
+RANK_BY = Quantity(
+    description="quantity by which entries with the same kind of guarantee are ranked, the smallest first. "
+    "risk: the bound on the excess risk. noise: noise_std. signal: noise_to_signal. bits, rounds: "
+    "the entry's fields"
+)
+ALGORITHMS = Quantity(description="names of the algorithms to consider; absent: all")
 CLIENT_SAMPLING = Quantity(
-    description="how the participants of a round are drawn, where they are fewer than clients; absent: poisson for "
-    "dp-fedavg, without-replacement for the others"
+    description="how the participants of a round are drawn if they are fewer than all clients. Absent: poisson "
+    "for dp-fedavg, without-replacement for other algorithms"
 )
 OBJECTIVE = Quantity(
-    description="objective: new data (population), the data at hand (empirical), or a separate model for every "
-    "client (personalized). The recommendation has this objective if an algorithm has it. Absent: any"
+    description="preferred objective of the recommended algorithm. population: loss on new data. empirical: "
+    "loss on the data at hand. personalized: loss of a separate model for every client. If no "
+    "algorithm has it, or if it is absent, any objective may be recommended"
 )
-SOLVE_FOR = Quantity(description="field for which the smallest sufficient value is computed; the plan omits it")
-REACH = Quantity(description="a risk to reach, and the field to change for it")
+SOLVE_FOR = Quantity(description="field whose smallest sufficient value is computed. The plan must leave it out")
+REACH = Quantity(description="target for the excess risk, and the field that is changed to reach it")
 
 
 @request
 class Reach:
-    """The smallest value of one field at which an explicit bound on the excess risk is at most `risk`."""
+    """A question for the smallest value of one field at which the upper bound on the excess risk is at most `risk`."""
 
     risk: Annotated[float, EXCESS_RISK]
     solve_for: Annotated[Unknown, SOLVE_FOR]
@@ -103,11 +111,11 @@ class Reach:
 
 @request
 class PlanProblem(NeighbourFields, RiskTargetFields):
-    """The target, the federation and the learning problem, of which each algorithm takes what it needs.
+    """The target, the federation and the learning problem, of which each algorithm uses the fields that it needs.
 
-    Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
-    says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it. Limits on rounds,
-    traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
+    Losses are convex. All algorithms need only the target and the number of clients. An entry that lacks another field
+    says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them. Limits on rounds, traffic and
+    participation restrict this choice. An entry that exceeds a limit is never ranked or recommended.
     """
 
     scale: ClassVar = ANY_SCALE

@@ -70,21 +70,52 @@ class PpsgdParameters:
     α is the step size of the shared part of the model over N times that of a client's own part, for N clients.
     """
 
-    noise_std: Annotated[float, Served("σ_ζ per coordinate, on the average of the clipped shared gradients")]
-    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    noise_std: Annotated[
+        float,
+        Served(
+            "standard deviation per coordinate of the noise that the server adds to the average of the "
+            "clipped shared gradients"
+        ),
+    ]
+    noise_multiplier: Annotated[float, Served("noise_std divided by contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    noise_constant: Annotated[float, Served("constant c at which equation (4) or (12) of Bietti et al. has this noise")]
-    clipping_norm: Annotated[float, Served("bound on one client's message")]
-    rounds: Annotated[int, Served("rounds")]
-    participation_rate: Annotated[float, Served("probability that a client takes part in a round")]
-    participants: Annotated[int | None, Served("clients of one round; absent where their number is random")] = None
-    personalization: Annotated[Alpha | None, Served("α to run with; absent if neither given nor chosen")] = None
-    step_size: Annotated[float | None, Served("η of the theorem; absent where no risk bound applies")] = None
-    shared_step_size: Annotated[float | None, Served("αη, of the shared part")] = None
-    local_step_size: Annotated[float | None, Served("η/(qW), own part; W: sum of weights, q: their rate")] = None
-    sharing: Annotated[Sharing | None, Served("the bound over α; absent where no risk bound applies")] = None
+    noise_constant: Annotated[
+        float,
+        Served(
+            "value of the constant in equation (4) or (12) of Bietti et al. at which their formula gives "
+            "noise_std; 0 if the target ε is 0"
+        ),
+    ]
+    clipping_norm: Annotated[float, Served("bound on the ℓ2 norm of one client's message")]
+    rounds: Annotated[int, Served("number of rounds")]
+    participation_rate: Annotated[float, Served("probability that a given client takes part in a round")]
+    participants: Annotated[int | None, Served("number of clients in one round; absent if it is random")] = None
+    personalization: Annotated[
+        Alpha | None, Served("degree of sharing α to run with; absent if it is neither given nor chosen")
+    ] = None
+    step_size: Annotated[
+        float | None, Served("step size η in the theorem of the risk bound; absent where no risk bound applies")
+    ] = None
+    shared_step_size: Annotated[
+        float | None, Served("step size of the shared part of the model; absent where no risk bound applies")
+    ] = None
+    local_step_size: Annotated[
+        float | None,
+        Served(
+            "step size of a client's own part: step_size divided by participation_rate and by the sum of "
+            "the clients' weights. Absent where no risk bound applies"
+        ),
+    ] = None
+    sharing: Annotated[
+        Sharing | None,
+        Served("bounds on the excess risk at other degrees of sharing; absent where no risk bound applies"),
+    ] = None
     participation: Annotated[
-        ParticipationFigures | None, Served("privacy of a draw of fixed size, compared with independent draws")
+        ParticipationFigures | None,
+        Served(
+            "ε of a client under different assumptions on what other clients see. Absent unless a fixed "
+            "number of clients is drawn in each round"
+        ),
     ] = None
 
 
@@ -176,8 +207,8 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
     name = "ppsgd"
     title = "Personalised learning with a noisy shared part"
     summary = (
-        "The smallest certified noise of PPSGD for a client against all others, and the best joint share of the "
-        "model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6."
+        "Computes the smallest certified noise of PPSGD for a client against all others, and the best "
+        "degree of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6."
     )
     problem = PpsgdProblem
     parameters_type = PpsgdParameters

@@ -48,20 +48,26 @@ MOST_COUNTED = 5000
 
 @dataclass(frozen=True, kw_only=True)
 class ParticipationFigures:
-    """The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
+    """ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
 
     The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
     """
 
     epsilon_against_other_clients: Annotated[
-        Ends, Served("certified: other clients know the client's rounds, whose number is random")
+        Ends,
+        Served(
+            "certified ε of a client against all other clients together. They know the rounds in which it "
+            "took part; the number of these rounds is random"
+        ),
     ]
     epsilon_of_expected_rounds: Annotated[
         Ends,
         Served("ε of a client that took part in the expected number of rounds, if the other clients know this number"),
     ]
-    epsilon_if_unseen: Annotated[Ends, Served("value for independent draws that nobody sees; it does not hold here")]
-    expected_rounds: Annotated[float, Served("rounds that a client takes part in, in expectation")]
+    epsilon_if_unseen: Annotated[
+        Ends, Served("ε if clients were drawn independently and nobody saw the draw. It does not hold for this run")
+    ]
+    expected_rounds: Annotated[float, Served("expected number of rounds in which a client takes part")]
 
 
 def run_spec(problem: PpsgdProblem, noise_multiplier: float, sampling: ClientSampling | None = None) -> Spec:

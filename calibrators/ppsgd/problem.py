@@ -58,9 +58,10 @@ READINGS: tuple[Reading, ...] = ("statement", "experimental")
 class PpsgdProblem(TargetedProblem):
     """The target, the clients, and for a bound on the excess risk the learning problem.
 
-    A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
-    clients take part; for `without-replacement` qN is the number of participants. The risk needs `smoothness` and
-    `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
+    A client is protected as a whole, against all other clients together. `participation_rate` is needed unless all
+    clients take part. For `without-replacement` it gives the number of participants, as a fraction of `clients`. The
+    bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are the sum of a shared part
+    and a client's own part. If `personalization` is absent, the degree of sharing with the smallest bound is chosen.
     """
 
     epsilon: Annotated[float | None, ANY_EPSILON, SQUARES] = None
@@ -74,27 +75,27 @@ class PpsgdProblem(TargetedProblem):
     lipschitz: Annotated[
         float | None,
         LIPSCHITZ.assume(
-            "value that clipping_norm allows: no message is clipped", lambda p: p.clipping_norm / p.most_added
+            "the largest value at which clipping_norm clips no message", lambda p: p.clipping_norm / p.most_added
         ),
     ] = None
     batch_size: Annotated[int | None, BATCH_SIZE] = None
     client_groups: Annotated[tuple[Batches, ...] | None, CLIENT_GROUPS] = None
     weighting: Annotated[Weighting, WEIGHTING] = "clients"
     shared_gradient_std: Annotated[
-        float | None, SHARED_GRADIENT_STD.assume("lipschitz, its largest value", lambda p: p.gradient_bound)
+        float | None, SHARED_GRADIENT_STD.assume("the value of lipschitz", lambda p: p.gradient_bound)
     ] = None
     local_gradient_std: Annotated[
         float | None,
         LOCAL_GRADIENT_STD.assume(
-            "shared_gradient_std, as both gradients are one for losses of w + θ_i",
+            "shared_gradient_std. Both are equal for losses of the sum of shared and own part",
             lambda p: p.gradient_bound if p.shared_gradient_std is None else p.shared_gradient_std,
         ),
     ] = None
     shared_gradient_norm: Annotated[
         float | None,
         SHARED_GRADIENT_NORM.assume(
-            "as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its "
-            "optimum",
+            "the smaller one of clipping_norm and lipschitz. It is 0 for losses of the sum of shared and own part, if "
+            "every client's own part is at its optimum",
             lambda p: min(p.clipping_norm, p.gradient_bound),
             when=lambda p: p.rate < 1.0,
         ),
@@ -116,7 +117,8 @@ class PpsgdProblem(TargetedProblem):
         ),
     ]
     readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed theorems to return")
+        tuple[Reading, ...] | None,
+        Quantity(description="interpretations (readings) of the printed theorems to return; all if absent"),
     ] = None
 
     def check(self) -> None:

@@ -168,8 +168,9 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
 RISK = GivenNoiseRiskPart(
     title="Excess risk of personalised models with a noisy shared part",
     summary=(
-        "Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the run's noise "
-        "and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2)."
+        "Upper bounds with explicit constants on the mean excess risk of the clients' own models. They "
+        "hold at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix "
+        "B.2)."
     ),
     problem=PpsgdRiskProblem,
     theorems=(ANY_STEP.id, PERSONALIZED_RISK.id),

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 ROUNDING = 2.0**-44
 """Relative rounding error that is added to a bound; it exceeds the error of a dozen operations by far."""
 
-Alpha = Annotated[float | Literal["unbounded"], Served("α: 0 learns locally only, unbounded globally only")]
+Alpha = Annotated[
+    float | Literal["unbounded"],
+    Served('degree of sharing α. 0: each client learns without the others. "unbounded": all clients have one model'),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharingPoint:
-    """The bound on the excess risk at one α, and the step sizes that it is for.
+    """Bounds on the excess risk at one degree of sharing α (`personalization`), and the step sizes that they are for.
 
     `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
     are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
@@ -41,48 +44,81 @@ class SharingPoint:
     statistical: Number
     privacy: Number
     excess_risk_at_step: Annotated[
-        Number, Served("a second bound at the step sizes below, at most excess_risk", may_be_unbounded=True)
+        Number,
+        Served(
+            "second upper bound on the excess risk at the same step sizes. It is at most excess_risk",
+            may_be_unbounded=True,
+        ),
     ]
     proved_excess_risk: Annotated[
-        Number, Served("the least proved bound at these step sizes, by bietti.4.5.any-step", may_be_unbounded=True)
+        Number,
+        Served(
+            "smallest proved upper bound on the excess risk at these step sizes, by theorem bietti.4.5.any-step",
+            may_be_unbounded=True,
+        ),
     ]
-    step_size: Annotated[float, Served("η of the theorem, 0 where only the shared part learns")]
-    shared_step_size: Annotated[float, Served("αη, of the noisy average of the shared gradients")]
-    local_step_size: Annotated[float, Served("η/(qW), own part; q: participation_rate, W: weights' sum")]
+    step_size: Annotated[float, Served("step size η in the theorem; 0 if only the shared part learns")]
+    shared_step_size: Annotated[
+        float, Served("step size of the shared part of the model, for the noisy average of the shared gradients")
+    ]
+    local_step_size: Annotated[
+        float,
+        Served(
+            "step size of a client's own part: step_size divided by participation_rate and by the sum of "
+            "the clients' weights"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharingThreshold:
-    """Lemma 4.6 at the least noise: where sharing nothing has the least variance term."""
+    """The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing has the least variance."""
 
     rounds: Annotated[
         float,
-        Served("number of rounds from which sharing nothing has the least variance term, N(N − 1)σ²μ*²/(k²d_wC²m)"),
+        Served("number of rounds from which on α = 0 (nothing is shared) has the smallest variance term of the bound"),
     ]
     epsilon: Annotated[
         Number,
         Served(
-            "largest ε at which sharing nothing has the least variance term, at these rounds", may_be_unbounded=True
+            "largest ε, at the requested number of rounds, at which α = 0 (nothing is shared) has the "
+            "smallest variance term of the bound",
+            may_be_unbounded=True,
         ),
     ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sharing:
-    """The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded."""
+    """Bounds on the excess risk as a function of the degree of sharing α, from 0 (local models) to unbounded."""
 
-    optimised: Annotated[bool, Served("whether α was chosen here")]
-    best: Annotated[SharingPoint, Served("the α from 0 to unbounded at which proved_excess_risk is smallest")]
-    local_only: Annotated[SharingPoint, Served("α = 0: nothing is shared, and no noise is needed")]
-    balanced: Annotated[SharingPoint, Served("α at which both parts limit η equally; 1/N if all N clients take part")]
-    global_only: Annotated[SharingPoint, Served("α unbounded: the models are equal, everything is shared")]
+    optimised: Annotated[
+        bool,
+        Served("true: the request had no α, and α was chosen as that of the smallest bound. false: the request gave α"),
+    ]
+    best: Annotated[
+        SharingPoint, Served("bounds at the α, from 0 to unbounded, at which proved_excess_risk is smallest")
+    ]
+    local_only: Annotated[SharingPoint, Served("bounds at α = 0: nothing is shared, and no noise is needed")]
+    balanced: Annotated[
+        SharingPoint,
+        Served(
+            "bounds at the α at which the shared part and the own parts limit the step size equally. α is "
+            "1/N if all N clients take part"
+        ),
+    ]
+    global_only: Annotated[
+        SharingPoint, Served("bounds at unbounded α: everything is shared, and all clients have one model")
+    ]
     curve: Annotated[
-        tuple[SharingPoint, ...], Served("proved_excess_risk as a function of α, from local models to one shared model")
+        tuple[SharingPoint, ...],
+        Served("bounds at many α in ascending order, from 0 (local models) to unbounded (one model)"),
     ]
     threshold: Annotated[
         SharingThreshold | None,
         Served(
-            "where sharing nothing is best; for equal clients that all take part, and gradient parts of equal variance"
+            "rounds and ε at which sharing nothing has the least variance. Absent unless all clients "
+            "take part, are equal, and both gradient parts have equal variance"
         ),
     ] = None
 

@@ -33,7 +33,7 @@ MARGIN = 1e-8
 
 @dataclass(frozen=True, kw_only=True)
 class Feasible:
-    """Batch sizes least, …, most, which all meet the target."""
+    """A range of batch sizes from `least` to `most`, all of which meet the target."""
 
     least: int
     most: int

@@ -51,21 +51,39 @@ class ProjectedSgdParameters:
     """Parameters of the run."""
 
     noise_std: Annotated[
-        float, Served("σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m")
+        float,
+        Served("standard deviation per coordinate of the noise that one client adds, in the step where it is smallest"),
     ]
-    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    noise_multiplier: Annotated[float, Served("noise_std divided by contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    mean_noise_std: Annotated[float, Served("σ/√m, noise of the mean of a batch in the step with noise_std")]
-    participants: Annotated[int, Served("clients in a batch")]
-    rounds: Annotated[int, Served("steps of the pass: whole batches, clients left over never take part")]
-    step_size: Annotated[float, Served("the largest step size")]
-    step_schedule: Annotated[Schedule, Served("step size of each step")]
-    noise_schedule: Annotated[Schedule, Served("noise of one client in each step")]
+    mean_noise_std: Annotated[
+        float,
+        Served(
+            "standard deviation per coordinate of the noise in the mean of a batch, where it is smallest: "
+            "noise_std divided by the root of participants"
+        ),
+    ]
+    participants: Annotated[int, Served("number of clients in a batch")]
+    rounds: Annotated[
+        int, Served("number of steps of the pass, one for each whole batch. Clients that are left over never take part")
+    ]
+    step_size: Annotated[float, Served("largest step size of all steps")]
+    step_schedule: Annotated[Schedule, Served("step size in each step of the pass")]
+    noise_schedule: Annotated[
+        Schedule,
+        Served("standard deviation per coordinate of the noise that one client adds, in each step of the pass"),
+    ]
     feasible_participants: Annotated[
         tuple[Feasible, ...] | None,
-        Served("all tried batch sizes that meet the target, if participants were solved for"),
+        Served("ranges of all tried batch sizes that meet the target; absent unless participants were solved for"),
     ] = None
-    every_batch_size_tried: Annotated[bool | None, Served("whether no other size meets it")] = None
+    every_batch_size_tried: Annotated[
+        bool | None,
+        Served(
+            "true: every batch size was decided, and no other one meets the target. false: some were not "
+            "decided. Absent unless participants were solved for"
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +273,7 @@ class ProjectedSgdCalibrator(
     """Projected SGD of which one model is released."""
 
     name = "projected-sgd"
-    title = "Projected SGD whose last model alone is released"
+    title = "Projected SGD of which only the last model is released"
     summary = (
         "One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the noise, "
         "the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3)."

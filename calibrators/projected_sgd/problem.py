@@ -79,18 +79,21 @@ class RunSchedules:
 
 @request
 class ProjectedSgdProblem(PointTargets, TargetedProblem):
-    """The target, the pass, and which number to solve for.
+    """The target, the pass over the clients, and the number that is computed (`solve_for`).
 
-    One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
-    seen. The noise is that of one record: the mean of m carries σ/√m.
+    One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m = `participants`. One model is released,
+    and no other model is seen. The noise is the one that each client adds to its own gradient.
 
-    `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a whole, constant if absent.
-    `step_size`: the smallest step size; `step_schedule` is then a shape likewise. `participants`: the smallest batch
-    of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
+    `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is scaled as a whole; if it is
+    absent, the noise is constant. `step_size`: the smallest step size is computed, and `step_schedule` is a shape in
+    the same way. `participants`: the smallest batch size that meets the target is computed. Larger ones may miss it.
+    `participants` is then absent, and no schedule lists its values.
     """
 
     scale: ClassVar = RATIOS
-    solve_for: Annotated[Unknown, Quantity(description="the number to solve for; the others are given")] = "noise_std"
+    solve_for: Annotated[
+        Unknown, Quantity(description="name of the number to compute; the request gives the others")
+    ] = "noise_std"
     clients: Clients
     participants: Annotated[int | None, PARTICIPANTS] = None
     dimension: Dimension
@@ -105,12 +108,15 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
     gradient_bound: Annotated[
         float | None,
-        MEAN_GRADIENT_BOUND.assume("lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
+        MEAN_GRADIENT_BOUND.assume("the value of lipschitz", lambda p: p.lipschitz, when=lambda p: p.release == "last"),
     ] = None
-    gradient_std: Annotated[float | None, GRADIENT_STD.assume("lipschitz", lambda p: p.lipschitz), ANY_SCALE] = None
+    gradient_std: Annotated[
+        float | None, GRADIENT_STD.assume("the value of lipschitz", lambda p: p.lipschitz), ANY_SCALE
+    ] = None
     shamir_constant: Annotated[float | None, SHAMIR_CONSTANT] = None
     readings: Annotated[
-        tuple[Reading, ...] | None, Quantity(description="which readings of the printed bounds to return")
+        tuple[Reading, ...] | None,
+        Quantity(description="interpretations (readings) of the printed bounds to return; all if absent"),
     ] = None
 
     def check(self) -> None:

@@ -64,18 +64,40 @@ Answered_co = TypeVar("Answered_co", bound=GridProblem, covariant=True, default=
 class QtdlParameters:
     """Parameters of the run: values are rounded to multiples of 1/s, and integer noise over s is added."""
 
-    noise_levels: Annotated[int, Served("m: the largest absolute value of the integer noise")]
-    decay_rate: Annotated[float, Served("α: the noise is y with probability proportional to e^(−α|y|)")]
-    noise_std: Annotated[float, Served("standard deviation of the noise per coordinate, in units of the update")]
-    variance: Annotated[float, Served("variance of the noise per coordinate, in squared units of the update")]
-    mean_squared_error: Annotated[float, Served("mean squared error of one message by rounding and noise together")]
-    quantization_levels: Annotated[int, Served("s: grid steps per unit")]
-    method: Annotated[Method, Served("the proof that the calibration of the noise uses")]
-    l1_sensitivity: Annotated[float, Served("Δ₁ in grid steps, as that proof uses it")]
-    linf_sensitivity: Annotated[float, Served("Δ∞ in grid steps")]
-    l2_sensitivity: Annotated[float | None, Served("Δ₂ in grid steps")] = None
+    noise_levels: Annotated[int, Served("largest absolute value m of the integer noise, in grid steps")]
+    decay_rate: Annotated[
+        float, Served("decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|)")
+    ]
+    noise_std: Annotated[
+        float,
+        Served(
+            "standard deviation of the noise per coordinate, in units of the update (grid steps divided by "
+            "quantization_levels)"
+        ),
+    ]
+    variance: Annotated[
+        float, Served("variance of the noise per coordinate, in squared units of the update (noise_std squared)")
+    ]
+    mean_squared_error: Annotated[
+        float,
+        Served(
+            "expected squared ℓ2 error of one message, by rounding and noise together, in squared units of the update"
+        ),
+    ]
+    quantization_levels: Annotated[int, Served("number of grid steps in a unit of the update")]
+    method: Annotated[Method, Served("proof by which the noise is certified, as in the request")]
+    l1_sensitivity: Annotated[float, Served("ℓ1 sensitivity in grid steps for which the noise is certified")]
+    linf_sensitivity: Annotated[float, Served("ℓ∞ sensitivity in grid steps for which the noise is certified")]
+    l2_sensitivity: Annotated[
+        float | None,
+        Served("ℓ2 sensitivity in grid steps for which the noise is certified; absent if the proof does not use it"),
+    ] = None
     log10_failure_delta: Annotated[
-        float | None, Served("log10 of the probability, in a round and counted in δ, that rounding exceeds these")
+        float | None,
+        Served(
+            "base-10 logarithm of the probability that the rounding of a round exceeds these "
+            "sensitivities. δ includes it. Absent if rounding never exceeds them"
+        ),
     ] = None
 
 
@@ -217,8 +239,9 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     name = "qtdl"
     title = "Quantised updates with truncated discrete Laplace noise"
     summary = (
-        "The fewest noise levels that are certified, their bits, and the printed prescription, which is not private "
-        "(Das et al., Theorem 1)."
+        "Computes the truncated discrete Laplace noise with the fewest levels that is certified to "
+        "meet the target, and the bits of the messages. The noise that Das et al., Theorem 1, "
+        "prescribe does not meet it, and is shown for comparison."
     )
     problem = QtdlProblem
     parameters_type = QtdlParameters

@@ -10,9 +10,6 @@ from typing import Annotated, Literal
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.federation import read_member
 from epsilond.accountants.quantities import (
-    L1_SENSITIVITY,
-    L2_SENSITIVITY,
-    LINF_SENSITIVITY,
     BudgetFields,
     Dimension,
     Participants,
@@ -29,6 +26,7 @@ from epsilond.accountants.quantities.algorithms import (
     UPDATE_LINF,
     QuantizationLevels,
 )
+from epsilond.accountants.quantities.mechanisms import L1_SENSITIVITY, L2_SENSITIVITY, LINF_SENSITIVITY
 from epsilond.accountants.specs import Spec, TruncatedDiscreteLaplace
 from epsilond.accountants.theorems.papers.das.sensitivity import (
     Movement,
@@ -46,23 +44,27 @@ METHODS: tuple[Method, ...] = ("escape", "hockey-stick", "concentrated", "concen
 Reading = Literal["statement"]
 
 METHOD = Quantity(
-    description="the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one"
+    description="proof that certifies the noise. escape: δ is the probability of outputs that only one "
+    "neighbour can have. hockey-stick: privacy losses are composed exactly. concentrated: losses "
+    "are bounded by zCDP. concentrated-coupled: escape or concentrated, with distances of "
+    "neighbours that are rounded by the same random numbers. Absent: the one with the least noise"
 )
-RULE = Quantity(description="the rule that gives the sensitivities, instead of the sensitivities themselves")
+RULE = Quantity(description="rule from which the sensitivities are computed. Give either it or the sensitivities")
 RULE_KIND = Quantity(
     description=(
-        "trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding: distances of the "
-        "unit updates, rounded together; relative: equation (6)"
+        "what is assumed of neighbouring updates. trivial: any two points of the cube [−1, 1]^d. "
+        "unit-vector: any two unit vectors. coupled, hoeffding: the update_ distances, if both are "
+        "rounded with the same random numbers. relative: equation (6) of Das et al."
     )
 )
-READINGS_WANTED = Quantity(description="printed readings to return, all if absent")
+READINGS_WANTED = Quantity(description="interpretations (readings) of the printed theorem to return; all if absent")
 FAILURE_SHARES = (0.5, 0.1, 0.01)
 """Fractions of δ that rounding may use; the best is chosen if the request gives none."""
 
 
 @request
 class SensitivityRule:
-    """A rule for the sensitivities. The kind decides which of the other fields are needed."""
+    """A rule from which the sensitivities are computed. The kind decides which of the other fields are needed."""
 
     kind: Annotated[RuleKind, RULE_KIND]
     update_l1: Annotated[float | None, UPDATE_L1] = None

@@ -24,7 +24,7 @@ from epsilond.calibrators.risk.part import Bounds
 class QtdlRiskProblem(QtdlProblem):
     """Messages of `participants` clients. `noise_std` is that of a coordinate, in units of the update."""
 
-    noise_std: Annotated[float | None, noise_quantity("in units of the update")] = None
+    noise_std: Annotated[float | None, noise_quantity("on one message, in units of the update")] = None
 
 
 def given_run(problem: QtdlRiskProblem) -> NoisyRun | None:

@@ -30,25 +30,47 @@ Trust = Literal["local", "shuffle", "central"]
 Objective = Literal["population", "empirical"]
 Measure = Literal["excess-risk", "gradient-norm", "squared-error"]
 """Quantity that is bounded: F − F*, the norm of the gradient of F, or the squared error of a released mean."""
-TRUST = Quantity(description="party that clients trust in the lower bounds: none, a shuffler, or the server")
-OBJECTIVE = Quantity(description="objective of the excess: the expected loss, or the mean loss on the data at hand")
+TRUST = Quantity(
+    description="trust model of the lower bounds. local: clients trust nobody. shuffle: they trust a shuffler. "
+    "central: they trust the server"
+)
+OBJECTIVE = Quantity(
+    description="loss whose excess is bounded. population: expected loss. empirical: mean loss on the data at hand"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunAnswer:
-    """The run that the bounds are about."""
+    """The run whose risk is bounded."""
 
-    noise_std: Annotated[float, Served("σ per coordinate; with client groups the root mean square over clients")]
+    noise_std: Annotated[
+        float,
+        Served("standard deviation of the noise per coordinate; with client groups its root mean square over clients"),
+    ]
     noise_source: Annotated[
-        Literal["given", "certified"], Served("the smallest certified noise, unless the request gave one")
+        Literal["given", "certified"],
+        Served(
+            "given: the request has this noise. certified: it is the smallest noise that is certified to "
+            "meet the target"
+        ),
     ]
     batch_size: Annotated[
-        int | None, Served("records of a batch, or users of a step; absent where the algorithm has none")
+        int | None,
+        Served(
+            "number of records in a client's batch, or of clients in a step; absent where the algorithm has neither"
+        ),
     ] = None
     rounds: int
-    step_size: Annotated[float | None, Served("given, or the one that minimises the explicit bound")] = None
+    step_size: Annotated[
+        float | None,
+        Served(
+            "step size of the request, or else the one that minimises the explicit upper bound; absent if "
+            "there is neither"
+        ),
+    ] = None
     envelope_smoothness: Annotated[
-        float | None, Served("smoothness of the Moreau envelope; absent for smooth losses")
+        float | None,
+        Served("smoothness constant of the Moreau envelope that replaces the loss; absent if the loss is smooth"),
     ] = None
 
 
@@ -60,13 +82,18 @@ class AggregatesAnswer:
     records and the rounds. L is the Lipschitz constant.
     """
 
-    participants: Annotated[float, Served("M = 1/E[1/M_r]")]
-    rms_participants: Annotated[float, Served("M' = 1/√E[1/M_r²]")]
-    average_xi: Annotated[float, Served("Ξ, the root mean square of the mean of the M_r largest ξ_i")]
-    largest_xi: Annotated[float, Served("ξ_max")]
-    average_psi: Annotated[float, Served("Ψ = L²Ξ")]
-    largest_psi: Annotated[float, Served("ψ_max = L²ξ_max")]
-    branch: Annotated[Literal["average", "largest"], Served("which of Ξ/M' and ξ_max/M is smaller; the bound uses it")]
+    participants: Annotated[float, Served("M = 1/E[1/M_r], the harmonic mean of the number of participants of a round")]
+    rms_participants: Annotated[float, Served("M' = 1/√E[1/M_r²], an average of the number of participants of a round")]
+    average_xi: Annotated[float, Served("Ξ: root mean square over M_r of the mean of the M_r largest ξ_i")]
+    largest_xi: Annotated[float, Served("ξ_max: the largest ξ_i of a client")]
+    average_psi: Annotated[float, Served("Ψ = L²Ξ, for the largest Lipschitz constant L of a client's weighted loss")]
+    largest_psi: Annotated[
+        float, Served("ψ_max = L²ξ_max, for the largest Lipschitz constant L of a client's weighted loss")
+    ]
+    branch: Annotated[
+        Literal["average", "largest"],
+        Served("average: Ξ/M' is the smaller one and is used in the bound. largest: ξ_max/M is"),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,13 +105,17 @@ class UpperBound:
     constant: Literal["explicit", "hidden"]
     status: Annotated[
         Status | None,
-        Served("status of the printed theorem; the reading `corrected` has its known errors repaired"),
+        Served("status of the theorem as it is printed. The reading `corrected` is without its known errors"),
     ] = None
-    value: Annotated[Number | None, Served("the bound; absent where a constant is hidden", may_be_unbounded=True)] = (
-        None
-    )
+    value: Annotated[
+        Number | None, Served("value of the upper bound; absent if the theorem hides a constant", may_be_unbounded=True)
+    ] = None
     scale: Annotated[
-        float | None, Served("the order; absent where every constant is given, or where the statement gives none")
+        float | None,
+        Served(
+            "order of growth of the bound, up to a hidden constant. Absent if all constants are given, or "
+            "if the theorem states no order"
+        ),
     ] = None
     vacuous: Annotated[bool | None, VACUOUS] = None
     terms: Mapping[str, float]
@@ -109,51 +140,64 @@ class LowerBound:
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceAnswer:
-    """Orders to compare with, and from which ε on privacy against everyone costs no more than having few records."""
+    """Orders of growth of the excess risk for comparison, up to constants and logarithms."""
 
     theorem: str
     non_private_scale: float
-    one_record_scale: Annotated[float, Served("local privacy with one record a person")]
-    central_scale: Annotated[float, Served("a trusted server")]
-    free_privacy_epsilon: Annotated[float, Served("√(d/n), a threshold up to constants")]
+    one_record_scale: Annotated[float, Served("order of the cost of local privacy, if each client had only one record")]
+    central_scale: Annotated[float, Served("order of the excess risk if the server is trusted")]
+    free_privacy_epsilon: Annotated[
+        float,
+        Served(
+            "√(d/n), for d coordinates of the model and n records of a client. For larger ε, local privacy "
+            "costs no more than the sampling of the records, up to constants"
+        ),
+    ]
     free_privacy: ConditionAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
 class RatioAnswer:
-    """An upper bound, or its order, over the order of a lower bound."""
+    """The ratio of an upper bound, or of its order, to the order of a lower bound."""
 
-    upper: Annotated[str, Served("theorem of the upper bound")]
-    lower: Annotated[str, Served("theorem of the lower bound")]
-    value: Annotated[Number, Served("upper bound divided by lower bound", may_be_unbounded=True)]
-    statement: Annotated[str, Served("the constants that the statement hides, in words")]
+    upper: Annotated[str, Served("id of the theorem of the upper bound")]
+    lower: Annotated[str, Served("id of the theorem of the lower bound")]
+    value: Annotated[
+        Number, Served("the upper bound or its order, divided by the order of the lower bound", may_be_unbounded=True)
+    ]
+    statement: Annotated[
+        str, Served("which constants the ratio hides, and which conditions of the lower bound fail, in words")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBoundsAnswer(ShownInNotebooks):
-    """Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent."""
+    """Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent."""
 
     algorithm: str
     measure: Annotated[
         Measure,
         Served(
-            "bounded quantity: the excess of the objective over its least value, the norm of the objective's "
-            "gradient, or the expected squared error of a released mean"
+            "quantity that is bounded. excess-risk: the objective minus its least value. gradient-norm: "
+            "the norm of the objective's gradient. squared-error: the expected squared error of a released "
+            "mean"
         ),
     ] = "excess-risk"
     objective: Annotated[AnsweredObjective | None, ANSWERED_OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None
     run: RunAnswer
     aggregates: Annotated[
-        AggregatesAnswer | None, Served("averages over the clients that the statements use; absent where they use none")
+        AggregatesAnswer | None,
+        Served("averages over clients and participants that the theorems use; absent where they use none"),
     ] = None
     upper: tuple[UpperBound, ...]
     no_upper_bound: Annotated[
-        str | None, Served("what the theorems leave open; absent if an upper bound of this run has a value")
+        str | None, Served("why no upper bound has a value for this run, in words; absent if one has")
     ] = None
     lower: tuple[LowerBound, ...]
     reference: Annotated[
-        ReferenceAnswer | None, Served("rates to compare with; absent where they are not for this algorithm")
+        ReferenceAnswer | None,
+        Served("orders of growth to compare with; absent for algorithms to which they do not apply"),
     ] = None
     ratios: tuple[RatioAnswer, ...]
     declared_conditions: tuple[DeclaredCondition, ...]

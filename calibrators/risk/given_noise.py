@@ -34,9 +34,9 @@ def noise_quantity(description: str) -> Quantity:
     """Return the quantity of a run's noise; 0 is a run without noise.
 
     Args:
-        description: the quantity that has the noise.
+        description: the quantity that has the noise, such as "on the sum of a batch".
     """
-    text = f"σ per coordinate of the run's noise, {description}; absent: the smallest certified one"
+    text = f"standard deviation per coordinate of the noise {description}. Absent: the smallest certified noise"
     return in_squares_or_zero("σ", text, "")
 
 

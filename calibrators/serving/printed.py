@@ -43,9 +43,11 @@ class Claims:
     """
 
     epsilon: float
-    delta: Annotated[float | None, Served("absent where it is below every double")] = None
+    delta: Annotated[float | None, Served("δ that the statement claims; absent if it is too small for a double")] = None
     log10_delta: float
-    excess_risk: Annotated[float | None, Served("excess-risk bound the statement claims")] = None
+    excess_risk: Annotated[
+        float | None, Served("bound on the excess risk that the statement claims; absent if it claims none")
+    ] = None
     objective: Annotated[Objective | None, OBJECTIVE] = None
     baseline: Annotated[Baseline | None, BASELINE] = None
     vacuous: Annotated[bool | None, VACUOUS] = None
@@ -58,21 +60,29 @@ class TrueFigures:
     epsilon: Ends
     delta: Ends
     log10_delta: Ends
-    log10_one_minus_delta: Annotated[float | None, Served("log10(1 − δ), where δ is near 1")] = None
+    log10_one_minus_delta: Annotated[float | None, Served("base-10 logarithm of 1 − δ; absent unless δ is near 1")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionAnswer:
-    """A condition of a printed statement, at these inputs, with both sides."""
+    """A condition of a theorem at the values of this request, with the values of both sides if it has any."""
 
     id: str
     statement: Annotated[
         str | None,
-        Served("the condition in words; absent if an earlier condition of the entry with the same id has it"),
+        Served("the condition in words. Absent if an earlier condition in this entry has the same id and states it"),
     ] = None
     holds: Verdict
-    left: Annotated[Number | None, Served("left side", may_be_unbounded=True)] = None
-    right: Annotated[Number | None, Served("right side", may_be_unbounded=True)] = None
+    left: Annotated[
+        Number | None,
+        Served("value of the left side of the condition; absent if it has no numbers", may_be_unbounded=True),
+    ] = None
+    right: Annotated[
+        Number | None,
+        Served("value of the right side of the condition; absent if it has no numbers", may_be_unbounded=True),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,20 +115,30 @@ class PrintedReading:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedClaims:
-    """The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
+    """What a printed theorem claims in all readings (interpretations) of this entry: ε, δ and the excess risk.
 
-    Claims that the rest of the answer states are left out.
+    Claims that repeat the rest of the answer are left out.
     """
 
-    epsilon: Annotated[float | None, Served("absent where the statement claims the target")] = None
+    epsilon: Annotated[float | None, Served("ε that the statement claims; absent where it claims the target")] = None
     delta: Annotated[
-        float | None, Served("absent where the statement claims the target, or δ is below every double")
+        float | None,
+        Served("δ that the statement claims; absent where it claims the target, or if δ is too small for a double"),
     ] = None
-    log10_delta: Annotated[float | None, Served("absent where the statement claims the target")] = None
-    excess_risk: Annotated[float | None, Served("excess-risk bound the statement claims")] = None
+    log10_delta: Annotated[
+        float | None, Served("base-10 logarithm of the δ that the statement claims; absent where it claims the target")
+    ] = None
+    excess_risk: Annotated[
+        float | None, Served("bound on the excess risk that the statement claims; absent if it claims none")
+    ] = None
     vacuous: Annotated[bool | None, VACUOUS] = None
-    objective: Annotated[Objective | None, Served("the same as in risk; absent where risk already has it")] = None
-    baseline: Annotated[Baseline | None, Served("the same as in risk; absent where risk already has it")] = None
+    objective: Annotated[Objective | None, Served("objective of the claimed risk; absent where it is that of risk")] = (
+        None
+    )
+    baseline: Annotated[
+        Baseline | None,
+        Served("bound on the risk before training, to compare with the claimed risk; absent where it is that of risk"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,44 +150,65 @@ class TrueAtPrinted:
 
     epsilon: Ends
     log10_delta: Ends
-    log10_one_minus_delta: Annotated[float | None, Served("log10(1 − δ), where δ is near 1")] = None
+    log10_one_minus_delta: Annotated[float | None, Served("base-10 logarithm of 1 − δ; absent unless δ is near 1")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingDetails:
-    """The part of an entry in which one of its readings differs from another."""
+    """What differs between one reading (interpretation) of an entry and the others."""
 
     reading: ReadingName
-    parameters: Annotated[Mapping[str, float] | None, Served("orders of its excess risk, without constants")] = None
-    leaves_open: Annotated[
-        tuple[str, ...] | None, Served("parameters of the entry that this reading does not prescribe")
+    parameters: Annotated[
+        Mapping[str, float] | None,
+        Served(
+            "orders of growth of the excess risk by this reading, without constant factors. Absent if there are none"
+        ),
     ] = None
-    excess_risk: Annotated[float | None, Served("excess-risk bound the statement claims")] = None
+    leaves_open: Annotated[
+        tuple[str, ...] | None, Served("names of the entry's parameters that this reading does not prescribe")
+    ] = None
+    excess_risk: Annotated[
+        float | None, Served("bound on the excess risk that the statement claims; absent if it claims none")
+    ] = None
     vacuous: Annotated[bool | None, VACUOUS] = None
     conditions: Annotated[
-        tuple[ConditionAnswer, ...] | None, Served("failing or undecidable conditions that not all readings share")
+        tuple[ConditionAnswer, ...] | None,
+        Served(
+            "conditions of this reading that fail or cannot be decided, and that other readings of the "
+            "entry do not share"
+        ),
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedEntry:
-    """All readings of one theorem that prescribe the same parameters, with the certified guarantee there.
+    """All readings (interpretations) of a theorem that prescribe the same parameters, and the guarantee there.
 
-    The members of the entry hold for every reading in `readings`. `by_reading` has what differs between them.
+    The members of the entry hold for every reading in `readings`. `by_reading` has the differences between the
+    readings.
     """
 
     theorem: str
-    readings: Annotated[tuple[ReadingName, ...], Served("readings that prescribe these parameters")]
+    readings: Annotated[
+        tuple[ReadingName, ...], Served("interpretations (readings) of the theorem that prescribe these parameters")
+    ]
     status: Status
-    reason: Annotated[str | None, Served("why the status is not proved, where it depends on the request")] = None
+    reason: Annotated[
+        str | None,
+        Served("why the statement is not proved for this request; absent if status does not depend on the request"),
+    ] = None
     parameters: Annotated[
         Mapping[str, float],
         Served(
-            "parameters that these readings prescribe, except values that they take from the request. by_reading "
-            "names the readings that leave one of them open"
+            "parameters that these readings prescribe, without values that they take from the request. "
+            "by_reading names the readings that do not prescribe one of them"
         ),
     ]
-    claims: Annotated[PrintedClaims | None, Served("claims of all these readings besides the target")] = None
+    claims: Annotated[
+        PrintedClaims | None, Served("what all these readings claim, except for the target of the request")
+    ] = None
     true: Annotated[
         TrueAtPrinted | None,
         Served(
@@ -177,8 +218,8 @@ class PrintedEntry:
     conditions: Annotated[
         tuple[ConditionAnswer, ...] | None,
         Served(
-            "conditions of all these readings that fail or are undecidable here, with both sides; those that hold are "
-            "in POST /v1/theorems/{theorem}/evaluations"
+            "conditions of all these readings that fail or cannot be decided at this request. POST "
+            "/v1/theorems/{theorem}/evaluations also returns those that hold"
         ),
     ] = None
     by_reading: Annotated[

@@ -46,23 +46,25 @@ class Served:
 
 
 CONTRIBUTION_NORM = Served(
-    "bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard "
-    "deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for "
-    "the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one"
+    "bound on the ℓ2 norm of one protected contribution to the quantity to which the noise is "
+    "added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. "
+    "guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and "
+    "zero-out-one, and 2 × contribution_norm for replace-one"
 )
 """Description of the factor between noise_std and noise_multiplier, which is the same in every answer."""
-Number = Annotated[float, Served("a number, or unbounded", may_be_unbounded=True)]
+Number = Annotated[float, Served('a number; "unbounded" or "-unbounded" if it is infinite', may_be_unbounded=True)]
 Objective = Literal["population", "empirical", "personalized"]
 """Objective of a risk: expected loss of a model, its mean loss on the data at hand, or the loss of personal models."""
 OBJECTIVE = Served(
-    "objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. "
-    "personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared"
+    "loss that the risk is about. population: expected loss of the model. empirical: mean loss on "
+    "the data at hand. personalized: mean over clients of the expected loss of the client's own "
+    "model. Risks of different objectives cannot be compared"
 )
 
 
 @dataclass(frozen=True)
 class Ends:
-    """A two-sided enclosure: lower ≤ truth ≤ upper."""
+    """A lower and an upper bound, between which the true value is."""
 
     lower: Number
     upper: Number
@@ -92,13 +94,17 @@ def number_of(value: float | str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Baseline:
-    """What doing nothing gives: a bound that holds for the start itself, before any training."""
+    """A bound on the risk of the initial model, before any training, to compare other bounds with."""
 
     value: Number
     theorem: Annotated[
-        str | None, Served("the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start")
+        str | None,
+        Served(
+            "id of the theorem that proves the bound. Absent: epsilond.excess-risk-of-the-start, or the "
+            "given initial_gap"
+        ),
     ] = None
-    formula: Annotated[str, Served("formula of the bound")]
+    formula: Annotated[str, Served("formula of the bound; its symbols are those of the request's quantities")]
 
     @classmethod
     def from_json(cls, members: JsonObject) -> Baseline:
@@ -113,8 +119,8 @@ class Baseline:
         return bound >= self.value
 
 
-BASELINE = Served("risk without training: a bound on the same risk at the start")
-VACUOUS = Served("whether the bound is no better than the baseline, and so says nothing")
+BASELINE = Served("bound on the same risk of the initial model, before any training")
+VACUOUS = Served("true: the bound is not below the baseline and carries no information")
 
 
 @dataclass(frozen=True, kw_only=True)

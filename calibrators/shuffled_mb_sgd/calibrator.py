@@ -58,15 +58,29 @@ if TYPE_CHECKING:
 class ShuffledMbSgdParameters:
     """Parameters of the run."""
 
-    noise_std: Annotated[float, Served("σ per coordinate, added by each client to its mean of batch_size gradients")]
-    noise_multiplier: Annotated[float, Served("noise_std over contribution_norm")]
+    noise_std: Annotated[
+        float,
+        Served(
+            "standard deviation per coordinate of the noise that each client adds to the mean of its "
+            "batch_size gradients"
+        ),
+    ]
+    noise_multiplier: Annotated[float, Served("noise_std divided by contribution_norm")]
     contribution_norm: Annotated[float, CONTRIBUTION_NORM]
-    batch_size: Annotated[int, Served("records of one client per round")]
-    rounds: Annotated[int, Served("communication rounds")]
-    step_size: Annotated[float | None, Served("absent where no risk bound applies")] = None
-    averaging: Annotated[Averaging | None, Served("which average of the iterates to output")] = None
+    batch_size: Annotated[int, Served("number of records that a client uses in one round")]
+    rounds: Annotated[int, Served("number of rounds")]
+    step_size: Annotated[float | None, Served("step size of a gradient step; absent where no risk bound applies")] = (
+        None
+    )
+    averaging: Annotated[
+        Averaging | None, Served("average of the models of all rounds that is the output of the run")
+    ] = None
     envelope_smoothness: Annotated[
-        float | None, Served("without smoothness: b of the Moreau envelope of each loss, whose gradients are sent")
+        float | None,
+        Served(
+            "smoothness constant of the Moreau envelope of each loss, whose gradients are sent in place of "
+            "the loss's. Absent if the loss is smooth"
+        ),
     ] = None
 
 

@@ -14,7 +14,10 @@ from epsilond.calibrators.answer import Calibration, Caution, DeclaredCondition,
 from epsilond.ledgers.book.contradictions import ObservationAnswer
 from epsilond.ledgers.book.figures import (
     ChargeAnswer,
+    HoldingAnswer,
     ItemAnswer,
+    ReceiptAnswer,
+    ReservationAnswer,
     ResourceAnswer,
     SlotAnswer,
     above,
@@ -40,17 +43,24 @@ INVARIANT = "epsilond.ledger"
 
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeOfLedger:
-    """Guarantee for everything that the ledger ever allows, certified when it was opened."""
+    """The guarantee for all runs that the ledger ever allows, certified when it was opened or last amended."""
 
-    in_words: Annotated[str, Served("the promise in one sentence")]
-    epsilon: Annotated[float, Served("upper bound on ε of everything it allows, at the target's δ")]
-    log10_delta: Annotated[float, Served("upper bound on log10 δ of everything it allows, at the target's ε")]
-    theorems: Annotated[tuple[str, ...], Served("theorems that prove the guarantee and the charges")]
+    in_words: Annotated[str, Served("the guarantee in one sentence")]
+    epsilon: Annotated[float, Served("upper bound on ε of all runs together that the ledger allows, at the target's δ")]
+    log10_delta: Annotated[
+        float,
+        Served(
+            "upper bound on the base-10 logarithm of δ of all runs together that the ledger allows, at the target's ε"
+        ),
+    ]
+    theorems: Annotated[
+        tuple[str, ...], Served("ids of the theorems that prove the guarantee and the charges of the reservations")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanCurvePoint:
-    """Upper bound on ε of exactly the plan at a δ."""
+    """Upper bound on ε at one δ, if only the plan is run and no slot is used."""
 
     log10_delta: float
     epsilon: float
@@ -63,39 +73,56 @@ class LedgerSummary:
     id: str
     name: str
     dataset: str
-    block: Annotated[str | None, Served("part of the data set; absent: the whole set")] = None
+    block: Annotated[str | None, Served("name of the part of the data set (block); absent: the whole data set")] = None
     unit: ProtectedUnit
     relation: Relation
     observer: Observer
-    opened: Annotated[str, Served("date and time, RFC 3339, UTC")]
+    opened: Annotated[str, Served("time at which the ledger was opened (RFC 3339, UTC)")]
     state: Annotated[
         Literal["open", "closed", "contradicted"],
-        Served("closed: nothing more can be reserved; contradicted: a run differs from its record, so no ε holds"),
+        Served(
+            "state of the ledger. open: runs can be reserved. closed: nothing more can be reserved. "
+            "contradicted: a run differed from its record, and no ε holds"
+        ),
     ]
-    sealed: Annotated[bool, Served("whether the membership of the block is fixed: before, nothing is reserved")]
-    conditional: Annotated[bool, Served("whether runs were voided, or decisions declared independent of outputs")]
-    approval: Annotated[bool, Served("whether a second person approves amendments, voids and reconciliations")] = False
-    target: Annotated[TargetAnswer, Served("privacy budget of all runs together")]
+    sealed: Annotated[bool, Served("true: the membership of the block is fixed. Runs can be reserved only then")]
+    conditional: Annotated[
+        bool,
+        Served("true: the guarantee also depends on declarations that were made for voided runs or for amendments"),
+    ]
+    approval: Annotated[
+        bool,
+        Served("true: amendments, voids and reconciliations take effect only when a second person has approved them"),
+    ] = False
+    target: Annotated[TargetAnswer, Served("privacy budget (ε, δ) of all runs together")]
     plan: tuple[ItemAnswer, ...]
     slots: tuple[SlotAnswer, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerAnswer(LedgerSummary):
-    """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee."""
+    """A ledger with its guarantee and conditions. A contradicted ledger has observations and no guarantee."""
 
     guarantee: Annotated[
-        GuaranteeOfLedger | None, Served("absent if a run contradicts its record: no ε holds then")
+        GuaranteeOfLedger | None,
+        Served("guarantee for all runs that the ledger allows; absent if the ledger is contradicted"),
     ] = None
     observations: Annotated[
         tuple[ObservationAnswer, ...], Served("observations that contradict runs; empty if there are none")
     ]
     runs_out_first: Annotated[
-        ResourceAnswer | None, Served("slot part or plan item with the largest share used or reserved; absent: none")
+        ResourceAnswer | None,
+        Served(
+            "part of a slot or item of the plan of which the largest share is used or reserved; absent if there is none"
+        ),
     ] = None
     declared_conditions: tuple[DeclaredCondition, ...]
     curve: Annotated[
-        tuple[PlanCurvePoint, ...], Served("ε at some δ if only the whole plan is run; empty without a plan")
+        tuple[PlanCurvePoint, ...],
+        Served(
+            "upper bounds on ε at several δ, if only the whole plan is run. Empty without a plan, or if "
+            "the ledger is contradicted"
+        ),
     ]
     warnings: tuple[Caution, ...]
 
@@ -105,52 +132,8 @@ class LedgerList:
     """A page of ledgers, in the order in which they were opened."""
 
     ledgers: tuple[LedgerSummary, ...]
-    next: Annotated[str | None, Served("position of the next page; absent on the last page")] = None
+    next: Annotated[str | None, Served("position at which the next page starts; absent on the last page")] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class HoldingAnswer:
-    """Runs or amounts that a reservation holds in one ledger."""
-
-    ledger: str
-    committed: Annotated[int, Served("runs that may have been released")]
-    charge: ChargeAnswer
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReceiptAnswer:
-    """Evidence for anyone: the entry, the proof that the log has it, and the log's signed head."""
-
-    entry: Annotated[JsonObject, Served("the entry of the log")]
-    proof: Annotated[JsonObject, Served("leaf_index, tree_size and inclusion_path (RFC 9162)")]
-    checkpoint: Annotated[str, Served("the log's head as a signed note (C2SP tlog-checkpoint)")]
-    signature: Annotated[str, Served("over the three others: a detached JSON Web Signature (RFC 7515)")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommitAnswer(ReceiptAnswer):
-    """Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them."""
-
-    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("one receipt for each ledger, if several")] = None
-    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReservationAnswer:
-    """Runs that are held until they are committed or cancelled, or expire."""
-
-    id: str
-    state: Annotated[Literal["reserved", "committed", "cancelled", "expired"], Served("committed once a run is")]
-    count: Annotated[int, Served("number of runs")]
-    committed: Annotated[int, Served("number of runs that may have been released")]
-    charge: Annotated[ChargeAnswer, Served("cost of the runs in the ledger with the first id; `holdings` has all")]
-    created: Annotated[str, Served("date and time, RFC 3339, UTC")]
-    expires: Annotated[str | None, Served("time at which uncommitted runs return; absent: never")] = None
-    ledgers: Annotated[tuple[str, ...], Served("ids of the ledgers that pay")]
-    holdings: Annotated[tuple[HoldingAnswer, ...], Served("cost of the runs in each ledger")]
-    receipts: Annotated[tuple[ReceiptAnswer, ...] | None, Served("receipts of the newest commits")] = None
-    warnings: tuple[Caution, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,32 +141,46 @@ class WhatIfAnswer:
     """Whether a job fits. Nothing was changed, and nothing is held."""
 
     fits: bool
-    count: Annotated[int, Served("requested number of runs")]
+    count: Annotated[int, Served("number of runs in the question")]
     charge: Annotated[ChargeAnswer | None, Served("cost of the job; absent if it does not fit")] = None
-    reason: Annotated[str | None, Served("why the job does not fit")] = None
-    nearest: Annotated[Mapping[str, float | str], Served("closest request that would fit")]
+    reason: Annotated[str | None, Served("why the job does not fit; absent if it fits")] = None
+    nearest: Annotated[Mapping[str, float | str], Served("values of fields with which a similar job would fit")]
     runs_out_first: Annotated[
-        ResourceAnswer | None, Served("fullest slot part or plan item, with the job added unless it does not fit")
+        ResourceAnswer | None,
+        Served(
+            "part of a slot or item of the plan with the largest share used or reserved, counting the job "
+            "if it fits; absent if there is none"
+        ),
     ] = None
     held_by_others: Annotated[
-        Mapping[str, Mapping[str, str]], Served("amounts that reservations hold, by kinds of slots and names of parts")
+        Mapping[str, Mapping[str, str]],
+        Served("amounts that existing reservations hold, by kind of slot and name of part"),
     ]
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class WithinAnswer:
-    """A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved."""
+    """A calibration of a run within the remaining budget of a ledger. Nothing was changed or reserved."""
 
     algorithm: str
-    request: Annotated[JsonObject, Served("body of POST /v1/calibrations/{algorithm} that gives the calibration")]
-    spec: Annotated[JsonObject, Served("the run, to be reserved unchanged")]
-    count: Annotated[int, Served("number of runs that the spec counts as")]
+    request: Annotated[
+        JsonObject, Served("body of POST /v1/calibrations/{algorithm} that returns the same calibration")
+    ]
+    spec: Annotated[JsonObject, Served("description of the calibrated run, to be reserved without changes")]
+    count: Annotated[int, Served("number of runs to reserve for the spec")]
     charge: Annotated[ChargeAnswer, Served("cost of the job if it is reserved")]
     slack: Annotated[
-        float | None, Served("the ledger refuses the run if its noise is lowered by this fraction; absent: not known")
+        float | None,
+        Served(
+            "fraction of the noise. With so much less noise the ledger provably rejects the run. Absent if "
+            "no such fraction is known"
+        ),
     ] = None
-    calibration: Annotated[Calibration, Served("the whole answer to the request; its guarantee is for this run only")]
+    calibration: Annotated[
+        Calibration,
+        Served("complete answer to request. Its guarantee is for this run by itself, without the ledger's other runs"),
+    ]
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 

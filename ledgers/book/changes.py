@@ -28,12 +28,13 @@ from epsilond.ledgers.book.pending import Evaluate
 from epsilond.ledgers.book.reader import BookReader
 from epsilond.ledgers.book.restore import CheckpointFile
 from epsilond.ledgers.book.states import rows_after, state_from
+from epsilond.ledgers.correction_requests import ContradictAsked
 from epsilond.ledgers.log.checkpoints import Checkpoint
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.requests import ContradictAsked, OpenLedger
+from epsilond.ledgers.requests import OpenLedger
 from epsilond.ledgers.store import ledgers, reservations
 from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow

@@ -17,10 +17,10 @@ from epsilond.ledgers.store.records import LedgerRow
 class ObservationAnswer:
     """An observation that contradicts the record of a run."""
 
-    premise: Annotated[str, Served("id of the premise that does not hold")]
-    message: Annotated[str, Served("observation")]
-    remedy: Annotated[str, Served("change to the program, or necessary declaration")]
-    count: Annotated[int, Served("number of times observed; 0 if not disclosed")]
+    premise: Annotated[str, Served("id of the condition of the guarantee that does not hold")]
+    message: Annotated[str, Served("what was observed, in words")]
+    remedy: Annotated[str, Served("change to the program, or declaration, that would make the condition hold")]
+    count: Annotated[int, Served("number of times that it was observed; 0 if the number is not disclosed")]
 
     @classmethod
     def of(cls, observation: Observation) -> ObservationAnswer:

@@ -1,4 +1,4 @@
-"""Figures of a ledger in answers: runs, amounts, shares, and logarithms of δ."""
+"""Figures of a ledger and of a reservation in answers: runs, amounts, shares, receipts, and logarithms of δ."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from epsilond.calibrators.answer import Served, TargetAnswer
+from epsilond.accountants.json_types import JsonObject
+from epsilond.calibrators.answer import Caution, Served, TargetAnswer
 from epsilond.ledgers.mathematics.amounts import Amount, format_amount, less
 from epsilond.ledgers.mathematics.entries import amounts
 from epsilond.ledgers.mathematics.state import Charge, LedgerTarget
 from epsilond.ledgers.mathematics.view import ScarceResource
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow
 
-AMOUNTS = Served("amounts of the slot's parts by name, as decimal strings")
+AMOUNTS = Served("amounts of the parts of the slot, by the part's name, as decimal strings")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,16 +24,28 @@ class ItemAnswer:
     """An item of the plan, in runs of its mechanism."""
 
     name: str
-    planned: Annotated[int, Served("runs that the ledger accounts for")]
-    reserved: Annotated[int, Served("runs that somebody holds")]
-    committed: Annotated[int, Served("runs that may have been released")]
-    credit: Annotated[int, Served("runs of jobs that were stopped early; they may be reserved again")]
-    job: Annotated[str | None, Served("the reservation that brought the item by its charge, if any")] = None
+    planned: Annotated[int, Served("number of planned runs, for all of which the ledger's guarantee accounts")]
+    reserved: Annotated[int, Served("number of runs that are reserved and not yet committed")]
+    committed: Annotated[int, Served("number of committed runs, whose outputs may have been released")]
+    credit: Annotated[
+        int,
+        Served(
+            "number of runs that were returned after other runs of the same reservation were committed, or "
+            "that were voided. They may be reserved again"
+        ),
+    ]
+    job: Annotated[
+        str | None,
+        Served(
+            "id of the reservation that paid for this item from a slot; absent if the item is in the plan "
+            "from the opening or an amendment"
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlotAnswer:
-    """A slot; `remaining` may still be charged to it."""
+    """A slot with its amounts: `remaining` is neither used nor reserved, and may still be charged."""
 
     kind: Literal["gdp", "zcdp", "rdp", "pure"]
     capacity: Annotated[Mapping[str, str], AMOUNTS]
@@ -45,11 +58,15 @@ class SlotAnswer:
 class ResourceAnswer:
     """The part of a slot, or the item of the plan, that runs out first."""
 
-    item: Annotated[str | None, Served("item of the plan; absent for a slot")] = None
-    slot: Annotated[str | None, Served("slot of the budget; absent for an item of the plan")] = None
-    part: Annotated[str | None, Served("part of the slot's capacity")] = None
+    item: Annotated[str | None, Served("name of the item of the plan; absent if it is a slot")] = None
+    slot: Annotated[str | None, Served("kind of the slot; absent if it is an item of the plan")] = None
+    part: Annotated[
+        str | None, Served("name of the part of the slot's capacity; absent if it is an item of the plan")
+    ] = None
     share_used: Annotated[float, Served("amount used or reserved, as a share of the capacity or of the planned runs")]
-    remaining: Annotated[str, Served("neither used nor reserved: an amount as a decimal string, or runs")]
+    remaining: Annotated[
+        str, Served("what is neither used nor reserved: an amount as a decimal string, or for an item a number of runs")
+    ]
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:
@@ -162,13 +179,34 @@ def above(rounded: float) -> float:
 class ChargeAnswer:
     """Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget."""
 
-    item: Annotated[str | None, Served("the plan's item that pays")] = None
-    slot: Annotated[str | None, Served("the slot that pays")] = None
-    count: Annotated[int, Served("number of runs")]
-    parts: Annotated[Mapping[str, str], Served("amounts for all runs, as decimal strings; empty where an item pays")]
-    each: Annotated[Mapping[str, str] | None, Served("amounts for one run, where charges of runs add up")] = None
-    remaining: Annotated[str | None, Served("μ² left before a job that is not Gaussian")] = None
-    theorem: Annotated[str | None, Served("theorem that proves the charge")] = None
+    item: Annotated[str | None, Served("name of the item of the plan that pays; absent if a slot pays")] = None
+    slot: Annotated[str | None, Served("kind of the slot that pays; absent if an item of the plan pays")] = None
+    count: Annotated[int, Served("number of runs that are paid for")]
+    parts: Annotated[
+        Mapping[str, str],
+        Served(
+            "amounts that the slot pays for all runs, by name of part, as decimal strings. Empty if an "
+            "item of the plan pays"
+        ),
+    ]
+    each: Annotated[
+        Mapping[str, str] | None,
+        Served(
+            "amounts that the slot pays for one run; absent unless the cost of several runs is the sum of "
+            "the costs of each"
+        ),
+    ] = None
+    remaining: Annotated[
+        str | None,
+        Served(
+            "amount of μ² that was left in the Gaussian slot before the job; absent unless the job is not "
+            "Gaussian and that slot pays"
+        ),
+    ] = None
+    theorem: Annotated[
+        str | None,
+        Served("id of the theorem that proves that the charge covers the runs; absent if an item of the plan pays"),
+    ] = None
 
 
 def holding_charge(row: HoldingRow) -> ChargeAnswer:
@@ -209,3 +247,71 @@ def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge
         remaining=None if charge.remaining is None else format_amount(charge.remaining),
         theorem=charge.theorem,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldingAnswer:
+    """Runs or amounts that a reservation holds in one ledger."""
+
+    ledger: str
+    committed: Annotated[int, Served("number of committed runs, whose outputs may have been released")]
+    charge: ChargeAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiptAnswer:
+    """Evidence that anyone can check: an entry, the proof that the log contains it, and the log's signed head."""
+
+    entry: Annotated[JsonObject, Served("entry of the log that records the commit")]
+    proof: Annotated[
+        JsonObject, Served("proof that the log contains the entry: leaf_index, tree_size and inclusion_path (RFC 9162)")
+    ]
+    checkpoint: Annotated[str, Served("the log's head as a signed note (C2SP tlog-checkpoint)")]
+    signature: Annotated[
+        str, Served("signature of entry, proof and checkpoint: a detached JSON Web Signature (RFC 7515)")
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommitAnswer(ReceiptAnswer):
+    """The receipt of a commit. With several ledgers it is that of the first one by id, and `receipts` has all."""
+
+    receipts: Annotated[
+        tuple[ReceiptAnswer, ...] | None, Served("one receipt for each ledger; absent if there is only one")
+    ] = None
+    warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReservationAnswer:
+    """Runs that are held until they are committed or cancelled, or expire."""
+
+    id: str
+    state: Annotated[
+        Literal["reserved", "committed", "cancelled", "expired"],
+        Served(
+            "state of the reservation. reserved: no run is committed. committed: at least one run is. "
+            "cancelled: it was given back. expired: its time is over"
+        ),
+    ]
+    count: Annotated[int, Served("number of runs")]
+    committed: Annotated[
+        int,
+        Served(
+            "number of committed runs, whose outputs may have been released. If ledgers differ in it, the "
+            "smallest number"
+        ),
+    ]
+    charge: Annotated[
+        ChargeAnswer, Served("cost of the runs in the first ledger by id; holdings has those in all ledgers")
+    ]
+    created: Annotated[str, Served("time at which the reservation was made (RFC 3339, UTC)")]
+    expires: Annotated[
+        str | None, Served("time at which uncommitted runs return to the ledger; absent: they do not expire")
+    ] = None
+    ledgers: Annotated[tuple[str, ...], Served("ids of the ledgers that pay for the runs")]
+    holdings: Annotated[tuple[HoldingAnswer, ...], Served("runs and their cost in each ledger that pays")]
+    receipts: Annotated[
+        tuple[ReceiptAnswer, ...] | None, Served("receipts of the newest commits of the reservation")
+    ] = None
+    warnings: tuple[Caution, ...]

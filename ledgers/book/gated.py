@@ -32,10 +32,10 @@ from epsilond.ledgers.book.pending import (
     store_pending,
 )
 from epsilond.ledgers.book.states import rows_after
+from epsilond.ledgers.correction_requests import AmendAsked, VoidAsked
 from epsilond.ledgers.log.encodings import to_base64
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import ledgers, pending
 from epsilond.ledgers.store.balances import find_misread
 from epsilond.ledgers.store.keys import RequestKey

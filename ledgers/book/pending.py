@@ -17,11 +17,11 @@ from epsilond.calibrators.answer import Caution, Served
 from epsilond.ledgers.book.answers import when
 from epsilond.ledgers.book.errors import RoleMissing
 from epsilond.ledgers.book.owning import require_movable, require_reconciled
+from epsilond.ledgers.correction_requests import AmendAsked, VoidAsked
 from epsilond.ledgers.mathematics import entries as entry_records
 from epsilond.ledgers.mathematics import moves
 from epsilond.ledgers.mathematics.amending import amend_plan
 from epsilond.ledgers.mathematics.state import LedgerState
-from epsilond.ledgers.requests import AmendAsked, VoidAsked
 from epsilond.ledgers.store import pending as pending_rows
 from epsilond.ledgers.store.keys import RequestKey
 from epsilond.ledgers.store.records import LedgerRow, PendingKind, PendingRow, PendingState
@@ -79,18 +79,31 @@ class PendingMove:
     """A move of a ledger with approval: requested by one person, and made once another person approves."""
 
     id: str
-    ledger: Annotated[str, Served("the ledger's id")]
-    kind: Annotated[PendingKind, Served("requested move")]
-    state: Annotated[PendingState, Served("pending: nothing has changed yet; approved: the move was made")]
-    body: Annotated[
-        JsonObject, Served("body of the request; of reconcile the accepted head of the log, and the reason")
+    ledger: Annotated[str, Served("id of the ledger")]
+    kind: Annotated[PendingKind, Served("kind of the requested move")]
+    state: Annotated[
+        PendingState,
+        Served(
+            "state of the move. pending: nothing has changed yet. approved: the move was made. Otherwise "
+            "it ended without being made"
+        ),
     ]
-    requested_by: Annotated[str, Served("name of the caller who requested it")]
-    requested_at: Annotated[str, Served("date and time, RFC 3339, UTC")]
+    body: Annotated[
+        JsonObject,
+        Served("body of the request. For a reconciliation: size and root of the accepted log, and the reason"),
+    ]
+    requested_by: Annotated[str, Served("name of the caller who requested the move")]
+    requested_at: Annotated[str, Served("time at which the move was requested (RFC 3339, UTC)")]
     expires_at: Annotated[
-        str | None, Served("time from which the move cannot be approved any more; absent: no such time")
+        str | None, Served("time after which the move cannot be approved any more; absent: it does not expire")
     ] = None
-    closed_by: Annotated[str | None, Served("name of the person who approved, rejected or withdrew the move")] = None
+    closed_by: Annotated[
+        str | None,
+        Served(
+            "name of the person who approved, rejected or withdrew the move; absent while it is pending, "
+            "or if it expired"
+        ),
+    ] = None
     closed_at: Annotated[str | None, Served("time at which the move ended; absent while it is pending")] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 

@@ -38,23 +38,14 @@ from epsilond.ledgers.client.file_answers import (
 )
 from epsilond.ledgers.client.place import Answer, Body
 from epsilond.ledgers.client.runs import RunNotes
+from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.log import checkpoints
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.canonical import parse
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.log.signing import SigningKeys
 from epsilond.ledgers.pages.page import page
-from epsilond.ledgers.requests import (
-    AmendAsked,
-    CalibrateAsked,
-    CommitAsked,
-    ContradictAsked,
-    OpenLedger,
-    Order,
-    ReserveAsked,
-    VoidAsked,
-    WhatIfAsked,
-)
+from epsilond.ledgers.requests import CalibrateAsked, CommitAsked, OpenLedger, Order, ReserveAsked, WhatIfAsked
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import EntryRow

@@ -69,7 +69,7 @@ def contradict(
     """
     with books_at(at, key_file) as books:
         from epsilond.accountants.errors import Observation  # noqa: PLC0415  few commands use it
-        from epsilond.ledgers.requests import ObservationAsked  # noqa: PLC0415
+        from epsilond.ledgers.correction_requests import ObservationAsked  # noqa: PLC0415
         from epsilond.reading import read  # noqa: PLC0415
 
         records = [read(ObservationAsked, structure_of(text, at="/observation")) for text in observation]

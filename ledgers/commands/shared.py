@@ -39,7 +39,7 @@ By = Annotated[
     typer.Option("--as", metavar="NAME", help="who you are, in a file of ledgers; on a service the key says it"),
 ]
 Spec = Annotated[str | None, typer.Option(metavar="JSON|FILE|-", help=SPEC_HELP)]
-Slot = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="the slot that is charged")]
+Slot = Annotated[str | None, typer.Option(metavar="gdp|zcdp|rdp|pure", help="kind of the slot that pays for the runs")]
 Count = Annotated[int | None, typer.Option(metavar="COUNT", min=1, help="runs; absent: all that the job has")]
 Eta = Annotated[
     str | None, typer.Option(metavar="AMOUNT", help="largest addition to δ by a charge that is not an exact sum")

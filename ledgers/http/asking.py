@@ -41,11 +41,11 @@ _BOUNDS: JsonRecord = {
     "pattern": r"^[\x21-\x7e]+$",
 }
 Key = Annotated[str, Header(description=TOLD, **_BOUNDS)]
-MayBeKey = Annotated[str | None, Header(description=f"{TOLD}; made up if absent", **_BOUNDS)]
+MayBeKey = Annotated[str | None, Header(description=f"{TOLD}. Absent: the service makes up a name", **_BOUNDS)]
 ID = r"^[A-Za-z0-9_-]{1,100}$"
-LedgerId = Annotated[str, InPath(description="the ledger's id", pattern=ID, examples=["ledger_0123456789abcdef"])]
+LedgerId = Annotated[str, InPath(description="id of the ledger", pattern=ID, examples=["ledger_0123456789abcdef"])]
 ReservationId = Annotated[
-    str, InPath(description="the reservation's id", pattern=ID, examples=["reservation_0123456789abcdef"])
+    str, InPath(description="id of the reservation", pattern=ID, examples=["reservation_0123456789abcdef"])
 ]
 
 

@@ -16,6 +16,7 @@ from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
 from epsilond.ledgers.book.answers import LedgerAnswer
 from epsilond.ledgers.book.pending import PendingMove
+from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.http import examples, work
 from epsilond.ledgers.http.asking import (
     ID,
@@ -28,16 +29,19 @@ from epsilond.ledgers.http.asking import (
     ledgers_of,
     read_request,
 )
-from epsilond.ledgers.requests import AmendAsked, ContradictAsked, VoidAsked
 
 TAGS: list[str | Enum] = ["ledgers"]
 ONE = f"{LEDGERS}/{{id}}"
 PENDING = f"{ONE}/pending"
 MOVE = f"{PENDING}/{{move}}"
-MoveId = Annotated[str, InPath(description="the pending move's id", pattern=ID, examples=["move_0123456789abcdef"])]
+MoveId = Annotated[str, InPath(description="id of the pending move", pattern=ID, examples=["move_0123456789abcdef"])]
 
 Decision = Annotated[
-    Literal["approve", "reject"], InPath(description="approve, for an approver only; or reject, also for the requester")
+    Literal["approve", "reject"],
+    InPath(
+        description="approve: make the move; only for an approver. reject: end it; for an approver, or for the "
+        "requester"
+    ),
 ]
 WAITS: dict[int | str, JsonRecord] = {
     202: {

@@ -16,20 +16,23 @@ class EntryList:
 
     entries: Annotated[
         tuple[JsonObject, ...],
-        Served("entries as they were signed; the commit of a contradicted run also has `contradicted`"),
+        Served(
+            "entries of the log as they were signed. An entry for a commit of a contradicted run has in "
+            "addition the member contradicted"
+        ),
     ]
-    next: Annotated[str | None, Served("position of the next page; absent on the last page")] = None
+    next: Annotated[str | None, Served("position at which the next page starts; absent on the last page")] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointAnswer:
-    """The log's head."""
+    """The signed head of the log: its present size and root hash."""
 
-    origin: Annotated[str, Served("the name of the log, which its keys carry too")]
+    origin: Annotated[str, Served("name of the log; the names of its keys contain it")]
     size: Annotated[int, Served("number of entries of the log")]
     root: Annotated[str, Served("root hash of the log's Merkle tree (RFC 9162), in base 64")]
-    checkpoint: Annotated[str, Served("the three as a signed note (C2SP tlog-checkpoint)")]
+    checkpoint: Annotated[str, Served("origin, size and root as a signed note (C2SP tlog-checkpoint)")]
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
@@ -41,13 +44,31 @@ class LogProof:
     `consistency_path`.
     """
 
-    entry: Annotated[JsonObject | None, Served("the requested entry")] = None
-    proof: Annotated[JsonObject | None, Served("leaf_index, tree_size and inclusion_path")] = None
-    checkpoint: Annotated[str | None, Served("the log's head as a signed note")] = None
-    signature: Annotated[str | None, Served("over the three others: a detached JSON Web Signature")] = None
-    first: Annotated[int | None, Served("entries of the earlier log")] = None
-    second: Annotated[int | None, Served("entries of the later log")] = None
-    consistency_path: Annotated[tuple[str, ...] | None, Served("hashes in base 64")] = None
+    entry: Annotated[JsonObject | None, Served("requested entry of the log; absent in a proof for two logs")] = None
+    proof: Annotated[
+        JsonObject | None,
+        Served(
+            "proof that the log contains the entry: leaf_index, tree_size and inclusion_path; absent in a "
+            "proof for two logs"
+        ),
+    ] = None
+    checkpoint: Annotated[
+        str | None, Served("signed head of the log as a note (C2SP tlog-checkpoint); absent in a proof for two logs")
+    ] = None
+    signature: Annotated[
+        str | None,
+        Served(
+            "signature of entry, proof and checkpoint: a detached JSON Web Signature; absent in a proof for two logs"
+        ),
+    ] = None
+    first: Annotated[int | None, Served("number of entries of the earlier log; absent in a proof for an entry")] = None
+    second: Annotated[int | None, Served("number of entries of the later log; absent in a proof for an entry")] = None
+    consistency_path: Annotated[
+        tuple[str, ...] | None,
+        Served(
+            "hashes that prove that the later log continues the earlier one, in base 64; absent in a proof for an entry"
+        ),
+    ] = None
     warnings: Annotated[tuple[Caution, ...] | None, Served("warnings; absent if there are none")] = None
 
 
@@ -55,7 +76,10 @@ class LogProof:
 class KeyList:
     """Every key that the signatures of this service are verified with, oldest first."""
 
-    keys: Annotated[tuple[JsonObject, ...], Served("JSON Web Keys, each with name, note_key, from and until")]
+    keys: Annotated[
+        tuple[JsonObject, ...],
+        Served("public keys as JSON Web Keys, each also with the members name, note_key, from and until"),
+    ]
 
 
 @request
@@ -64,5 +88,8 @@ class ReconcileAsked:
 
     declared: Annotated[
         Literal["missing-entries-are-accounted-for"],
-        Quantity(description="nothing was committed that the log lacks, or its ledgers will be closed"),
+        Quantity(
+            description="declaration that no commit is missing in the log, or that the ledgers with missing commits "
+            "will be closed"
+        ),
     ]

@@ -52,7 +52,7 @@ def add(app: FastAPI) -> None:
         operation_id="open_ledger",
         summary="Open a ledger, certified to stay within its target",
         response_model=LedgerAnswer,
-        response_description="The ledger; a block has one for good",
+        response_description="The opened ledger. Its block cannot get another ledger, even if this one is closed",
         responses={201: {"headers": LOCATION}},
     )
     get(LEDGERS, list_ledgers, operation_id="list_ledgers", summary="Ledgers", response_model=LedgerList)
@@ -128,7 +128,11 @@ async def list_ledgers(
     request: Request,
     limit: Annotated[int, Query(description="largest number of items in the answer", ge=1, le=100)] = 20,
     cursor: Annotated[
-        str | None, Query(description="continue after this position, the `next` of the previous page", pattern=ID)
+        str | None,
+        Query(
+            description="position at which the page starts, the `next` of the previous page; absent: the first page",
+            pattern=ID,
+        ),
     ] = None,
 ) -> Response:
     """List ledgers in the order in which they were opened.
@@ -157,7 +161,8 @@ async def list_entries(
         int | None,
         Query(
             alias="from",
-            description="first number in the log to return; with the newest first, the largest number",
+            description="number in the log of the first entry to return. With the newest first, this is the largest "
+            "number",
             ge=0,
             le=2**53,
         ),

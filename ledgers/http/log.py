@@ -89,10 +89,16 @@ async def get_checkpoint(request: Request) -> Response:
 
 async def get_proof(
     request: Request,
-    entry: Annotated[Number, Query(description="number of an entry that you keep")] = None,
-    first: Annotated[Number, Query(alias="from", description="size of the log at the earlier time")] = None,
+    entry: Annotated[Number, Query(description="number of the entry whose presence in the log is proved")] = None,
+    first: Annotated[
+        Number,
+        Query(
+            alias="from",
+            description="number of entries of the earlier log, of which the later log is proved to be a continuation",
+        ),
+    ] = None,
     second: Annotated[
-        Number, Query(alias="to", description="the size of the later log; absent: the present size")
+        Number, Query(alias="to", description="number of entries of the later log; absent: the present log")
     ] = None,
 ) -> Response:
     """Return the proof for `entry`, or for `from` and, if it is not the present log, `to`.

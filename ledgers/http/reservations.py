@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from epsilond.app.http.answers import json_response
 from epsilond.app.http.body import unread
-from epsilond.ledgers.book.answers import CommitAnswer, ReservationAnswer
+from epsilond.ledgers.book.figures import CommitAnswer, ReservationAnswer
 from epsilond.ledgers.http import examples, work
 from epsilond.ledgers.http.asking import (
     LEDGERS,
@@ -74,7 +74,7 @@ def add(app: FastAPI) -> None:
         operation_id="commit_reservation",
         summary="Commit runs: after that, and only then, they may be released",
         response_model=CommitAnswer,
-        response_description="The receipt, good for one run",
+        response_description="The receipt: evidence of the commit, with which the job may be run once",
     )
 
 

@@ -32,8 +32,8 @@ AT_ONCE: Final = 4_096
 """Largest number of bytes of a request whose answer, with a known digest, is signed in the event loop, in 0.1 ms."""
 DESCRIBED: Final[JsonRecord] = {
     HEADER: {
-        "description": "the answer's signature, a JSON Web Signature that names the answer's digest; absent where the"
-        " service has no keys",
+        "description": "signature of the answer: a JSON Web Signature that contains the digest of the answer. Absent "
+        "if the service has no keys",
         "schema": {"type": "string"},
     }
 }

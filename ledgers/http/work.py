@@ -12,7 +12,7 @@ from epsilond.accountants.json_types import JsonRecord
 from epsilond.app.callers.caller import Caller
 from epsilond.app.http.answers import page_link
 from epsilond.calibrators.answer import Caution
-from epsilond.ledgers.book import answers, reports
+from epsilond.ledgers.book import answers, figures, reports
 from epsilond.ledgers.book.contradictions import cautions
 from epsilond.ledgers.book.owning import collisions, near_names
 from epsilond.ledgers.book.pending import PendingMove
@@ -217,7 +217,7 @@ def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) ->
 
 def reserve(
     ledgers: Ledgers, caller: Caller, identifiers: tuple[str, ...], request: ReserveAsked, key: str
-) -> answers.ReservationAnswer:
+) -> figures.ReservationAnswer:
     """Reserve runs, and return the reservation. A rejection because too little is left is reported to webhooks.
 
     Args:
@@ -235,7 +235,7 @@ def reserve(
     return answers.reservation(row, warnings=_warnings(ledgers, row))
 
 
-def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> answers.ReservationAnswer:
+def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.ReservationAnswer:
     """Return a reservation with the receipts of its newest commits.
 
     Args:
@@ -263,7 +263,7 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
     return add_warnings(ledgers, answers.commit(answer["receipts"]))
 
 
-def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> answers.ReservationAnswer:
+def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.ReservationAnswer:
     """Cancel a reservation, and return it.
 
     Args:

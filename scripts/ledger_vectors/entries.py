@@ -13,8 +13,9 @@ from unittest import mock
 from epsilond.accountants.json_types import JsonRecord
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.desk import entry
+from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.log.signing import SigningKeys
-from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, OpenLedger, ReserveAsked, VoidAsked
+from epsilond.ledgers.requests import CommitAsked, OpenLedger, ReserveAsked
 from epsilond.ledgers.store import entries
 from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import LedgerRow, ReservationRow

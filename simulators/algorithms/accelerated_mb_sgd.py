@@ -49,7 +49,8 @@ from epsilond.training.steps.acceleration import Sequences, steps
 
 CONVEXITY = replace(
     STRONG_CONVEXITY,
-    description="strong convexity μ in the step sizes of Algorithm 2; absent: the μ of the learning problem",
+    description="strong convexity constant in the step sizes of Algorithm 2 of Lowy and Razaviyayn. Absent: "
+    "that of the learning problem",
     le=1e100,
 )
 Rounder = Callable[[SimulatedProblem, Reporting, Sequence[np.random.Generator]], Iterator[RoundDraws]]
@@ -105,10 +106,10 @@ class AcceleratedShape:
 class AcceleratedMbSgdRun(AcceleratedShape):
     """A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
-    `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
+    `sampling` says how a client draws the `batch_size` records of a batch.
     """
 
-    algorithm: Annotated[Literal["accelerated-mb-sgd"], Quantity(description="accelerated noisy mini-batch SGD")] = (
+    algorithm: Annotated[Literal["accelerated-mb-sgd"], Quantity(description="name of the algorithm")] = (
         "accelerated-mb-sgd"
     )
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"

@@ -9,9 +9,13 @@ from epsilond.accountants.errors import Fault, InvalidInput
 from epsilond.accountants.quantities import Quantity, Rounds, request
 
 PROX_WEIGHT = Quantity(
-    symbol="v", unit="loss/length²", gt=0, le=1e100, description="prox weight; the larger, the shorter the steps"
+    symbol="v",
+    unit="loss/length²",
+    gt=0,
+    le=1e100,
+    description="weight of the proximal term in the steps of this stage. A larger weight gives shorter steps",
 )
-STAGES = Quantity(description="stages; their rounds add up to the run's")
+STAGES = Quantity(description="stages of the run, in their order. Their rounds add up to the rounds of the run")
 """Description of the field `stages`."""
 MOST_STAGES = 100
 

@@ -24,7 +24,10 @@ ALGORITHM_NAME = Quantity(description="name of the algorithm")
 
 @request
 class FedavgRun:
-    """Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise."""
+    """A run of FedAvg without noise and without privacy.
+
+    If `local_step_size` is absent, it is the step size of Theorem 4 of Das et al. for convex losses.
+    """
 
     algorithm: Annotated[Literal["fedavg"], ALGORITHM_NAME] = "fedavg"
     participants: Participants

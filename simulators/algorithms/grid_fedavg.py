@@ -28,8 +28,14 @@ from epsilond.training.steps.normalised_updates import server_step
 
 Scaling = Literal["normalised", "clipped"]
 NoiseAt = Literal["clients", "server"]
-SCALING = Quantity(description="normalised to norm 1, or clipped to clipping_norm and divided by it")
-NOISE_AT = Quantity(description="clients: each adds noise to its own message; server: it adds noise once, to the sum")
+SCALING = Quantity(
+    description="scaling of an update before rounding. normalised: to norm 1. clipped: to norm at most "
+    "clipping_norm, and then divided by clipping_norm"
+)
+NOISE_AT = Quantity(
+    description="who adds the noise. clients: each client adds noise to its own message. server: the server "
+    "adds noise once, to the sum"
+)
 COINS = replace(TRIALS, ge=2, le=2**50)
 
 
@@ -38,11 +44,11 @@ class GridFedavgRun:
     """A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
     The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
-    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are absent,
     discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
     """
 
-    algorithm: Annotated[Literal["grid-fedavg"], Quantity(description="quantised noisy client updates")] = "grid-fedavg"
+    algorithm: Annotated[Literal["grid-fedavg"], Quantity(description="name of the algorithm")] = "grid-fedavg"
     participants: Participants
     rounds: Rounds
     local_steps: LocalSteps

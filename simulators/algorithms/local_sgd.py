@@ -35,16 +35,19 @@ class LocalSgdRun:
     """A run of noisy local SGD: participants take several noisy steps before the server averages their models.
 
     In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
-    `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
+    `participants` is absent, all clients participate. If `noise_std` is absent, the noise is calibrated.
     """
 
-    algorithm: Annotated[Literal["local-sgd"], Quantity(description="noisy local SGD")] = "local-sgd"
+    algorithm: Annotated[Literal["local-sgd"], Quantity(description="name of the algorithm")] = "local-sgd"
     rounds: Rounds
     local_steps: LocalSteps
     batch_size: BatchSize
     participants: Annotated[int | None, PARTICIPANTS] = None
-    step_size: Annotated[float, replace(STEP, description="step size of a local step")] = 1.0
-    noise_std: Annotated[float | None, replace(NOISE, description="σ per coordinate, in every local step")] = None
+    step_size: Annotated[float, replace(STEP, description="step size of a client's gradient step")] = 1.0
+    noise_std: Annotated[
+        float | None,
+        replace(NOISE, description="standard deviation per coordinate of the noise in each gradient step of a client"),
+    ] = None
 
 
 def simulate(

@@ -61,7 +61,8 @@ STEP = replace(STEP_SIZE, gt=None, ge=1e-50, le=1e50)
 RATIO = Quantity(
     ge=1,
     le=1e100,
-    description="ratio of an iterate's weight to the weight before it; absent: 1/(1 − ημ), which the bound needs",
+    description="weight of a model in the average, divided by the weight of the model before it. Absent: 1/(1 "
+    "− ημ) as in the risk bound, for step size η and strong convexity μ",
 )
 NUMPY_CALLS = 45
 """Calls of numpy in one round, approximate."""
@@ -118,11 +119,10 @@ class MbSgdRun(MbSgdShape):
     """A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
     `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
-    `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
-    used if it is None.
+    `client_groups` describes clients that differ. `quantization_levels` rounds messages. The last three may be absent.
     """
 
-    algorithm: Annotated[Literal["mb-sgd"], Quantity(description="noisy mini-batch SGD")] = "mb-sgd"
+    algorithm: Annotated[Literal["mb-sgd"], Quantity(description="name of the algorithm")] = "mb-sgd"
     sampling: Annotated[Sampling, SAMPLING] = "without-replacement"
     participation: Annotated[tuple[ReportingCount, ...] | None, PARTICIPATION] = None
     client_groups: Annotated[Groups | None, GROUPS] = None

@@ -41,19 +41,26 @@ from epsilond.training.steps.normalised_updates import server_step
 ALGORITHM_NAME = Quantity(description="name of the algorithm")
 GRID = replace(QUANTIZATION_LEVELS, le=MOST_QUANTIZATION_LEVELS)
 LEVELS = replace(NOISE_LEVELS, ge=0, le=MOST_NOISE_LEVELS)
-SERVER_STEP_SIZE = replace(STEP_SIZE, symbol="β", unit="length", description="the server's step, times a unit update")
+LARGEST = "largest absolute value of the integer noise of the comparison run"
+RATE = "decay rate of the integer noise of the comparison run"
+SERVER_STEP_SIZE = replace(
+    STEP_SIZE,
+    symbol="β",
+    unit="length",
+    description="step size of the server: it adds the mean of the normalised updates times this factor to the model",
+)
 
 
 @request
 class NormFedavgRun:
     """A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid, with noise.
 
-    If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates are
-    sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem 2
-    of Das et al.; `step_sizes` states them.
+    If `noise_levels` is absent, the noise is calibrated; 0 means no noise. If `quantization_levels` is absent, updates
+    are sent without rounding, which is possible only without noise. Absent step sizes have the values of Theorem 2 of
+    Das et al.
 
-    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
-    and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels` and
+    `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
     `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
     """
 
@@ -66,10 +73,10 @@ class NormFedavgRun:
     quantization_levels: Annotated[int | None, GRID] = None
     noise_levels: Annotated[int | None, LEVELS] = None
     decay_rate: Annotated[float | None, DECAY_RATE] = None
-    printed_noise_levels: Annotated[int | None, LEVELS] = None
-    printed_decay_rate: Annotated[float | None, DECAY_RATE] = None
-    raised_noise_levels: Annotated[int | None, LEVELS] = None
-    raised_decay_rate: Annotated[float | None, DECAY_RATE] = None
+    printed_noise_levels: Annotated[int | None, replace(LEVELS, description=f"{LARGEST} `as-printed`")] = None
+    printed_decay_rate: Annotated[float | None, replace(DECAY_RATE, description=f"{RATE} `as-printed`")] = None
+    raised_noise_levels: Annotated[int | None, replace(LEVELS, description=f"{LARGEST} `as-printed-raised`")] = None
+    raised_decay_rate: Annotated[float | None, replace(DECAY_RATE, description=f"{RATE} `as-printed-raised`")] = None
     observer: Annotated[Observer, OBSERVER] = "server"
 
     def check(self) -> None:

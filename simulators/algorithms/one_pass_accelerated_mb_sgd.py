@@ -28,11 +28,14 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 
 @request
 class OnePassAcceleratedMbSgdRun(AcceleratedShape):
-    """Algorithm 2, with batch_size · rounds ≤ samples_per_client."""
+    """A run of Algorithm 2 of Lowy and Razaviyayn that uses each record at most once.
 
-    algorithm: Annotated[
-        Literal["one-pass-accelerated-mb-sgd"], Quantity(description="accelerated noisy mini-batch SGD in one pass")
-    ] = "one-pass-accelerated-mb-sgd"
+    Then `batch_size` · `rounds` is at most `samples_per_client`.
+    """
+
+    algorithm: Annotated[Literal["one-pass-accelerated-mb-sgd"], Quantity(description="name of the algorithm")] = (
+        "one-pass-accelerated-mb-sgd"
+    )
 
 
 def rounds_of(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> int:

@@ -38,11 +38,12 @@ LEAST_NOISE_STD = replace(
     NOISE_STD,
     gt=None,
     ge=0,
-    description="standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m "
-    "clients carries σ/√m",
+    description="standard deviation per coordinate of the noise that one client adds, in the step where it is smallest",
 )
 NOISE_SHAPE = replace(
-    NOISE_SCHEDULE, description="how the noise changes over the steps, up to a factor; absent: it is constant"
+    NOISE_SCHEDULE,
+    description="shape of the noise over the steps. It is scaled so that its smallest value is noise_std. "
+    "Absent: the noise is constant",
 )
 
 
@@ -50,10 +51,9 @@ NOISE_SHAPE = replace(
 class ProjectedSgdRun:
     """A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
-    n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
-    says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
-    noise.
+    If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
+    the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
+    `release` says which model is released.
     """
 
     algorithm: Annotated[Literal["projected-sgd"], ALGORITHM_NAME] = "projected-sgd"
@@ -282,7 +282,7 @@ def alternatives(run: ProjectedSgdRun) -> Mapping[str, ProjectedSgdRun]:
 
 ALGORITHM = SimulatedAlgorithm(
     name="projected-sgd",
-    title="Projected SGD whose last model alone is released",
+    title="Projected SGD of which only the last model is released",
     run=ProjectedSgdRun,
     problems=PROBLEMS,
     simulate=simulate,

@@ -19,11 +19,9 @@ from epsilond.simulators.problems.kinds import PROBLEMS
 
 @request
 class ShuffledMbSgdRun(MbSgdShape):
-    """Algorithm 1, its batches drawn without replacement."""
+    """A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement."""
 
-    algorithm: Annotated[Literal["shuffled-mb-sgd"], Quantity(description="noisy mini-batch SGD with a shuffler")] = (
-        "shuffled-mb-sgd"
-    )
+    algorithm: Annotated[Literal["shuffled-mb-sgd"], Quantity(description="name of the algorithm")] = "shuffled-mb-sgd"
 
 
 def alternatives(run: ShuffledMbSgdRun) -> Mapping[str, ShuffledMbSgdRun]:

@@ -19,7 +19,7 @@ from epsilond.simulators.audits.integer_draws import integer_draws
 from epsilond.simulators.audits.noise import IntegerNoise
 from epsilond.simulators.audits.worlds import FIRST, SIGNIFICANT, Attack, Floats
 
-UPDATE = Quantity(description="an update of ℓ2 norm at most 1, as a list of its coordinates")
+UPDATE = Quantity(description="one of the two updates, with ℓ2 norm at most 1, as a list of its coordinates")
 MOST_COORDINATES = 1000
 """Largest number of coordinates of an update."""
 ROUNDING = 1e-9
@@ -28,10 +28,10 @@ ROUNDING = 1e-9
 
 @request
 class QuantizedMessage:
-    """A client's message for one of two updates that the attacker knows.
+    """A client's message for one of two updates. The attacker knows both, and has to find out which was sent.
 
-    Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
-    added.
+    Each coordinate is rounded at random to a multiple of 1/s, without bias, where s is `quantization_levels`. Then
+    truncated discrete Laplace noise is added.
     """
 
     first: Annotated[tuple[float, ...], UPDATE]

@@ -15,8 +15,8 @@ LEVELS = Quantity(
     symbol="s",
     ge=1,
     le=2**31,
-    description="levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; "
-    "absent: messages are sent as they are",
+    description="number of levels between 0 and the norm of a noisy message. Its coordinates are rounded at "
+    "random to these levels. Absent: messages are sent as they are",
 )
 ROUNDING_STREAM = 2
 """Part of the key of the stream for rounding; all other draws equal those of a run without compression."""

@@ -28,9 +28,9 @@ from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProbl
 MOST_GROUPS = 1000
 NOISE = replace(NOISE_STD, gt=None, ge=0, le=1e50)
 GROUPS = Quantity(
-    description="groups of equal clients, as counts, in the order of the problem's clients. With weights the "
-    "objective is the weighted mean of the clients' losses. For an empirical objective, a client with fewer records "
-    "has the last ones of its population"
+    description="groups of clients with equal properties, in the order of the problem's clients. With weights "
+    "the objective is the weighted mean of the clients' losses. For an empirical objective, a "
+    "client with fewer records has the last ones of its population"
 )
 
 

@@ -33,11 +33,16 @@ Canary = Literal["gradient", "flipped-labels", "ordinary"]
 Bools = npt.NDArray[np.bool_]
 
 CANARY = Quantity(
-    description="gradient: sends C times a coordinate of its own in every round, the worst that clipping admits. "
-    "flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary: unchanged "
-    "members"
+    description="kind of the canaries. gradient: each sends a vector of norm clipping_norm along a coordinate "
+    "of its own in every round, the worst case under clipping. flipped-labels: members of the data "
+    "with opposite targets, or the next class. ordinary: unchanged members of the data"
 )
-CANARIES = Quantity(symbol="m", ge=1, le=5000, description="canaries, each in the data by a fair coin of its own")
+CANARIES = Quantity(
+    symbol="m",
+    ge=1,
+    le=5000,
+    description="number of canaries. Each is in the data with probability ½, independently of the others",
+)
 LOCAL_STEP_SIZE = Quantity(gt=0, le=1e6, description="step size of a client's own gradient steps")
 MOST_ENTRIES = 3e7
 """Largest number of entries in the contributions of one round of one run."""

@@ -27,32 +27,34 @@ Split = Literal["iid", "by-label", "odd-even-pairs"]
 
 KIND = Quantity(description="name of the kind of learning problem")
 DATA_SET = Quantity(
-    description="breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = "
-    "10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are "
-    "centred and scaled to [−1, 1]"
+    description="data set: breast-cancer (569 records, d = 30 features), digits (1797 records, d = 64) or "
+    "diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and "
+    "clipped to norm 1. Targets of a regression are centred and scaled to [−1, 1]"
 )
 LOSS = Quantity(
-    description="logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes, with one "
-    "row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression"
+    description="loss function. logistic: for two classes; for digits these are odd and even. softmax: "
+    "cross-entropy over all classes, with one row of weights for each. squared: squared error of a "
+    "regression. Absent: squared for a regression, otherwise logistic"
 )
 SPLIT = Quantity(
-    description="assignment of records to clients, the same number to each. iid: at random. by-label: sorted by "
-    "their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit"
+    description="how records are assigned to clients, the same number to each. iid: at random. by-label: "
+    "sorted by class or target. odd-even-pairs: only for digits and 25 clients, each with one odd "
+    "and one even digit"
 )
 HELD_OUT = Quantity(
     ge=0,
     le=0.9,
-    description="share of each client's records, taken at random, that is not used for training: the output is "
-    "tested on them",
+    description="share of each client's records that is not used for training. The trained model is tested on "
+    "these records, which are chosen at random",
 )
 
 
 @request
 class DataSetProblem:
-    """Classification or regression on real records. A client's population is the records that it is dealt.
+    """Classification or regression on real records. The records that a client is assigned are its population.
 
-    `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-    allows.
+    If `samples_per_client` is absent, it is the number of records that a client is assigned and that are not held out.
+    An empirical objective allows only this number.
     """
 
     kind: Annotated[Literal["dataset"], KIND] = "dataset"

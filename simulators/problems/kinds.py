@@ -17,16 +17,24 @@ from epsilond.simulators.problems.losses import LINEAR, LOGISTIC, SQUARED, huber
 from epsilond.simulators.problems.populations import classification, points, regression
 from epsilond.simulators.problems.synthetic import RIDGE, Recipe, Synthetic
 
-TARGET_NOISE = Quantity(ge=0, le=1, description="standard deviation of targets about the model's, before clipping to 1")
-THRESHOLD = Quantity(gt=0, le=1e3, description="residual from which on the loss grows linearly")
+TARGET_NOISE = Quantity(
+    ge=0, le=1, description="standard deviation of the noise in the targets, before they are clipped to [−1, 1]"
+)
+THRESHOLD = Quantity(gt=0, le=1e3, description="absolute value of the residual beyond which the Huber loss is linear")
 SHARPNESS = Quantity(
-    ge=0, le=1e3, description="factor of the model's score in the log-odds of a label; at 0 labels are fair coin flips"
+    ge=0,
+    le=1e3,
+    description="factor a: the log-odds of a label are a times the score of the model that the records follow. "
+    "At 0 labels are fair coin flips",
 )
 
 
 @request
 class MeanEstimationProblem(Synthetic):
-    """½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the domain holds it."""
+    """Estimation of a mean: the loss is ½‖w − x‖² for the model w and a record x in the unit ball.
+
+    The loss is 1-smooth and 1-strongly convex. The minimiser is the mean of the records, if it is in the domain.
+    """
 
     kind: Annotated[Literal["mean-estimation"], KIND] = "mean-estimation"
 
@@ -37,7 +45,11 @@ class MeanEstimationProblem(Synthetic):
 
 @request
 class LinearProblem(Synthetic):
-    """½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere."""
+    """A linear loss ½‖x‖² − ⟨x, w⟩ for the model w and a record x in the unit ball, plus the ridge term ½μ‖w‖².
+
+    μ is `strong_convexity`. If it is 0, the gradient is the same at every model, and the minimiser is on the sphere
+    that bounds the domain.
+    """
 
     kind: Annotated[Literal["linear"], KIND] = "linear"
     strong_convexity: Annotated[float, RIDGE] = 0.0
@@ -66,7 +78,11 @@ class LeastSquaresProblem(Synthetic):
 
 @request
 class HuberProblem(Synthetic):
-    """Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain."""
+    """Huber regression on synthetic records: the loss is Huber's function of the residual ⟨x, w⟩ − y.
+
+    Targets y are in [−1, 1] and follow a linear model of the features x. Without the ridge term a gradient has norm at
+    most `threshold`, in every domain. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
+    """
 
     kind: Annotated[Literal["huber"], KIND] = "huber"
     strong_convexity: Annotated[float, RIDGE] = 0.0

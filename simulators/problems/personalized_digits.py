@@ -30,11 +30,16 @@ from epsilond.simulators.problems.softmax import errors_of
 ClientSplit = Literal["consecutive", "by-label"]
 
 SPLIT = Quantity(
-    description="records of a client: consecutive in the file, where a writer's records are consecutive; or sorted "
-    "by their digit"
+    description="which records a client gets. consecutive: consecutive ones of the file, in which the records "
+    "of one writer are consecutive. by-label: sorted by digit"
 )
-HELD_OUT = Quantity(gt=0, le=0.9, description="share of each client's records that its own model is tested on")
-SEED = Quantity(ge=0, le=2**53, description="seed of the held-out records")
+HELD_OUT = Quantity(
+    gt=0,
+    le=0.9,
+    description="share of each client's records that is not used for training. The client's own model is "
+    "tested on these records",
+)
+SEED = Quantity(ge=0, le=2**53, description="seed of the random choice of the records that are held out for testing")
 CLASSES, RECORDS = 10, 1797
 LEAST_RECORDS = 4
 """Smallest number of records of a client, so that some are left for training and for testing."""
@@ -50,7 +55,9 @@ class PersonalizedDigits:
     client's records is for testing.
     """
 
-    kind: Annotated[Literal["personalized-digits"], Quantity(description="handwritten digits")] = "personalized-digits"
+    kind: Annotated[Literal["personalized-digits"], Quantity(description="name of the kind of learning problem")] = (
+        "personalized-digits"
+    )
     clients: Clients
     split: Annotated[ClientSplit, SPLIT] = "consecutive"
     held_out: Annotated[float, HELD_OUT] = 0.3

@@ -29,20 +29,34 @@ from epsilond.simulators.seeds import population_generator
 Features = Literal["sign", "gaussian"]
 
 FEATURES = Quantity(
-    description="distribution of the features: random signs with bounded norm, or Gaussian with unbounded norm"
+    description="distribution of the features. sign: random signs, so that the norm is bounded. gaussian: "
+    "Gaussian, so that it is not"
 )
-FEATURE_DECAY = Quantity(symbol="a", ge=0, le=10, description="coordinate k of the features has variance k^−a")
+FEATURE_DECAY = Quantity(
+    symbol="a", ge=0, le=10, description="exponent a: coordinate k of the features has variance k^−a, for k = 1, 2, …"
+)
 TARGET_NOISE_STD = Quantity(
-    symbol="τ", ge=0, le=1e6, unit="target", description="standard deviation of the noise of the targets"
+    symbol="τ", ge=0, le=1e6, unit="target", description="standard deviation of the noise in the targets"
 )
 THRESHOLD = Quantity(
-    symbol="κ", gt=0, le=1e6, unit="target", description="residual beyond which the Huber loss is linear"
+    symbol="κ",
+    gt=0,
+    le=1e6,
+    unit="target",
+    description="absolute value of the residual beyond which the Huber loss is linear",
 )
-FEATURE_VECTORS = Quantity(ge=1, le=4096, description="number of different feature vectors, all equally likely")
+FEATURE_VECTORS = Quantity(
+    ge=1, le=4096, description="number of different feature vectors, which are all equally likely"
+)
 PERSONAL_DIMENSION = Quantity(
-    ge=1, le=10**5, description="last coordinates in which the clients' optima differ; absent: all"
+    ge=1,
+    le=10**5,
+    description="number of coordinates, the last ones, in which the clients' optimal models differ; absent: "
+    "all coordinates",
 )
-PROBLEM_SEED = Quantity(ge=0, le=2**53, description="seed of the optima and of the feature vectors")
+PROBLEM_SEED = Quantity(
+    ge=0, le=2**53, description="seed of the random choice of the clients' optimal models and of the feature vectors"
+)
 MOST_CLIENTS = 10**5
 """Largest number of clients, for memory."""
 MOST_DIMENSION = 10**5
@@ -110,9 +124,9 @@ class PersonalizedLeastSquares(_Linear):
     features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
     """
 
-    kind: Annotated[Literal["personalized-least-squares"], Quantity(description="least squares")] = (
-        "personalized-least-squares"
-    )
+    kind: Annotated[
+        Literal["personalized-least-squares"], Quantity(description="name of the kind of learning problem")
+    ] = "personalized-least-squares"
     features: Annotated[Features, FEATURES] = "sign"
 
     def build(self) -> PersonalizedProblem:
@@ -129,7 +143,9 @@ class PersonalizedHuber(_Linear):
     is computed exactly.
     """
 
-    kind: Annotated[Literal["personalized-huber"], Quantity(description="Huber regression")] = "personalized-huber"
+    kind: Annotated[Literal["personalized-huber"], Quantity(description="name of the kind of learning problem")] = (
+        "personalized-huber"
+    )
     threshold: Annotated[float, THRESHOLD] = 1.0
     feature_vectors: Annotated[int, FEATURE_VECTORS] = 64
 

@@ -26,26 +26,31 @@ MODEL_NORM = 0.5
 """Norm of the models that populations follow, in units of the smaller of the radius and 1."""
 
 OBJECTIVE = Quantity(
-    description="objective of the excess risk. population: the data of each repetition are drawn from it. empirical: "
-    "the data are the population itself"
+    description="loss whose excess is measured. population: the expected loss on the population, from which "
+    "each repetition draws its data. empirical: the mean loss on the data, which are the whole "
+    "population"
 )
 POPULATION = Quantity(
     symbol="P",
     ge=1,
     le=LARGEST_POPULATION,
-    description="records of each client's population; absent: samples_per_client if empirical, otherwise 50",
+    description="number of records in each client's population. Absent: samples_per_client for the objective "
+    "empirical, otherwise 50",
 )
 OWN_SHARE = Quantity(
-    ge=0, le=1, description="share of a client's population that follows a model of its own; the rest is every client's"
+    ge=0,
+    le=1,
+    description="share of a client's population that follows a model of the client's own. The rest follows a "
+    "model that all clients share",
 )
-SEED = Quantity(ge=0, le=10**15, description="seed that the populations are drawn from")
+SEED = Quantity(ge=0, le=10**15, description="seed of the random numbers by which the populations are made")
 BALL = Quantity(symbol="D", unit="length", ge=1e-3, le=1e3, description=DIAMETER.description)
 RIDGE = Quantity(
     symbol="μ",
     unit="loss/length²",
     ge=0,
     le=1e3,
-    description="strong convexity: weight of ½‖w‖² in every record's loss",
+    description="strong convexity constant μ: every record's loss contains ½μ‖w‖² for the model w",
 )
 
 

@@ -31,7 +31,10 @@ class ListedTheorem:
     statement: str
     source: Source
     status: Status
-    constants: Annotated[Literal["explicit", "hidden"], Served("whether the statement gives all its constants")]
+    constants: Annotated[
+        Literal["explicit", "hidden"],
+        Served("whether the statement of the theorem gives the values of all its constants"),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from epsilond.calibrators import CALIBRATORS
-from epsilond.calibrators.accounts import AccountProblem, Claim
+from epsilond.calibrators.accounting.claims import Claim
+from epsilond.calibrators.accounts import AccountProblem
 from epsilond.calibrators.planning.problem import PlanProblem, Reach
 from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 

@@ -2,8 +2,8 @@
 
 from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem as AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem as AcceleratedRiskProblem
+from epsilond.calibrators.accounting.claims import Claim as Claim
 from epsilond.calibrators.accounts import AccountProblem as AccountProblem
-from epsilond.calibrators.accounts import Claim as Claim
 from epsilond.calibrators.dp_fedavg.problem import DpFedavgProblem as DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.risk_bounds import DpFedavgRiskProblem as DpFedavgRiskProblem
 from epsilond.calibrators.gaussian.problem import GaussianProblem as GaussianProblem

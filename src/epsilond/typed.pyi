@@ -14,7 +14,7 @@ from epsilond.calibrators.accelerated_mb_sgd.answer import AcceleratedParameters
 from epsilond.calibrators.accelerated_mb_sgd.problem import AcceleratedMbSgdProblem
 from epsilond.calibrators.accelerated_mb_sgd.risk import AcceleratedRiskProblem
 from epsilond.calibrators.answer import Calibration
-from epsilond.calibrators.dp_fedavg.calibrator import DpFedavgParameters
+from epsilond.calibrators.dp_fedavg.parameters import DpFedavgParameters
 from epsilond.calibrators.dp_fedavg.problem import AdaptiveClipping, DpFedavgProblem
 from epsilond.calibrators.dp_fedavg.risk_bounds import DpFedavgRiskProblem
 from epsilond.calibrators.gaussian.calibrator import GaussianParameters

@@ -16,7 +16,8 @@ from epsilond.accountants.attempts import ConditionResult
 from epsilond.accountants.theorem import Sides
 from epsilond.accountants.theorems import THEOREMS
 from epsilond.accountants.verdict import Verdict
-from epsilond.calibrators.accounts import ClaimAnswer, ConsideredAnswer
+from epsilond.calibrators.accounting.claims import ClaimAnswer
+from epsilond.calibrators.accounts import ConsideredAnswer
 from epsilond.calibrators.answer import ConditionAnswer, ConsideredBound
 from epsilond.calibrators.planning.answer import PlanEntry
 from epsilond.witness.audits.answer import ClaimChecked

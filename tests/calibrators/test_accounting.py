@@ -15,8 +15,9 @@ from epsilond.accountants.meaning import meaning
 from epsilond.accountants.specs import Gaussian, Repeated, Spec
 from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.account_examples import EXAMPLES
+from epsilond.calibrators.accounting.claims import Claim
 from epsilond.calibrators.accounting.query import Query
-from epsilond.calibrators.accounts import AccountProblem, Claim, answer
+from epsilond.calibrators.accounts import AccountProblem, answer
 from epsilond.reading import read_body
 from tests.oracles.golden import stored
 

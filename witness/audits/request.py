@@ -16,7 +16,6 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.specs import Spec
-from epsilond.accountants.specs.runs import MECHANISM
 from epsilond.accountants.target import natural_log_delta
 from epsilond.simulators.audits.build import target
 from epsilond.simulators.audits.message import Message, QuantizedMessage
@@ -29,21 +28,26 @@ MOST_NUMBERS = 2e11
 MOST_WORK = 1e5
 """Most random numbers of one output; a block of a few hundred outputs then takes seconds."""
 
-SAMPLES = Quantity(description="runs of the mechanism on each of the two data sets", ge=LEAST_SAMPLES, le=MOST_SAMPLES)
-CONFIDENCE = Quantity(description="probability with which the lower bounds hold, each by itself", gt=0, lt=1)
+SPEC = Quantity(description="mechanism that is attacked; absent if message is given")
+SAMPLES = Quantity(
+    description="number of runs of the mechanism on each of the two data sets", ge=LEAST_SAMPLES, le=MOST_SAMPLES
+)
+CONFIDENCE = Quantity(
+    description="confidence level of each lower bound by itself: the probability that it holds", gt=0, lt=1
+)
 SEED = Quantity(description="seed of all randomness: the same seed gives the same answer", ge=0, le=2**53)
 ATTACK = Quantity(
     description=(
-        "attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches "
-        "drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest "
-        "sampler"
+        "program that is attacked. implemented: the exact samplers of integer noise and rounding, and "
+        "draws of whole batches if population and batch_size are given. mathematical: faster samplers "
+        "of the same distributions"
     )
 )
 
 
 @request
 class AuditClaim:
-    """An ε that was claimed at the audit's δ."""
+    """A claimed ε, at the δ of the audit."""
 
     epsilon: Epsilon
 
@@ -57,9 +61,10 @@ class AuditSimulation(SettingFields):
     """
 
     kind: Annotated[Literal["audit"], Quantity(description="name of the kind of simulation")] = "audit"
-    spec: Annotated[Spec | None, MECHANISM] = None
+    spec: Annotated[Spec | None, SPEC] = None
     message: Annotated[
-        QuantizedMessage | None, Quantity(description="two updates, to be distinguished by their messages")
+        QuantizedMessage | None,
+        Quantity(description="two updates, which the attacker has to distinguish by the message that the client sends"),
     ] = None
     attack: Annotated[Attack, ATTACK] = "implemented"
     delta: Annotated[float | None, DELTA] = None
@@ -67,7 +72,10 @@ class AuditSimulation(SettingFields):
     samples: Annotated[int, SAMPLES] = 100_000
     confidence: Annotated[float, CONFIDENCE] = 0.95
     seed: Annotated[int, SEED] = 0
-    claim: Annotated[AuditClaim | None, Quantity(description="an ε to be checked at the same δ")] = None
+    claim: Annotated[
+        AuditClaim | None,
+        Quantity(description="claimed ε, which is checked at the δ of the request; absent: none is checked"),
+    ] = None
 
     def check(self) -> None:
         """Check the request.

@@ -17,24 +17,28 @@ MOST_WORK = 1e13
 """Most numbers that all runs may read; they take hours."""
 
 KIND = Quantity(description="name of the kind of simulation")
-TRAINING = Quantity(description="training, and canaries that are put into the data")
+TRAINING = Quantity(description="training that is attacked, and the canaries that are put into its data")
 RUNS = Quantity(
-    description="trainings that are attacked. With several canaries one is enough: each is in by a coin of its own; of "
-    "one canary half of the runs have it",
+    description="number of trainings that are attacked. With several canaries, each is in the data of a "
+    "training with probability ½, and one training is enough. With one canary, half of the "
+    "trainings contain it",
     ge=1,
     le=100_000,
 )
 REFERENCES = Quantity(
-    description="further trainings, of which an attacker by likelihood ratios knows which canaries were in",
+    description="number of further trainings, for likelihood-ratio attacks. The attacker knows which canaries "
+    "they contain",
     ge=0,
     le=10_000,
 )
 CHOSEN = Quantity(
-    description="every-model: log-likelihood ratios of all models. final-model: the canary's loss under the last "
-    "one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent: all possible "
-    "attacks"
+    description="attacks to make. every-model: by log-likelihood ratios of all models. final-model: by the "
+    "canary's loss under the last model. Likelihood-ratio attacks: by this loss, compared with the "
+    "losses under reference models. Absent: all that are possible"
 )
-CONFIDENCE = Quantity(description="probability with which each single lower bound holds", gt=0, lt=1)
+CONFIDENCE = Quantity(
+    description="confidence level of each lower bound by itself: the probability that it holds", gt=0, lt=1
+)
 SEED = Quantity(description="seed of all randomness: the same seed gives the same answer", ge=0, le=2**53)
 
 

@@ -39,19 +39,25 @@ BLOCK_REPETITIONS = 1e6
 """Most repetitions of one block, so that their number is finite for a run without work."""
 
 KIND = Quantity(description="name of the kind of simulation")
-RUN = Quantity(description="the algorithm and its parameters; absent noise is calibrated to epsilon and delta")
+RUN = Quantity(
+    description="algorithm that is run, with its parameters. If they have no noise, it is calibrated to "
+    "epsilon and delta"
+)
 PROBLEM = Quantity(description="clients, their data, the loss and the domain")
-REPETITIONS = Quantity(description="independent repetitions, each with its own randomness", ge=2, le=1000)
-SEED = Quantity(description="the same seed gives the same answer", ge=0, le=2**53 - 1)
-POINTS = Quantity(description="rounds to measure at, at most", ge=1, le=200)
-SPACING = Quantity(description="whether the measured rounds are evenly apart, or by even ratios")
-CONFIDENCE = Quantity(description="confidence of the band at each single round", ge=0.5, le=1.0 - 1e-9)
+REPETITIONS = Quantity(description="number of independent repetitions, each with its own randomness", ge=2, le=1000)
+SEED = Quantity(description="seed of all randomness: the same seed gives the same answer", ge=0, le=2**53 - 1)
+POINTS = Quantity(description="largest number of rounds at which the run is measured", ge=1, le=200)
+SPACING = Quantity(description="whether the measured rounds have equal differences or equal ratios")
+CONFIDENCE = Quantity(description="confidence level of the interval at each round by itself", ge=0.5, le=1.0 - 1e-9)
 RETURN_MODEL = Quantity(
-    description="return the weights that the first repetition of every run put out, 20000 numbers of one run at most"
+    description="true: the answer has the weights of the model that the first repetition of every run put out, "
+    "at most 20000 numbers for one run"
 )
 MOST_WEIGHTS = 20_000
 """Most numbers of a returned model."""
-ALTERNATIVES = Quantity(description="runs to compare it with, by name; absent: all that the algorithm has")
+ALTERNATIVES = Quantity(
+    description="names of runs with which the run is compared. Absent: all that are offered for the algorithm"
+)
 
 
 @request

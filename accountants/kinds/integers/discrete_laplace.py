@@ -12,7 +12,8 @@ from epsilond.accountants.curve.plateaus import pure_plateau
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.profiles.geometric import geometric_pair
-from epsilond.accountants.quantities import DecayRate, Epsilon, IntegerSensitivity, delta_outputs, request
+from epsilond.accountants.quantities import DecayRate, Epsilon, delta_outputs, request
+from epsilond.accountants.quantities.mechanisms import IntegerSensitivity
 from epsilond.accountants.rule import Case, Rule
 from epsilond.accountants.specs import DiscreteLaplace
 from epsilond.accountants.structure import ANY_INTEGERS

@@ -13,10 +13,14 @@ from epsilond.accountants.specs.primitives import KIND, DeclaredBounds
 ProfilePoints = tuple[tuple[float, float], ...]
 """Pairs (ε, log10 δ)."""
 POINTS = Quantity(
-    description="points [ε, log10 δ] of the direction with the unit against without it, ε increasing, 0 ≤ ε ≤ 1e9, "
-    "−1e9 ≤ log10 δ ≤ 0; of both directions if `reverse` is absent"
+    description="upper bounds on δ for the outputs with the protected unit against those without it, as points "
+    "[ε, log10 δ] with increasing ε. 0 ≤ ε ≤ 1e9 and −1e9 ≤ log10 δ ≤ 0. Without reverse they are "
+    "for both directions"
 )
-REVERSE = Quantity(description="points [ε, log10 δ] of the direction without the unit against with it, as `points`")
+REVERSE = Quantity(
+    description="upper bounds on δ for the outputs without the protected unit against those with it, in the "
+    "form of points. Absent: those of points"
+)
 MOST_POINTS = 2000
 """Largest number of points of a direction. More change δ between two points very little."""
 LARGEST = 1e9

@@ -12,7 +12,9 @@ from epsilond.accountants.specs.primitives import KIND, DeclaredBounds
 
 ORDERS = Quantity(symbol="a", description="Rényi orders in increasing order, each above 1 and at most 1e6")
 DIVERGENCES = Quantity(
-    symbol="ε(a)", unit="nat", description="bound on the Rényi divergence at each order, at least 0 and at most 1e9"
+    symbol="ε(a)",
+    unit="nat",
+    description="upper bound on the Rényi divergence at each of the orders, in nats; at least 0 and at most 1e9",
 )
 MOST_ORDERS = 1000
 """Largest number of orders: a bound of a run is evaluated at each."""

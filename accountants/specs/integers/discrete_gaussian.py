@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from epsilond.accountants.quantities import L2_SENSITIVITY, Dimension, Quantity, request
+from epsilond.accountants.quantities import Dimension, Quantity, request
+from epsilond.accountants.quantities.mechanisms import L2_SENSITIVITY
 from epsilond.accountants.specs.primitives import KIND, IntegerShift, ShiftedIntegers
 
 SCALE = Quantity(
@@ -12,7 +13,8 @@ SCALE = Quantity(
     unit="grid step",
     ge=2.0**-20,
     le=2.0**40,
-    description="scale of discrete Gaussian noise: its probability at y is proportional to e^(−y²/(2σ²))",
+    description="scale σ of the discrete Gaussian noise, in grid steps: the integer y has probability "
+    "proportional to e^(−y²/(2σ²))",
 )
 
 

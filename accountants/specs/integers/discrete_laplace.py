@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from epsilond.accountants.quantities import DecayRate, IntegerSensitivity, request
+from epsilond.accountants.quantities import DecayRate, request
+from epsilond.accountants.quantities.mechanisms import IntegerSensitivity
 from epsilond.accountants.specs.primitives import KIND, IntegerShift, NoisyIntegers
 
 

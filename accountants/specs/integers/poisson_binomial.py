@@ -10,12 +10,20 @@ from epsilond.accountants.specs.primitives import KIND, SummedTrials
 
 LARGEST_SUM = 2**17
 """Largest possible value of a sum that is accounted for; its distribution is computed in some milliseconds."""
-TRIALS = Quantity(symbol="m", ge=1, le=LARGEST_SUM, description="trials of one client for one coordinate")
+TRIALS = Quantity(
+    symbol="m",
+    ge=1,
+    le=LARGEST_SUM,
+    description="number of trials of the Binomial variable of one client and one coordinate",
+)
 THETA = Quantity(
-    symbol="θ", ge=2.0**-20, le=0.5 - 2.0**-20, description="largest distance of a success probability from 1/2"
+    symbol="θ",
+    ge=2.0**-20,
+    le=0.5 - 2.0**-20,
+    description="largest distance of a trial's success probability from 1/2: at a coordinate x it is 1/2 + theta·x/C",
 )
 SUMMED_CLIENTS = Quantity(
-    symbol="n", ge=1, le=LARGEST_SUM, description="least number of clients in every sum that is seen"
+    symbol="n", ge=1, le=LARGEST_SUM, description="smallest number of clients in any sum that the adversary sees"
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from epsilond.accountants.quantities import L1_SENSITIVITY, L2_SENSITIVITY, Dimension, Quantity, request
+from epsilond.accountants.quantities import Dimension, Quantity, request
+from epsilond.accountants.quantities.mechanisms import L1_SENSITIVITY, L2_SENSITIVITY
 from epsilond.accountants.specs.primitives import KIND, IntegerShift, ShiftedIntegers
 
 VARIANCE = Quantity(
@@ -12,7 +13,8 @@ VARIANCE = Quantity(
     unit="grid step²",
     ge=2.0**-20,
     le=2.0**22,
-    description="variance of Skellam noise on one coordinate: the difference of two Poisson variables of mean μ/2",
+    description="variance μ of the Skellam noise on one coordinate, in squared grid steps. The noise is the "
+    "difference of two Poisson variables of mean μ/2",
 )
 
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from epsilond.accountants.quantities import (
-    L1_SENSITIVITY,
-    L2_SENSITIVITY,
-    LINF_SENSITIVITY,
-    DecayRate,
-    Dimension,
-    NoiseLevels,
-    request,
-)
+from epsilond.accountants.quantities import DecayRate, Dimension, NoiseLevels, request
+from epsilond.accountants.quantities.mechanisms import L1_SENSITIVITY, L2_SENSITIVITY, LINF_SENSITIVITY
 from epsilond.accountants.specs.primitives import KIND, IntegerShift, NoisyIntegers
 
 

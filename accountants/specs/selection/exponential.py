@@ -8,7 +8,8 @@ from epsilond.accountants.quantities import Epsilon, Quantity, request
 from epsilond.accountants.specs.primitives import KIND, ScoredChoice
 
 MONOTONIC = Quantity(
-    description="whether all scores change in one direction between neighbours; the weights are then e^(ε score)"
+    description="true: between two neighbours either no score increases or no score decreases. A candidate "
+    "then has weight e^(ε score)"
 )
 
 

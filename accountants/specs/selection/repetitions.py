@@ -11,9 +11,17 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import Quantity, Tagged, request
 
 KIND = Quantity(description="distribution of the number of runs")
-MEAN = Quantity(symbol="E[K]", gt=0, le=1e9, description="expected number of runs K")
-MEAN_FROM_ONE = Quantity(symbol="E[K]", ge=1, le=1e9, description="expected number of runs K, which is at least 1")
-SHAPE = Quantity(symbol="η", gt=-1, le=1e3, description="shape; 1 is geometric, 0 logarithmic")
+MEAN = Quantity(symbol="E[K]", gt=0, le=1e9, description="expected number of runs of the mechanism")
+MEAN_FROM_ONE = Quantity(
+    symbol="E[K]", ge=1, le=1e9, description="expected number of runs of the mechanism, which is at least 1"
+)
+SHAPE = Quantity(
+    symbol="η",
+    gt=-1,
+    le=1e3,
+    description="shape parameter η of the negative binomial distribution. 1 gives the geometric distribution, "
+    "0 the logarithmic one",
+)
 LARGEST_ODDS = 1e30
 """Largest (1 − γ)/γ of a negative binomial distribution. Beyond it the parameter γ is not normal double."""
 
@@ -48,7 +56,8 @@ class GeometricRepetitions:
 class NegativeBinomialRepetitions:
     """A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022, Definition 1).
 
-    P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+    K runs have probability proportional to (1 − γ)^K Γ(K + η)/K! for K ≥ 1. Here η is `shape`, and γ is determined by
+    `mean`.
     """
 
     kind: Annotated[Literal["negative-binomial"], KIND] = "negative-binomial"

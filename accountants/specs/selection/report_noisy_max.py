@@ -8,7 +8,7 @@ from epsilond.accountants.quantities import Epsilon, Quantity, request
 from epsilond.accountants.specs.primitives import KIND, ScoredChoice, ScoreNoise
 
 SCORE_NOISE = Quantity(
-    description="noise of scale 2/ε on each score",
+    description="distribution of the noise of scale 2/ε that is added to each score",
     choices=(
         ("laplace", "Density ∝ e^(−ε |x|/2)."),
         ("gumbel", "The exponential mechanism: the largest score after Gumbel noise."),

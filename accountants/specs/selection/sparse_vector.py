@@ -8,11 +8,18 @@ from epsilond.accountants.quantities import LARGEST_COUNT, Epsilon, Quantity, re
 from epsilond.accountants.specs.primitives import KIND, ThresholdAnswers
 from epsilond.accountants.specs.selection.threshold_crossings import ThresholdNoise
 
-THRESHOLD_SHARE = Quantity(gt=0, lt=1, description="share of ε that the noise on the threshold uses")
-LARGEST_ANSWERS = Quantity(
-    symbol="c", ge=1, le=LARGEST_COUNT, description="number of answers above the threshold after which it stops"
+THRESHOLD_SHARE = Quantity(
+    gt=0,
+    lt=1,
+    description="share s of ε for the noise on the threshold, which has scale 1/(s ε); the rest is for the queries",
 )
-MONOTONIC_QUERIES = Quantity(description="whether all queries change in one direction between neighbours")
+LARGEST_ANSWERS = Quantity(
+    symbol="c",
+    ge=1,
+    le=LARGEST_COUNT,
+    description="number of answers above the threshold after which the mechanism stops",
+)
+MONOTONIC_QUERIES = Quantity(description="true: between two neighbours either no query increases or no query decreases")
 
 
 @request

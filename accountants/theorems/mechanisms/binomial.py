@@ -10,18 +10,9 @@ import math
 from typing import Annotated
 
 from epsilond.accountants.numerics.root_search import bisect_integers
-from epsilond.accountants.quantities import (
-    DELTA,
-    L1_SENSITIVITY,
-    L2_SENSITIVITY,
-    LARGEST_COUNT,
-    LINF_SENSITIVITY,
-    Dimension,
-    Epsilon,
-    Quantity,
-    request,
-)
+from epsilond.accountants.quantities import DELTA, LARGEST_COUNT, Dimension, Epsilon, Quantity, request
 from epsilond.accountants.quantities.algorithms import TRIALS, QuantizationLevels
+from epsilond.accountants.quantities.mechanisms import L1_SENSITIVITY, L2_SENSITIVITY, LINF_SENSITIVITY
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/mechanisms/test_binomial.py"

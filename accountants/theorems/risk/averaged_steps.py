@@ -42,7 +42,9 @@ from epsilond.accountants.theorem import Condition, Outputs, Source, Status, The
 CohortSampling = Literal["full", "poisson", "without-replacement"]
 """Ways to draw the participants of a round from the clients."""
 
-MEAN_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of the mean of a round; 0 without noise", "gradient")
+MEAN_NOISE_STD = in_squares_or_zero(
+    "σ", "standard deviation per coordinate of the noise in the mean of a round; 0 for a run without noise", "gradient"
+)
 RATE_ROUNDING = Fraction(1, 2**50)
 """Relative rounding error of the mean of a round, as the probability M/N is stored as a double."""
 

@@ -37,7 +37,7 @@ from epsilond.accountants.quantities.ranges import in_squares_or_zero
 from epsilond.accountants.quantity import LARGEST_COUNT
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
 
-RECORDS = Quantity(symbol="n", ge=1, le=LARGEST_COUNT, description="vectors whose mean is released")
+RECORDS = Quantity(symbol="n", ge=1, le=LARGEST_COUNT, description="number of vectors whose mean is estimated")
 CONTRIBUTION_NORM = in_squares_or_zero("C", "bound on the ℓ2 norm of every vector", "that of the vectors")
 SUM_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of the sum of a batch", "that of the vectors")
 WHOLE = Fraction(1, 10**9)

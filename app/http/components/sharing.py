@@ -20,11 +20,11 @@ NAMED: Mapping[str, Schema] = {
     "Unbounded": {
         "type": "string",
         "enum": ["unbounded", "-unbounded"],
-        "description": "an infinite value, which JSON numbers cannot hold",
+        "description": "an infinite value, which a JSON number cannot express",
     },
     "Figure": {
         "anyOf": [NUMBER, UNBOUNDED],
-        "description": "a number, or an infinite value",
+        "description": 'a number; "unbounded" or "-unbounded" if it is infinite',
     },
     "NumberOrText": {"anyOf": [NUMBER, STRING], "description": "a number, or a text"},
     "JsonObject": {"type": "object", "additionalProperties": True, "description": "any JSON object"},

@@ -38,6 +38,23 @@ FAMILIES: Mapping[str, Sequence[str]] = {
     "ReserveAsked": ("ReserveAsked", "ReserveManyAsked", "WhatIfAsked"),
 }
 """Schemas that differ only in what one place adds to them, by patterns of their names."""
+TEXTS: Mapping[str, str] = {
+    "RiskProblem": "A run whose risk is bounded, and the lower bounds to compare it with. The algorithm in the path "
+    "decides which of the fields are allowed.",
+    "Target": "An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as "
+    "`log10_delta`.",
+    "Condition": "A condition of a theorem or of a guarantee. If it was evaluated, it has the values of both sides.",
+    "PlanChange": "An item of a plan: a mechanism that is planned, or an item whose number of runs is lowered.",
+    "Reached": "A value of the field that was solved for, with the bound on the excess risk there.",
+    "RiskBound": "An upper or lower bound on the excess risk by `theorem`, with the `terms` that it consists of. If "
+    "`constant` is `hidden`, the theorem leaves a constant factor open, and the bound is only an order of growth.",
+    "RunChoice": "A run with another number of rounds or batch size, with its noise, its risk and its traffic.",
+    "Stage": "One stage of Algorithm 2 of Lowy and Razaviyayn. In round t of the stage, the algorithm's α is 2/(t + 1) "
+    "and its η is 4 · prox_weight/(t(t + 1)).",
+    "AdaptiveClipping": "Adaptive clipping by Andrew et al. 2021: every round releases a noisy share of the updates "
+    "that were not clipped. Each participant sends a bit, ½ if its update was not clipped and −½ otherwise.",
+}
+"""Descriptions of merged schemas, where that of one member does not hold for the others."""
 FIGURE = REF + "Figure"
 LOWER, UPPER = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
 
@@ -87,7 +104,7 @@ def merge_families(document: Schema) -> None:
         if not members:
             continue
         merged = merge_objects(schemas, [schemas[name] for name in members])
-        merged["description"] = _text(schemas[family if family in members else members[0]])
+        merged["description"] = TEXTS.get(family) or _text(schemas[family if family in members else members[0]])
         aliases = {REF + name: REF + family for name in members}
         map_schemas(document, partial(_rename_reference, aliases=aliases))
         schemas[family] = merged

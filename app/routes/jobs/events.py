@@ -31,7 +31,7 @@ async def _changes(
         str | None,
         Header(
             alias="Last-Event-ID",
-            description="the id of the last event that the client has seen; later events are sent",
+            description="id of the last event that the client has seen; only later events are sent",
             max_length=64,
         ),
     ] = None,

@@ -53,7 +53,9 @@ def _endpoint(figures: str) -> Endpoint:
     async def draw_job(
         request: Request,
         id: str,  # noqa: A002 (the name of the path parameter)
-        form: Annotated[Format | None, Query(alias="format", description="image format, before Accept")] = None,
+        form: Annotated[
+            Format | None, Query(alias="format", description="image format. It takes precedence over the Accept header")
+        ] = None,
     ) -> Response:
         """Draw the result in the format that `format` or, without it, Accept states; PNG if Accept prefers none.
 

@@ -79,12 +79,18 @@ def add(app: FastAPI) -> None:
 
 async def list_jobs(
     request: Request,
-    state: Annotated[State | None, Query(description="only jobs in this state")] = None,
-    kind: Annotated[str | None, Query(description="only jobs of this kind", pattern=r"^[a-z-]{1,64}$")] = None,
+    state: Annotated[State | None, Query(description="state of the jobs to return; absent: jobs in all states")] = None,
+    kind: Annotated[
+        str | None,
+        Query(description="kind of the jobs to return; absent: jobs of all kinds", pattern=r"^[a-z-]{1,64}$"),
+    ] = None,
     limit: Annotated[int, Query(description="largest number of jobs in the answer", ge=1, le=100)] = 20,
     cursor: Annotated[
         str | None,
-        Query(description="continue after this position, the `next` of the previous page", pattern=r"^[0-9]{1,18}$"),
+        Query(
+            description="position at which the page starts, the `next` of the previous page; absent: the first page",
+            pattern=r"^[0-9]{1,18}$",
+        ),
     ] = None,
 ) -> Response:
     """List the jobs of the caller, the newest first.

@@ -16,12 +16,20 @@ from epsilond.accountants.quantities import CLIENTS, Quantity, Rounds, request
 from epsilond.simulators.algorithms.batches import subsets
 from epsilond.simulators.problems.problem import Floats, Indices, SimulatedProblem
 
-REPORTED = Quantity(symbol="T_i", description="the rounds, from 1 on and ascending, in which each of them reports")
-GROUPS = Quantity(description="clients that report in the same rounds, as counts (kind `pattern`)")
-PARTICIPATION = Quantity(
-    description="reporting clients: m uniformly in each round (default), or each client in given rounds"
+REPORTED = Quantity(
+    symbol="T_i",
+    description="the rounds, counted from 1 and in ascending order, in which each client of this group takes part",
 )
-KIND = Quantity(description="uniform: m of N afresh in each round; pattern: in which rounds")
+GROUPS = Quantity(
+    description="groups of clients that take part in the same rounds, for the kind `pattern`. Absent for `uniform`"
+)
+PARTICIPATION = Quantity(
+    description="which clients take part in a round. Absent: `participants` clients, drawn uniformly in each round"
+)
+KIND = Quantity(
+    description="uniform: in each round participants are drawn uniformly from all clients. pattern: each group "
+    "states in which rounds it takes part"
+)
 ENTRIES = 2**14
 """Numbers that one repetition draws at a time, approximate."""
 MOST_ROUNDS = 1024

@@ -18,10 +18,20 @@ from epsilond.simulators.problems.problem import SimulatedProblem
 Server = Literal["trusted", "untrusted"]
 Method = Literal["cancelled-noise", "independent-noise", "noisy-sgd", "gap-differences"]
 
-SERVER = Quantity(description="who adds the noise: each client, or the server. The server then sees every message")
-METHOD = Quantity(description="the algorithm: cancelled-noise, or one with which it is compared at the same privacy")
+SERVER = Quantity(
+    description="who adds the noise. untrusted: each client adds noise to its own messages. trusted: the "
+    "server adds it, and sees every message"
+)
+METHOD = Quantity(
+    description="algorithm that is run: cancelled-noise is DP-μ²-FL. The others are for comparison with the "
+    "same privacy"
+)
 BASE_NOISE_STD = replace(
-    NOISE_STD, ge=0, gt=None, description="σ of a client's first report, or of a trusted server; see `method`"
+    NOISE_STD,
+    ge=0,
+    gt=None,
+    description="standard deviation per coordinate of the noise of a client's first report, or of a trusted "
+    "server's noise in a round's mean",
 )
 
 
@@ -29,12 +39,12 @@ BASE_NOISE_STD = replace(
 class Mu2SgdRun:
     """A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-    If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
-    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
-    The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+    If `noise_std` is absent, the noise is calibrated, and an absent `step_size` with it. A run with given noise needs a
+    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and the rounds.
+    The server divides the sum of a round's reports by `participants`; if it is absent, by the number of all clients.
     """
 
-    algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="DP-μ²-FL")] = "mu2-sgd"
+    algorithm: Annotated[Literal["mu2-sgd"], Quantity(description="name of the algorithm")] = "mu2-sgd"
     rounds: Rounds
     participants: Annotated[int | None, PARTICIPANTS] = None
     participation: Annotated[RunParticipation | None, PARTICIPATION] = None

@@ -36,7 +36,11 @@ from epsilond.simulators.problems.problem import Floats
 
 ClientSampling = Literal["full", "poisson", "without-replacement"]
 
-SHARED_STEP_SIZE = replace(STEP_SIZE, symbol="αη", description="step size of the shared part, α times step_size")
+SHARED_STEP_SIZE = replace(
+    STEP_SIZE,
+    symbol="αη",
+    description="step size of the shared part of the model: α times step_size, for the degree of sharing α",
+)
 
 
 @request
@@ -49,15 +53,17 @@ class ClientBatches:
 
 @request
 class PpsgdRun:
-    """How the clients take part, what they send, and the steps.
+    """A run of PPSGD (Bietti et al.): how the clients take part, what they send, and the step sizes.
 
-    `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are absent
-    `personalization` and steps. Where it is given, so must they be, by `step_size` η or by `shared_step_size` αη: one
-    decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
-    taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
+    `noise_std` is the noise per coordinate of the mean that the server forms. If it is absent, it is calibrated, and
+    absent `personalization` and step sizes are chosen. If it is given, they must be given. Of `step_size` η and
+    `shared_step_size` one is enough, because it decides the other. If only one part of the model learns
+    (`personalization` is 0 or "unbounded"), a step size that is given for the other part is converted by
+    shared_step_size = η/(qW). Here q is `participation_rate`, and W the sum of the clients' weights. If `clipping_norm`
+    is absent, messages are not clipped.
     """
 
-    algorithm: Annotated[Literal["ppsgd"], Quantity(description="PPSGD")] = "ppsgd"
+    algorithm: Annotated[Literal["ppsgd"], Quantity(description="name of the algorithm")] = "ppsgd"
     rounds: Rounds
     sampling: Annotated[ClientSampling, SAMPLING] = "full"
     participation_rate: Annotated[float | None, RATE] = None

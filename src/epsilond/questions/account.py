@@ -14,8 +14,9 @@ from epsilond.accountants.quantities import Observer, ProtectedUnit, Relation
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Spec
 from epsilond.calibrators import accounts as accounting
+from epsilond.calibrators.accounting.claims import Claim
 from epsilond.calibrators.accounting.query import FIGURES
-from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion, Claim
+from epsilond.calibrators.accounts import AccountAnswer, Accounted, AccountProblem, AccountQuestion
 from epsilond.reading import read, read_value
 
 

@@ -13,7 +13,8 @@ from epsilond.witness.reports import numbers
 from epsilond.witness.reports.meanings import ADVANTAGE, true_positives
 
 if TYPE_CHECKING:
-    from epsilond.calibrators.accounts import AccountAnswer, ClaimAnswer
+    from epsilond.calibrators.accounting.claims import ClaimAnswer
+    from epsilond.calibrators.accounts import AccountAnswer
     from epsilond.questions.verification import Verification
 
 COLUMNS = {"ε": "epsilon", "δ": "delta", "log10 δ": "log10_delta"}

@@ -9,8 +9,9 @@ import pytest
 from epsilond.accountants.errors import InvalidInput
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import NotReconciled
+from epsilond.ledgers.correction_requests import VoidAsked
 from epsilond.ledgers.mathematics.replay import replay_entries
-from epsilond.ledgers.requests import CommitAsked, VoidAsked
+from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.reading import read
 from epsilond.storage.transactions import Database

@@ -14,8 +14,9 @@ from epsilond.calibrators.answer import as_json
 from epsilond.ledgers.book import answers
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked, VoidAsked
 from epsilond.ledgers.mathematics.replay import balances, replay_entries
-from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked, VoidAsked
+from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.ledgers.store.transactions import looking
 from epsilond.reading import read

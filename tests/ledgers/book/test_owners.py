@@ -15,9 +15,10 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.desk import entry
 from epsilond.ledgers.book.errors import NotFound
 from epsilond.ledgers.client.replays import replay
+from epsilond.ledgers.correction_requests import AmendAsked, ContradictAsked
 from epsilond.ledgers.log.bundles import Bundle
 from epsilond.ledgers.log.verify import verify
-from epsilond.ledgers.requests import AmendAsked, CommitAsked, ContradictAsked
+from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store import entries, reservations
 from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.tables import LEDGERS

@@ -20,10 +20,11 @@ from epsilond.accountants.errors import (
 from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import KeyReused, NotFound, NotReconciled
 from epsilond.ledgers.book.restore import CheckpointFile
+from epsilond.ledgers.correction_requests import VoidAsked
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
 from epsilond.ledgers.mathematics.replay import balances, replay_entries
-from epsilond.ledgers.requests import CommitAsked, VoidAsked
+from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.specs import spec_of, text_of
 from epsilond.storage.transactions import Database
 from tests.ledgers.book.books import KEYS, ORIGIN, QUERY, RARE, TENANT, Clock, book, key, opening, query, runs

@@ -24,10 +24,11 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.errors import BookError, KeyReused, NotFound, RoleMissing
 from epsilond.ledgers.book.gated import PENDING_SECONDS
 from epsilond.ledgers.book.pending import MOST_PENDING
+from epsilond.ledgers.correction_requests import AmendAsked, VoidAsked
 from epsilond.ledgers.mathematics import entries
 from epsilond.ledgers.mathematics.balance import BALANCE
 from epsilond.ledgers.mathematics.replay import DoesNotReplay, balances, replay_entries
-from epsilond.ledgers.requests import AmendAsked, CommitAsked, VoidAsked
+from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.opening import open_store
 from epsilond.ledgers.store.records import LedgerRow, PendingRow
 from epsilond.ledgers.store.specs import spec_of, text_of

@@ -14,9 +14,10 @@ from epsilond.ledgers.book.book import Book
 from epsilond.ledgers.book.changes import fingerprint_of
 from epsilond.ledgers.book.commits import CommitRequest, commit_together
 from epsilond.ledgers.book.errors import KeyReused, NotFound
+from epsilond.ledgers.correction_requests import VoidAsked
 from epsilond.ledgers.log import receipts
 from epsilond.ledgers.log.receipts import Receipt
-from epsilond.ledgers.requests import CommitAsked, VoidAsked
+from epsilond.ledgers.requests import CommitAsked
 from epsilond.ledgers.store.keys import RequestKey
 from epsilond.storage.together import Together
 from epsilond.storage.transactions import Database

@@ -19,16 +19,8 @@ from epsilond.accountants.formula import formula
 from epsilond.accountants.kinds.integers.truncated_discrete_laplace import Shift, largest_shift, shifted_pair
 from epsilond.accountants.numerics.root_search import bisect_integers
 from epsilond.accountants.numerics.truncated_laplace import least_levels, log_escape, variance
-from epsilond.accountants.quantities import (
-    DECAY_RATE,
-    L1_SENSITIVITY,
-    LINF_SENSITIVITY,
-    NOISE_LEVELS,
-    Dimension,
-    Epsilon,
-    GivenLogDelta,
-    delta_outputs,
-)
+from epsilond.accountants.quantities import DECAY_RATE, NOISE_LEVELS, Dimension, Epsilon, GivenLogDelta, delta_outputs
+from epsilond.accountants.quantities.mechanisms import L1_SENSITIVITY, LINF_SENSITIVITY
 from epsilond.accountants.specs import TruncatedDiscreteLaplace
 from epsilond.accountants.structure import ANY_INTEGERS
 from epsilond.accountants.theorem import Condition, Outputs, Sides, Source, Status, Theorem

@@ -15,14 +15,8 @@ from typing import Annotated, NamedTuple
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.kinds.integers.truncated_discrete_laplace import Shift, largest_shift
 from epsilond.accountants.numerics.truncated_laplace import digits_for, log_escape, log_survival, normaliser
-from epsilond.accountants.quantities import (
-    L1_SENSITIVITY,
-    LINF_SENSITIVITY,
-    Dimension,
-    Epsilon,
-    delta_outputs,
-    request,
-)
+from epsilond.accountants.quantities import Dimension, Epsilon, delta_outputs, request
+from epsilond.accountants.quantities.mechanisms import L1_SENSITIVITY, LINF_SENSITIVITY
 from epsilond.accountants.theorem import Condition, Erratum, Grade, Outputs, Reading, Sides, Source, Status, Theorem
 
 _TESTS = "tests/theorems/papers/das/test_truncated_noise.py"

@@ -20,7 +20,10 @@ from epsilond.accountants.theorems.shuffling.batches import FRESH_BATCHES
 
 LN2 = math.log(2.0)
 NOISE_CONSTANT = Quantity(
-    symbol="C", gt=0, le=1e12, description="the constant of Theorem 4.1's noise, which the paper does not give"
+    symbol="C",
+    gt=0,
+    le=1e12,
+    description="constant factor in the noise of Theorem 4.1 of Lowy and Razaviyayn, which the paper does not specify",
 )
 
 

@@ -52,7 +52,7 @@ GAUSSIAN_DP_MU = Quantity(
     symbol="ρ",
     gt=0,
     le=1e4,
-    description="parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter",
+    description="parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ)",
 )
 GaussianDpMu = Annotated[float, GAUSSIAN_DP_MU]
 MU_OR_NONE = Quantity(symbol="ρ", ge=0, le=1e4, description="parameter of Gaussian differential privacy, 0 for nothing")

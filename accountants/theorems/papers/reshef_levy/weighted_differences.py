@@ -17,31 +17,39 @@ SMOOTHNESS_OR_LINEAR = Quantity(
     ge=0,
     scale=SQUARES,
     unit="loss/length²",
-    description="Lipschitz constant of the gradient, 0 for linear losses",
+    description="smoothness constant: Lipschitz constant of the gradient of the loss; 0 for linear losses",
 )
 GRADIENT_STD = Quantity(
     symbol="σ",
     ge=0,
     scale=SQUARES,
     unit="loss/length",
-    description="root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G",
+    description="root mean square distance of a record's gradient from the expected gradient of its client, at "
+    "the model where it is largest. Absent: the value of lipschitz",
 )
 CLIENT_SPREAD = Quantity(
     symbol="ξ",
     ge=0,
     scale=SQUARES,
     unit="loss/length",
-    description="root mean square over clients of ∇f_i − ∇f; absent: G",
+    description="root mean square over clients of the distance of a client's expected gradient from the mean "
+    "over all clients. Absent: the value of lipschitz",
 )
 SMOOTHNESS_STD = Quantity(
     symbol="σ_L",
     ge=0,
     scale=SQUARES,
     unit="loss/length²",
-    description="Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L",
+    description="Lipschitz constant, as a function of the model, of a record's gradient minus the expected "
+    "gradient of its client. Absent: the value of smoothness",
 )
 SMOOTHNESS_HETEROGENEITY = Quantity(
-    symbol="ξ_L", ge=0, scale=SQUARES, unit="loss/length²", description="Lipschitz constant of ∇f_i − ∇f; absent: L"
+    symbol="ξ_L",
+    ge=0,
+    scale=SQUARES,
+    unit="loss/length²",
+    description="Lipschitz constant, as a function of the model, of a client's expected gradient minus the "
+    "mean over all clients. Absent: the value of smoothness",
 )
 SmoothnessOrLinear = Annotated[float, SMOOTHNESS_OR_LINEAR]
 

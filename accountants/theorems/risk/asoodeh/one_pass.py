@@ -13,7 +13,9 @@ from epsilond.accountants.theorems.hidden_states.projected_contraction import Sc
 from epsilond.accountants.theorems.papers.asoodeh.inverse_time_steps import A_4, CURVATURE
 
 _TESTS = "tests/theorems/papers/asoodeh/test_one_pass.py"
-SHAMIR_CONSTANT = Quantity(symbol="c", gt=0, description="the constant of Shamir 2016, Theorem 3, which no paper gives")
+SHAMIR_CONSTANT = Quantity(
+    symbol="c", gt=0, description="constant factor in the bound of Shamir 2016, Theorem 3, which no paper specifies"
+)
 
 
 @request

@@ -13,7 +13,8 @@ OPTIMUM_GRADIENT_NORM = Quantity(
     ge=0,
     scale=SQUARES,
     unit="loss/length",
-    description="norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G",
+    description="norm of the expected loss's gradient at the minimiser in the domain; 0 if the minimiser is an "
+    "interior point. Absent: the value of lipschitz",
 )
 
 

@@ -40,7 +40,8 @@ from epsilond.accountants.theorems.risk.reshef_levy.variance import FRESH_RECORD
 
 Server = Literal["trusted", "untrusted"]
 SERVER = Quantity(
-    description="who adds the noise: each client, or the server. The server is then trusted with every message"
+    description="who adds the noise. untrusted: each client adds noise to its own messages. trusted: the "
+    "server adds it, and is trusted with every message"
 )
 
 

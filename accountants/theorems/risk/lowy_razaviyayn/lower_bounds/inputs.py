@@ -33,12 +33,21 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.quantities.algorithms import Radius
 
 COMPOSITIONALITY = Quantity(
-    symbol="C", ge=1, le=1e9, description="√(Σ(ε₀^r)²)/ε₀ of an algorithm, at least 1; 1 if it is sequential"
+    symbol="C",
+    ge=1,
+    le=1e9,
+    description="compositionality of the algorithms that the lower bound covers: √(Σ_r (ε₀^r)²)/ε₀, at least 1. "
+    "ε₀^r is the ε of one client's report in round r, ε₀ that of the run. It is 1 for sequential "
+    "algorithms",
 )
 ROUND_EPSILON = Quantity(
-    symbol="ε₀^r", unit="nat", gt=0, le=EPSILON.le, description="largest ε of one report of one client; absent: ε₀"
+    symbol="ε₀^r",
+    unit="nat",
+    gt=0,
+    le=EPSILON.le,
+    description="largest ε of one client's report in one round. Absent: the ε of the whole run",
 )
-ROUND_DELTA = Quantity(symbol="δ₀^r", gt=0, lt=1, description="least δ of one report of one client")
+ROUND_DELTA = Quantity(symbol="δ₀^r", gt=0, lt=1, description="smallest δ of one client's report in one round")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,142 @@
+"""Requests that correct a ledger: another plan, observations that contradict a run, and runs that are taken back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from epsilond.accountants.errors import InvalidInput, Observation
+from epsilond.accountants.json_types import JsonRecord
+from epsilond.accountants.quantities import Quantity, request
+from epsilond.ledgers.mathematics.amending import Independence
+from epsilond.ledgers.mathematics.opening import RequestedItem, item_of
+from epsilond.ledgers.requests import APPROVAL, NAME, Count, PlannedAsked, require_name
+
+MOST_OBSERVATIONS = 100
+
+
+MOST_RESERVATIONS = 10_000
+
+
+LONGEST_TEXT = 2000
+"""Largest number of characters of a text of an observation."""
+
+
+@request
+class LowerAsked:
+    """An item of the plan whose number of runs is lowered."""
+
+    name: Annotated[str, NAME]
+    planned: Annotated[
+        int,
+        Quantity(
+            description="new number of planned runs. It is at least the number that is reserved or committed",
+            ge=0,
+            le=1e15,
+        ),
+    ]
+
+
+@request
+class AmendAsked:
+    """Another plan: items that are added, and items with fewer runs than before."""
+
+    add: Annotated[
+        tuple[PlannedAsked, ...], Quantity(description="items to add to the plan. Their names must be new")
+    ] = ()
+    lower: Annotated[tuple[LowerAsked, ...], Quantity(description="items whose number of planned runs is lowered")] = ()
+    declared: Annotated[
+        Independence | None,
+        Quantity(
+            description="declaration that neither the amendment nor its time depended on outputs. It is needed after a "
+            "commit"
+        ),
+    ] = None
+    approval: Annotated[bool | None, Quantity(description=f"{APPROVAL.description}; absent: unchanged")] = None
+
+    def check(self) -> None:
+        """Require names that are not empty and not too long."""
+        for index, item in enumerate(self.add):
+            require_name(item.name, f"/add/{index}/name")
+
+    @property
+    def parts(self) -> JsonRecord:
+        """Keyword arguments of the function `ledgers.mathematics.amending.amend_plan`."""
+        items = [RequestedItem(name=item.name, spec=item.spec) for item in self.add]
+        return {
+            "add": tuple(item_of(item, f"/add/{index}") for index, item in enumerate(items)),
+            "lower": {item.name: item.planned for item in self.lower},
+            "declared": self.declared,
+            "approval": self.approval,
+        }
+
+
+@request
+class ObservationAsked:
+    """An observation that contradicts the record of a run."""
+
+    premise: Annotated[str, Quantity(description="id of the condition of the guarantee that does not hold")]
+    message: Annotated[str, Quantity(description="what was observed, in words")]
+    remedy: Annotated[
+        str, Quantity(description="change to the program, or declaration, that would make the condition hold")
+    ]
+    count: Annotated[
+        int,
+        Quantity(description="number of times that it was observed; 0 if the number is not disclosed", ge=0, le=1e15),
+    ]
+
+    def check(self) -> None:
+        """Require texts that are not empty and not too long."""
+        for name in ("premise", "message", "remedy"):
+            if not 0 < len(getattr(self, name)) <= LONGEST_TEXT:
+                allowed = f"1 to {LONGEST_TEXT} characters"
+                raise InvalidInput.at(f"/{name}", "is empty or too long", allowed=allowed)
+
+
+@request
+class ContradictAsked:
+    """Observations that contradict a run which was paid from the ledger."""
+
+    observations: Annotated[
+        tuple[ObservationAsked, ...], Quantity(description="observations that contradict the run; at least one")
+    ]
+    reservations: Annotated[
+        tuple[str, ...] | None,
+        Quantity(
+            description="ids of the reservations that paid for the run. Absent: all reservations with committed runs"
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Require at least one observation, not too many, and possible ids of reservations.
+
+        Raises:
+            InvalidInput: there is no observation, there are too many members, or an id is not valid.
+        """
+        if not 1 <= len(self.observations) <= MOST_OBSERVATIONS:
+            raise InvalidInput.at("/observations", "are too few or too many", allowed=f"1 to {MOST_OBSERVATIONS}")
+        if len(self.reservations or ()) > MOST_RESERVATIONS:
+            raise InvalidInput.at("/reservations", "are too many", allowed=f"at most {MOST_RESERVATIONS}")
+        for index, identifier in enumerate(self.reservations or ()):
+            require_name(identifier, f"/reservations/{index}")
+
+    @property
+    def evidence(self) -> tuple[Observation, ...]:
+        """Observations, as `ledgers.mathematics.moves.contradict` takes them."""
+        return tuple(
+            Observation(item.premise, item.message, remedy=item.remedy, count=item.count) for item in self.observations
+        )
+
+
+@request
+class VoidAsked:
+    """Committed runs that are taken back, on the declaration that no output of them was seen."""
+
+    reservation: Annotated[str, Quantity(description="id of the reservation with the committed runs")]
+    count: Count
+    declared: Annotated[
+        Literal["no-output-observed"], Quantity(description="declaration that nobody has seen an output of these runs")
+    ]
+
+    def check(self) -> None:
+        """Require an id that a reservation can have."""
+        require_name(self.reservation, "/reservation")
