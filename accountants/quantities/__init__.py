@@ -332,22 +332,22 @@ INITIAL_DISTANCE = in_squares(
 )
 HETEROGENEITY = in_squares_or_zero(
     "v",
-    "heterogeneity: root mean square over clients i of |∇F_i − ∇F|, at the model of the domain "
-    "where it is largest. F_i is the expected loss of client i, and F the mean of all F_i",
+    "root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the "
+    "expected loss of client i, and F the mean of all F_i",
     "loss/length",
 )
 STEP_SIZE = in_squares("η", "step size of a gradient step", "length²/loss")
 LEARNING_RADIUS = in_squares("ρ", "radius of the domain, the ball to which the model is restricted", "length")
 GRADIENT_STD = in_squares_or_zero(
     "φ",
-    "standard deviation of gradients: root mean square distance of a record's gradient from the "
-    "expected gradient of its client. Largest value over the models of the domain",
+    "root mean square distance of a record's gradient from the expected gradient of its client, at "
+    "the model where it is largest",
     "loss/length",
 )
 EMPIRICAL_GRADIENT_STD = in_squares_or_zero(
     "Φ̂",
-    "root mean square over all records of |∇f − ∇F̂|, at the model of the domain where it is "
-    "largest. f is the loss of the record, and F̂ the mean loss of all records at hand",
+    "root mean square over all records of |∇f − ∇F̂|, at the model where it is largest. f is the "
+    "loss of the record, and F̂ the mean loss of all records at hand",
     "loss/length",
 )
 EMPIRICAL_HETEROGENEITY = in_squares_or_zero(

@@ -7,9 +7,7 @@ from typing import Annotated
 from epsilond.accountants.quantities.ranges import count, positive
 from epsilond.accountants.quantity import Quantity
 
-MAX_GRADIENTS = count(
-    "", "largest number of gradient evaluations of one client. It limits batch_size · rounds where these are chosen"
-)
+MAX_GRADIENTS = count("", "largest number of gradient evaluations of one client, which limits batch_size · rounds")
 
 
 COMMUNICATION_BUDGET = count("", "largest number of bits that all clients together may send during the run", unit="bit")
@@ -33,9 +31,8 @@ MAX_REPORTS_PER_CLIENT = positive(
 WITHIN = Quantity(
     ge=0,
     le=1e6,
-    description="tolerance of the choice of rounds and batch_size where these are absent. The smallest run is "
-    "chosen whose bound on the excess risk is at most 1 + within times the least bound within the "
-    "budgets",
+    description="tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk "
+    "bound is at most 1 + within times the least within the budgets",
 )
 
 

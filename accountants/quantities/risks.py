@@ -17,7 +17,7 @@ TARGET_ADVANTAGE = Quantity(
 TARGET_TRUE_POSITIVES = Quantity(
     gt=0,
     lt=1,
-    description=f"{_INSTEAD}: largest true positive rate of an attacker with false positive rate false_positive_rate",
+    description=f"{_INSTEAD}: largest true positive rate of an attacker at false_positive_rate",
 )
 LEAST_FALSE_POSITIVES = 1e-300
 """Least false positive rate of a request. Near the smallest double, rates have few digits and no relative bounds."""
@@ -25,14 +25,13 @@ TARGET_FALSE_POSITIVES = Quantity(
     symbol="α",
     ge=LEAST_FALSE_POSITIVES,
     lt=1,
-    description="false positive rate at which true_positive_rate bounds the true positive rate of an attacker",
+    description="false positive rate at which true_positive_rate is bounded",
 )
 TARGET_MU = Quantity(
     symbol="μ",
     gt=0,
     le=1e4,
-    description=f"{_INSTEAD}: parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, "
-    "for which μ = √(2ρ)",
+    description=f"{_INSTEAD}: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)",
 )
 TARGET_RHO = Quantity(
     symbol="ρ",
