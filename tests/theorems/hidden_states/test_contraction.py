@@ -19,11 +19,11 @@ from epsilond.accountants.theorems.hidden_states.contraction import (
     FiniteChannel,
 )
 from tests.oracles.contraction import Law, hockey_stick, theta
-from tests.oracles.golden import cases
+from tests.oracles.golden import cases as golden_cases
 from tests.oracles.hockey_stick import gaussian_mixture
 from tests.oracles.hockey_stick import hockey_stick as exact_hockey_stick
 
-CASES = cases("contraction")
+CASES = golden_cases("contraction")
 EPSILONS = (0.0, 0.05, 0.7, 2.0)
 
 

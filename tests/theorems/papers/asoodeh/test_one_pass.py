@@ -25,9 +25,9 @@ from epsilond.accountants.theorems.papers.asoodeh.one_pass import COROLLARY_3, T
 from epsilond.accountants.theorems.risk.asoodeh.one_pass import COROLLARY_2, AverageRisk
 from epsilond.accountants.verdict import Verdict
 from tests.oracles.contraction import Law, gradient_step, hockey_stick, run, theta
-from tests.oracles.golden import cases
+from tests.oracles.golden import cases as golden_cases
 
-CASES = cases("contraction")
+CASES = golden_cases("contraction")
 FIGURE_2 = {"clients": 100, "participants": 10, "lipschitz": 1.0, "radius": 1.0, "smoothness": 2.0}
 
 
