@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Quantised updates with truncated discrete Laplace noise
-         * @description The fewest noise levels that are certified, their bits, and the printed prescription, which is not private (Das et al., Theorem 1).
+         * @description Computes the truncated discrete Laplace noise with the fewest levels that is certified to meet the target, and the bits of the messages. The noise that Das et al., Theorem 1, prescribe does not meet it, and is shown for comparison.
          */
         post: operations["calibrate_qtdl"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
-         * @description The least certified noise of a round, with rounds composed exactly, and with step sizes and convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems 2 to 4).
+         * @description Computes the smallest certified noise of a round, with rounds composed exactly, and step sizes with a bound on convergence. The printed amplification by client sampling is refuted (Das et al., Theorems 2 to 4).
          */
         post: operations["calibrate_norm_fedavg"];
         delete?: never;
@@ -134,7 +134,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Projected SGD whose last model alone is released
+         * Projected SGD of which only the last model is released
          * @description One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries 1 to 3).
          */
         post: operations["calibrate_projected_sgd"];
@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Personalised learning with a noisy shared part
-         * @description The smallest certified noise of PPSGD for a client against all others, and the best joint share of the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
+         * @description Computes the smallest certified noise of PPSGD for a client against all others, and the best degree of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
          */
         post: operations["calibrate_ppsgd"];
         delete?: never;
@@ -195,7 +195,7 @@ export interface paths {
         put?: never;
         /**
          * DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
-         * @description The least certified noise of a run that protects every client as a whole against all but the server. The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive clipping is available, with its split of the noise.
+         * @description Computes the smallest certified noise of a run that protects every client as a whole, against everyone except the server. The noise is given for the sum and for the mean of the updates. If rounds are absent, they are chosen. Adaptive clipping is possible.
          */
         post: operations["calibrate_dp_fedavg"];
         delete?: never;
@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * The Gaussian mechanism on random batches
-         * @description Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
+         * @description Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others.
          */
         post: operations["calibrate_gaussian"];
         delete?: never;
@@ -232,7 +232,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The calibrators
+         * The algorithms that are calibrated
          * @description List every algorithm, with an example of a request and a link to its schema.
          */
         get: operations["list_algorithms"];
@@ -395,7 +395,7 @@ export interface paths {
         put?: never;
         /**
          * Gradient norm of DP-NormFedAvg
-         * @description Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise and step ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk.
+         * @description Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and Theorem 2).
          */
         post: operations["risk_bounds_norm_fedavg"];
         delete?: never;
@@ -435,7 +435,7 @@ export interface paths {
         put?: never;
         /**
          * Excess risk of personalised models with a noisy shared part
-         * @description Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
+         * @description Upper bounds with explicit constants on the mean excess risk of the clients' own models. They hold at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
          */
         post: operations["risk_bounds_ppsgd"];
         delete?: never;
@@ -1373,152 +1373,147 @@ export interface components {
          *     `initial_gap` then uses the mean Lipschitz constant of these losses.
          */
         AcceleratedMbSgdProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client: number;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance?: number;
-            /** @description gradient evaluations one client may spend, batch_size times rounds */
+            /** @description largest number of gradient evaluations of one client, which limits batch_size · rounds */
             max_gradients?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
+            /** @description tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk bound is at most 1 + within times the least within the budgets */
             within?: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description whether all clients draw from one distribution */
+            /** @description whether the records of all clients come from the same distribution */
             identically_distributed?: boolean;
-            /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
+            /** @description root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the expected loss of client i, and F the mean of all F_i */
             heterogeneity?: number;
-            /** @description readings of the printed theorem to return */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
-            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
+            /** @description groups of clients with equal properties. A field that a group leaves out has the value given for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description distribution of the number of clients that report in one round */
+            /** @description distribution of the number of clients that take part in a round. Absent: this number is fixed */
             participation?: components["schemas"]["ParticipationCount"][];
-            /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
+            /** @description root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest */
             gradient_std?: number;
-            /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
+            /** @description root mean square over all records of |∇f − ∇F̂|, at the model where it is largest. f is the loss of the record, and F̂ the mean loss of all records at hand */
             empirical_gradient_std?: number;
-            /** @description bound on the excess risk of the start */
+            /** @description bound on the excess risk of the initial model, before training */
             initial_gap?: number;
         };
-        /** @description The whole answer. */
+        /** @description The account of a run: its guarantee with the proof, and the requested figures. */
         AccountAnswer: {
             guarantee: components["schemas"]["AccountGuarantee"];
-            /** @description verdict on the claimed ε; absent unless the request has a claim */
+            /** @description verdict on the claimed guarantee; absent unless the request has a claim */
             claim?: components["schemas"]["ClaimAnswer"];
             derivation: components["schemas"]["DerivationStep"][];
             considered: components["schemas"]["ConsideredAnswer"][];
-            /** @description assumptions on the data and the program */
+            /** @description conditions of the guarantee on the data and the program, which the service cannot check */
             declared_conditions: components["schemas"]["Condition"][];
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
             numerical: components["schemas"]["NumericalAnswer"];
-            /** @description the guarantee at every requested point; absent unless several were requested */
+            /** @description ε and δ at each requested point, in their order; absent unless a list of points was requested */
             points?: components["schemas"]["Point"][];
-            /** @description guarantee for all windows of a client together; absent unless requested */
+            /** @description bounds for all windows of one record or client together; absent unless the request has `windows` */
             over_windows?: components["schemas"]["OverWindows"];
             meaning: components["schemas"]["MeaningAnswer"];
-            /** @description trade-off curve at the requested false_positive_rates, in their order */
+            /** @description largest true positive rate of an attacker at each of the requested false_positive_rates, in their order; absent unless requested */
             trade_off?: components["schemas"]["TruePositiveRate"][];
-            /** @description the least μ of Gaussian differential privacy, where false_positive_rates or priors were requested. Its upper bound is unbounded where no μ is proved, and both are where it is proved that none exists */
+            /** @description bounds on the least μ for which the run has μ-Gaussian differential privacy. The upper bound is unbounded if no μ is proved, and both are if it is proved that none exists. Absent unless false_positive_rates or priors were requested */
             gaussian_dp_mu?: components["schemas"]["Ends"];
-            /** @description an attacker's least error at each of the requested priors, in their order */
+            /** @description least error of an attacker at each of the requested priors, in their order; absent unless requested */
             bayes_errors?: components["schemas"]["BayesError"][];
-            /** @description Rényi divergences at the requested orders, in their order */
+            /** @description Rényi divergence at each of the requested orders, in their order; absent unless requested */
             renyi_divergences?: components["schemas"]["RenyiDivergence"][];
-            /** @description δ of each direction at the requested signed_epsilons, in their order */
+            /** @description δ of each direction at each of the requested signed_epsilons, in their order; absent unless requested */
             directions?: components["schemas"]["Directions"][];
         };
-        /** @description The guarantee at the first requested point. */
+        /** @description The guarantee of a run, with ε and δ at the first requested point. */
         AccountGuarantee: {
-            /** @description plain statements: the unit, the adversary, the conditions, the hidden batches */
+            /** @description the guarantee in plain sentences: protected unit, adversary, conditions, and batches that must stay secret */
             in_words: string;
-            /** @description the sentences of in_words, with their subjects */
+            /** @description the sentences of in_words, each with a word for its subject */
             statements: components["schemas"]["Statement"][];
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
-            /** @description proved: exact bounds; witnessed: lower ones by a pair of data sets; unknown: 0 */
+            /** @description evidence for the lower bounds. proved: the upper bounds are attained. witnessed: two neighbouring data sets attain the lower bounds. unknown: no such data sets are known, and the lower bounds are 0 */
             tight: components["schemas"]["Tightness"];
             epsilon: components["schemas"]["Ends"];
             delta: components["schemas"]["Ends"];
             log10_delta: components["schemas"]["Ends"];
         };
-        /** @description What was run, what the guarantee is about, and at which point to read the curve. */
+        /** @description A run, the neighbours and adversary of its guarantee, and the ε or δ at which the guarantee is returned. */
         AccountProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description the inner mechanism */
+            /** @description description of what was run: one mechanism, or several that are composed */
             spec: components["schemas"]["Spec"];
-            /** @description a claimed pair (ε, δ) to check */
+            /** @description claimed guarantee (ε, δ) to check; absent: none is checked */
             claim?: components["schemas"]["Target"];
-            /** @description at which ε or δ to read the curve */
+            /** @description values of ε or δ at which the guarantee is returned, and further figures that are requested */
             query: components["schemas"]["Query"];
-            /** @description windows in which one record or client, or under replace-one its replacement, contributes; with it, the answer bounds all of them together */
+            /** @description number of windows in which one record or client contributes; under replace-one, those of its replacement count too. If given, the answer also bounds ε and δ for all these windows together */
             windows?: number;
         };
-        /**
-         * @description Clipping by Andrew et al. 2021: how many updates were not clipped is released with noise in every round.
-         *
-         *     Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
-         *     ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
-         */
+        /** @description Adaptive clipping by Andrew et al. 2021: every round releases a noisy share of the updates that were not clipped. Each participant sends a bit, ½ if its update was not clipped and −½ otherwise. */
         AdaptiveClipping: {
             /**
              * @description Depends on the object:
              *
-             *     - standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is 1: from −½ to ½
-             *     - standard deviation of the noise on the sum of the bits, each −½ or ½
+             *     - standard deviation of the noise on the sum of the bits of a round. Each participant sends one bit, −½ if its update was clipped and ½ otherwise
+             *     - standard deviation of the noise on the sum of the participants' bits, each −½ or ½
              */
             count_std: number;
-            /** @description count_std/M: of the share of updates that were not clipped */
+            /** @description standard deviation of the noise in the released share of updates that were not clipped: count_std divided by participants */
             noise_std_of_share?: number;
-            /** @description z of the round as one Gaussian mechanism, which is certified */
+            /** @description noise multiplier of a round as a whole, with both noisy sums as one Gaussian mechanism. The guarantee is certified for it */
             whole_noise_multiplier?: number;
         };
         /**
@@ -1528,19 +1523,19 @@ export interface components {
          *     records and the rounds. L is the Lipschitz constant.
          */
         AggregatesAnswer: {
-            /** @description M = 1/E[1/M_r] */
+            /** @description M = 1/E[1/M_r], the harmonic mean of the number of participants of a round */
             participants: number;
-            /** @description M' = 1/√E[1/M_r²] */
+            /** @description M' = 1/√E[1/M_r²], an average of the number of participants of a round */
             rms_participants: number;
-            /** @description Ξ, the root mean square of the mean of the M_r largest ξ_i */
+            /** @description Ξ: root mean square over M_r of the mean of the M_r largest ξ_i */
             average_xi: number;
-            /** @description ξ_max */
+            /** @description ξ_max: the largest ξ_i of a client */
             largest_xi: number;
-            /** @description Ψ = L²Ξ */
+            /** @description Ψ = L²Ξ, for the largest Lipschitz constant L of a client's weighted loss */
             average_psi: number;
-            /** @description ψ_max = L²ξ_max */
+            /** @description ψ_max = L²ξ_max, for the largest Lipschitz constant L of a client's weighted loss */
             largest_psi: number;
-            /** @description which of Ξ/M' and ξ_max/M is smaller; the bound uses it */
+            /** @description average: Ξ/M' is the smaller one and is used in the bound. largest: ξ_max/M is */
             branch: string;
         };
         /**
@@ -1556,19 +1551,19 @@ export interface components {
             example: components["schemas"]["JsonObject"];
             links: components["schemas"]["Texts"];
         };
-        /** @description Every calibrator. */
+        /** @description Every algorithm whose noise the service calibrates. */
         AlgorithmList: {
             algorithms: components["schemas"]["Algorithm"][];
         };
         /** @description Another plan: items that are added, and items with fewer runs than before. */
         AmendAsked: {
-            /** @description items of new names */
+            /** @description items to add to the plan. Their names must be new */
             add?: components["schemas"]["PlanChange"][];
-            /** @description items that fall to fewer runs */
+            /** @description items whose number of planned runs is lowered */
             lower?: components["schemas"]["PlanChange"][];
-            /** @description declaration that makes it valid after a commit: neither it nor its time depended on outputs */
+            /** @description declaration that neither the amendment nor its time depended on outputs. It is needed after a commit */
             declared?: components["schemas"]["Declaration"];
-            /** @description whether a second person approves amendments, voids and reconciliations; absent: unchanged */
+            /** @description true: amendments, voids and reconciliations take effect only when a second person has approved them; absent: unchanged */
             approval?: boolean;
         };
         /** @description An API key, without the key. */
@@ -1587,43 +1582,43 @@ export interface components {
         /** @description The answer at one value of the swept field, or the problem with this value. */
         AtValue: {
             value: unknown;
-            /** @description answer of a single call */
+            /** @description calibration at this value; absent if there is a problem */
             answer?: components["schemas"]["Calibration"];
-            /** @description problem document of the single call */
+            /** @description problem document with the reason why there is no calibration at this value; absent if there is one */
             problem?: components["schemas"]["Problem"];
         };
-        /** @description The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next. */
+        /** @description The average of the models w_1, …, w_R of all rounds. Each weight is `ratio` times that of the model before. */
         Averaging: {
             kind: string;
-            /** @description ratio of an iterate's weight to the weight before it; absent if all weights are equal */
+            /** @description weight of a model in the average, divided by the weight of the model before it; absent if all weights are equal */
             ratio?: number;
         };
-        /** @description What doing nothing gives: a bound that holds for the start itself, before any training. */
+        /** @description A bound on the risk of the initial model, before any training, to compare other bounds with. */
         Baseline: {
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             value: components["schemas"]["Figure"];
-            /** @description the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start */
+            /** @description id of the theorem that proves the bound. Absent: epsilond.excess-risk-of-the-start, or the given initial_gap */
             theorem?: string;
-            /** @description formula of the bound */
+            /** @description formula of the bound; its symbols are those of the request's quantities */
             formula: string;
         };
         /** @enum {string} */
         Batches: "shuffled" | "cyclic" | "without-replacement";
-        /** @description The best attacker with a prior probability π of one of two neighbours. */
+        /** @description The best attacker who guesses which of two neighbours was used. One of them has the prior probability `prior`. */
         BayesError: {
             prior: number;
-            /** @description least probability of a wrong decision, π · FNR + (1 − π) · FPR, over all tests */
+            /** @description bounds on the least probability of a wrong guess, over all attackers */
             error: components["schemas"]["Ends"];
-            /** @description largest probability of a right decision, 1 minus the error */
+            /** @description bounds on the largest probability of a right guess: 1 minus the error */
             accuracy: components["schemas"]["Ends"];
         };
-        /** @description One figure by three conversions. */
+        /** @description One number, computed by three conversions between (ε, δ) and Gaussian differential privacy. */
         ByConversion: {
-            /** @description figure from the exact trade-off curve of the Gaussian mechanism */
+            /** @description value by the exact conversion, from the trade-off curve of the Gaussian mechanism */
             exact: number;
-            /** @description figure from the best conversion of zero-concentrated privacy */
+            /** @description value by the best conversion from zero-concentrated differential privacy */
             zcdp: number;
-            /** @description figure from Lemma 2.6 as printed */
+            /** @description value by Lemma 2.6 of Reshef and Levy, as printed */
             lemma: number;
         };
         /**
@@ -1632,29 +1627,29 @@ export interface components {
          *     A slot is a budget for runs that are not planned. If neither is named, the Gaussian slot, or the only slot, is used.
          */
         CalibrateAsked: {
-            /** @description fields of the algorithm's calibration, except those that the ledger sets */
+            /** @description fields of the calibration's request, except those that the ledger sets: target, unit, relation and observer */
             fields: components["schemas"]["JsonObject"];
-            /** @description the slot that would be charged */
+            /** @description kind of the slot from whose remaining budget the run would be paid */
             slot?: components["schemas"]["SlotKind"];
-            /** @description the item of the plan that would be drawn on */
+            /** @description name of the item of the plan from which the run would be paid */
             item?: string;
-            /** @description largest amount that a residue charge may add to δ */
+            /** @description largest amount that the job may add to δ, if it is not Gaussian and is charged to the Gaussian slot */
             eta?: components["schemas"]["NumberOrText"];
         };
-        /** @description The whole answer. `parameters` is what to run with. */
+        /** @description The answer to a calibration: the parameters to run with, their certified guarantee, and its proof. */
         Calibration: {
             algorithm: string;
             parameters: components["schemas"]["Parameters"];
             guarantee: components["schemas"]["GuaranteeAnswer"];
             numerical: components["schemas"]["NumericalAnswer"];
             as_printed: components["schemas"]["PrintedEntry"][];
-            /** @description excess risk to expect */
+            /** @description bounds on the excess risk of the run; absent if no theorem gives one */
             risk?: components["schemas"]["Risk"];
-            /** @description content of the message */
+            /** @description content and size of the messages */
             communication?: components["schemas"]["Communication"];
-            /** @description choices of risk, rounds and traffic, if rounds or batch_size were open; fewest rounds first */
+            /** @description alternative runs with their risk and traffic, fewest rounds first. Absent unless rounds or batch_size was chosen */
             frontier?: components["schemas"]["RunChoice"][];
-            /** @description bounds set side by side */
+            /** @description theorems that bound δ at these parameters, for comparison */
             considered?: components["schemas"]["ConsideredBound"][];
             derivation: components["schemas"]["DerivationStep"][];
             declared_conditions: components["schemas"]["Condition"][];
@@ -1672,25 +1667,25 @@ export interface components {
          */
         CanaryTraining: {
             problem: components["schemas"]["LearningProblem"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"];
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds: number;
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             sampling_rate?: number;
             /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
-            /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
+            /** @description standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one */
             noise_multiplier: number;
-            /** @description step size */
+            /** @description step size of a gradient step */
             step_size: number;
-            /** @description gradient steps of one client per round */
+            /** @description number of gradient steps of one client in a round */
             local_steps?: number;
             /** @description step size of a client's own gradient steps */
             local_step_size?: number;
-            /** @description gradient: sends C times a coordinate of its own in every round, the worst that clipping admits. flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary: unchanged members */
+            /** @description kind of the canaries. gradient: each sends a vector of norm clipping_norm along a coordinate of its own in every round, the worst case under clipping. flipped-labels: members of the data with opposite targets, or the next class. ordinary: unchanged members of the data */
             canary?: string;
-            /** @description canaries, each in the data by a fair coin of its own */
+            /** @description number of canaries. Each is in the data with probability ½, independently of the others */
             canaries?: number;
         };
         /**
@@ -1701,21 +1696,21 @@ export interface components {
          *     amount may be "largest": as much as the ledger's target leaves beside the other parts.
          */
         Capacity: {
-            /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
+            /** @description amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest" */
             mu_squared?: components["schemas"]["NumberOrText"];
-            /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
+            /** @description amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest" */
             eta?: components["schemas"]["NumberOrText"];
-            /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
+            /** @description amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest" */
             rho?: components["schemas"]["NumberOrText"];
-            /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
+            /** @description amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest" */
             delta?: components["schemas"]["NumberOrText"];
             /** @description Rényi orders, each above 1 */
             orders?: number[];
-            /** @description weights of the orders; they sum to 1 */
+            /** @description weights of the orders in the slot's bound, in the order of orders. They add up to 1 */
             weights?: number[];
-            /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
+            /** @description amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest" */
             budget?: components["schemas"]["NumberOrText"];
-            /** @description an amount: a decimal string of at most 18 places or a number; or "largest" */
+            /** @description amount of this part: a decimal string with at most 18 decimal places, or a number; or "largest" */
             epsilon?: components["schemas"]["NumberOrText"];
         };
         /** @description Something the caller should know before relying on the answer. */
@@ -1725,109 +1720,120 @@ export interface components {
         };
         /** @description Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget. */
         ChargeAnswer: {
-            /** @description the plan's item that pays */
+            /** @description name of the item of the plan that pays; absent if a slot pays */
             item?: string;
-            /** @description the slot that pays */
+            /** @description kind of the slot that pays; absent if an item of the plan pays */
             slot?: string;
-            /** @description number of runs */
+            /** @description number of runs that are paid for */
             count: number;
-            /** @description amounts for all runs, as decimal strings; empty where an item pays */
+            /** @description amounts that the slot pays for all runs, by name of part, as decimal strings. Empty if an item of the plan pays */
             parts: components["schemas"]["Texts"];
-            /** @description amounts for one run, where charges of runs add up */
+            /** @description amounts that the slot pays for one run; absent unless the cost of several runs is the sum of the costs of each */
             each?: components["schemas"]["Texts"];
-            /** @description μ² left before a job that is not Gaussian */
+            /** @description amount of μ² that was left in the Gaussian slot before the job; absent unless the job is not Gaussian and that slot pays */
             remaining?: string;
-            /** @description theorem that proves the charge */
+            /** @description id of the theorem that proves that the charge covers the runs; absent if an item of the plan pays */
             theorem?: string;
         };
-        /** @description The log's head. */
+        /** @description The signed head of the log: its present size and root hash. */
         CheckpointAnswer: {
-            /** @description the name of the log, which its keys carry too */
+            /** @description name of the log; the names of its keys contain it */
             origin: string;
             /** @description number of entries of the log */
             size: number;
             /** @description root hash of the log's Merkle tree (RFC 9162), in base 64 */
             root: string;
-            /** @description the three as a signed note (C2SP tlog-checkpoint) */
+            /** @description origin, size and root as a signed note (C2SP tlog-checkpoint) */
             checkpoint: string;
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description Verdict on a claim: `undecidable` between the proved upper bound and the witnessed lower bound. */
+        /** @description Verdict on a claimed (ε, δ). It is `undecidable` if the claim is between the upper and the lower bound. */
         ClaimAnswer: {
             holds: components["schemas"]["Verdict"];
             epsilon: number;
-            /** @description absent where it is below every double */
+            /** @description claimed δ; absent if it is too small for a double */
             delta?: number;
             log10_delta: number;
-            /** @description claimed ε minus the true one at the claimed δ: negative is broken */
+            /** @description bounds on the claimed ε minus the true ε at the claimed δ. If both are negative, the claim is false */
             margin_epsilon: components["schemas"]["Ends"];
-            /** @description claimed log10 δ minus the true one at the claimed ε */
+            /** @description bounds on the claimed base-10 logarithm of δ minus the true one at the claimed ε. If both are negative, the claim is false */
             margin_log10_delta: components["schemas"]["Ends"];
         };
         /**
          * @description A group of equal clients: their number, and the values in which they differ from the rest of the request.
          *
+         *     Its own target is an `epsilon` of at least 0, or a risk such as `advantage`. Without one it has that of the request.
          *     If `batch_size` is absent, it is the same fraction of the group's records as in the rest of the request. It is
          *     rounded to the nearest whole record, at least one. The published theorems require equal fractions. `weight` is that
          *     of one client's loss, relative to those of other groups.
          */
         ClientGroup: {
-            /** @description clients in the federation */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            advantage?: number;
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            true_positive_rate?: number;
+            /** @description false positive rate at which true_positive_rate is bounded */
+            false_positive_rate?: number;
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            gaussian_dp_mu?: number;
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            rho?: number;
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description weight of a client's loss in the mean, relative to the other clients */
+            /** @description weight of a client's loss in the average of the clients' losses. Only the ratio to the weights of other clients matters */
             weight?: number;
-            /** @description standard deviation per coordinate of the Gaussian noise added to a message */
+            /** @description standard deviation per coordinate of the Gaussian noise that is added to a message */
             noise_std?: number;
         };
         /**
-         * @description The protection of clients that report equally often; ρ is the parameter μ of Gaussian differential privacy.
+         * @description The protection of clients that take part equally often. A report is the message of a client in one round.
          *
          *     If participants are drawn uniformly, one answer is for a client that reports most often, another for an average one.
          */
         ClientReport: {
-            /** @description a group of the request, or the client of most or of average reports */
+            /** @description clients that are described. group: a group of the request. most: a client with the largest allowed number of reports. average: a client with the average number of reports */
             described: string;
-            /** @description number of clients of this group; for `most` and `average` the number of all clients */
+            /** @description number of clients that are described; for `most` and `average` the number of all clients */
             clients: number;
-            /** @description reports of each */
+            /** @description number of rounds in which each of these clients reports */
             participations: number;
-            /** @description ρ of each of its records at the answer's noise, rounded up */
+            /** @description parameter μ of Gaussian differential privacy for each record of such a client, at the answer's noise, rounded up */
             gaussian_dp_mu: number;
-            /** @description ε of each of its records at the target δ */
+            /** @description bounds on ε for each record of such a client, at the target δ */
             epsilon: components["schemas"]["Ends"];
-            /** @description ρ of the record of its last report, which only one noise vector protects; untrusted server */
+            /** @description parameter μ of Gaussian differential privacy for the record of the client's last report, which only the last noise protects. Absent with a trusted server */
             last_record_gaussian_dp_mu?: number;
-            /** @description ρ if all its records change at once, which is not calibrated; untrusted server */
+            /** @description parameter μ of Gaussian differential privacy if all records of the client change at once. The noise is not calibrated for it. Absent with a trusted server */
             whole_client_gaussian_dp_mu?: number;
-            /** @description σ of the noise of its last report, which stays in the server's sum; untrusted server */
+            /** @description standard deviation per coordinate of the noise of the client's last report, which stays in the server's sum. Absent with a trusted server */
             last_noise_std?: number;
-            /** @description noise_std that would suffice if no client reported more often; untrusted server */
+            /** @description noise_std that would suffice if no client reported more often than these clients. Absent with a trusted server */
             least_noise_std?: number;
-            /** @description of its reports, where the pattern is given */
+            /** @description first round in which the client reports; absent unless the rounds of the reports are given */
             first_round?: number;
-            /** @description of its reports, where the pattern is given */
+            /** @description last round in which the client reports; absent unless the rounds of the reports are given */
             last_round?: number;
-            /** @description largest number of rounds between two consecutive reports of the client */
+            /** @description largest difference between the rounds of two consecutive reports of the client; absent unless the rounds of the reports are given */
             longest_gap?: number;
-            /** @description rounds after its last report, in which its last noise is never cancelled */
+            /** @description number of rounds after the client's last report, in which its last noise stays in the sum. Absent with a trusted server, or unless the rounds are given */
             uncancelled_rounds?: number;
             protected: string[];
             not_protected: string[];
         };
-        /** @description Runs that may be released from now on; all that are left unless `count` says fewer. */
+        /** @description Runs to be committed, after which their outputs may be released. Without `count`, all that are left. */
         CommitAsked: {
             /** @description number of runs */
             count?: number;
@@ -1835,77 +1841,87 @@ export interface components {
         /** @description Contents and size of the messages. */
         Communication: {
             bits_per_coordinate: number;
-            /** @description bits per coordinate due to noise */
+            /** @description bits per coordinate that are needed because of the noise, in addition to those of the rounded value */
             extra_bits_per_coordinate?: number;
             bits_per_round_per_client: number;
-            /** @description bits of all messages; the largest possible number */
+            /** @description largest possible number of bits of all messages of the run */
             total_bits: number;
-            /** @description expected bits, if participants are drawn */
+            /** @description expected number of bits of all messages of the run; absent unless the number of participants is random */
             expected_total_bits?: number;
-            /** @description costs of other encodings */
+            /** @description bits that other encodings of the same messages would need */
             beside?: components["schemas"]["CommunicationBeside"];
-            /** @description total_bits in full, from 2^53 on */
+            /** @description total_bits with all its digits, as a decimal string; absent unless total_bits is 2^53 or more */
             total_bits_exact?: string;
         };
-        /** @description What other encodings of the same run would send. */
+        /** @description The bits that other encodings of the same messages would need, for comparison. */
         CommunicationBeside: {
-            /** @description the same with 32-bit coordinates and no privacy */
+            /** @description bits of all messages of the run if coordinates were sent as 32-bit floats, without noise */
             float32_total_bits: number;
-            /** @description the same with the printed noise */
+            /** @description bits per coordinate with the noise that the paper prescribes; absent if it prescribes none */
             printed_bits_per_coordinate?: number;
-            /** @description the same with the printed noise */
+            /** @description bits of all messages of the run with the noise that the paper prescribes; absent if it prescribes none */
             printed_total_bits?: number;
-            /** @description with Binomial noise by agarwal-2018.1; absent where that proves nothing */
+            /** @description bits per coordinate with Binomial noise by theorem agarwal-2018.1; absent where this theorem does not apply */
             binomial_bits_per_coordinate?: number;
-            /** @description the same with Binomial noise; absent where it proves nothing */
+            /** @description bits of all messages of the run with Binomial noise by theorem agarwal-2018.1; absent where this theorem does not apply */
             binomial_total_bits?: number;
-            /** @description float32_total_bits in full, from 2^53 on */
+            /** @description float32_total_bits with all its digits, as a decimal string; absent unless float32_total_bits is 2^53 or more */
             float32_total_bits_exact?: string;
-            /** @description printed_total_bits in full, from 2^53 on */
+            /** @description printed_total_bits with all its digits, as a decimal string; absent unless printed_total_bits is 2^53 or more */
             printed_total_bits_exact?: string;
-            /** @description binomial_total_bits in full, from 2^53 on */
+            /** @description binomial_total_bits with all its digits, as a decimal string; absent unless binomial_total_bits is 2^53 or more */
             binomial_total_bits_exact?: string;
         };
-        /** @description A condition of a printed statement, at these inputs, with both sides. */
+        /** @description A condition of a theorem or of a guarantee. If it was evaluated, it has the values of both sides. */
         Condition: {
             id: string;
-            /** @description the condition in words; absent if an earlier condition of the entry with the same id has it */
+            /** @description the condition in words. Absent if an earlier condition in this entry has the same id and states it */
             statement?: string;
             holds?: components["schemas"]["Verdict"];
-            /** @description left side */
+            /**
+             * @description Depends on the object:
+             *
+             *     - value of the left side of the condition; absent if it has no numbers
+             *     - value of the left side; absent if it is no number
+             */
             left?: components["schemas"]["Figure"];
-            /** @description right side */
+            /**
+             * @description Depends on the object:
+             *
+             *     - value of the right side of the condition; absent if it has no numbers
+             *     - value of the right side; absent if it is no number
+             */
             right?: components["schemas"]["Figure"];
             kind?: string;
         };
-        /** @description A theorem that was tried. */
+        /** @description A theorem that was tried for the run, and whether it applies. */
         ConsideredAnswer: {
             theorem: string;
             applies: components["schemas"]["Verdict"];
-            /** @description why the bound does not apply to this run */
+            /** @description why the theorem does not apply to this run; absent if it applies */
             reason?: string;
         };
-        /** @description A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned. */
+        /** @description A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used. */
         ConsideredBound: {
             theorem: string;
             observer: components["schemas"]["Observer"];
             applies: components["schemas"]["Verdict"];
-            /** @description why the bound does not apply to this run */
+            /** @description why the theorem does not apply to this run; absent if it applies */
             reason?: string;
-            /** @description upper bound on it at the target ε */
+            /** @description upper bound on the base-10 logarithm of δ at the target ε; absent if the theorem does not apply */
             log10_delta?: components["schemas"]["Figure"];
-            /** @description absent where it is below every double */
+            /** @description upper bound on δ at the target ε; absent if it is too small for a double, or if the bound does not apply */
             delta?: number;
-            /** @description whether no other bound for this observer is smaller */
+            /** @description whether this bound is the smallest one for the observer of the guarantee */
             least?: boolean;
         };
         /** @enum {string} */
         ConstantKind: "explicit" | "hidden";
         /** @description Observations that contradict a run which was paid from the ledger. */
         ContradictAsked: {
-            /** @description at least one observation */
+            /** @description observations that contradict the run; at least one */
             observations: components["schemas"]["Observation"][];
-            /** @description ids of those that paid for the run; absent: all with committed runs */
+            /** @description ids of the reservations that paid for the run. Absent: all reservations with committed runs */
             reservations?: string[];
         };
         /**
@@ -1914,146 +1930,146 @@ export interface components {
          *     `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
          */
         ConvergenceAnswer: {
-            /** @description the theorem of the bound */
+            /** @description id of the theorem that proves gradient_norm */
             theorem: string;
-            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
+            /** @description loss that the risk is about. population: expected loss of the model. empirical: mean loss on the data at hand. personalized: mean over clients of the expected loss of the client's own model. Risks of different objectives cannot be compared */
             objective: components["schemas"]["Objective"];
-            /** @description result without training: a bound on the gradient norm at the start */
+            /** @description bound on the gradient norm of the initial model, before training */
             baseline: components["schemas"]["Baseline"];
-            /** @description whether the bound is no better than the baseline, and so says nothing */
+            /** @description true: the bound is not below the baseline and carries no information */
             vacuous: boolean;
-            /** @description bound on the least expected gradient norm of all rounds, the start among them: at most the baseline */
+            /** @description upper bound on the smallest expected gradient norm of all rounds, the initial model among them. It is at most the baseline */
             gradient_norm: number;
-            /** @description das.equation-39 with the certified noise: its mean over the rounds */
+            /** @description upper bound on the mean over the rounds of the expected gradient norm, by das.equation-39 with the certified noise */
             mean_gradient_norm: number;
-            /** @description part of mean_gradient_norm from the distance of the start */
+            /** @description term of mean_gradient_norm for the distance of the initial model from the minimiser */
             start_term: number;
-            /** @description part of mean_gradient_norm from the sizes of the steps */
+            /** @description term of mean_gradient_norm for the lengths of the steps */
             steps_term: number;
-            /** @description part of mean_gradient_norm from distances of the clients' optima */
+            /** @description term of mean_gradient_norm for the distances between the clients' minimisers */
             client_optima_term: number;
-            /** @description this bound for NormFedAvg, which has no rounding and no noise */
+            /** @description gradient_norm of the same run without rounding and without noise (NormFedAvg) */
             without_noise: number;
-            /** @description bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm */
+            /** @description bound on the smallest gradient norm for FedAvg without privacy: the root of the bound of das.4 on the squared norm. It is at most the baseline */
             fedavg: number;
         };
         /**
-         * @description Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
+         * @description Three conversions between (ε, δ) and the parameter μ of Gaussian differential privacy.
          *
-         *     The exact conversion needs the least noise; the last two fields say how much more the others need.
+         *     The exact conversion needs the least noise. The last two fields say how much more noise the others need.
          */
         ConversionAnswer: {
-            /** @description largest ρ that implies the target (ε, δ) */
+            /** @description largest parameter μ of Gaussian differential privacy that implies the target (ε, δ) */
             gaussian_dp_mu: components["schemas"]["ByConversion"];
-            /** @description ε at the target δ, of the answer's ρ */
+            /** @description ε at the target δ that follows from the gaussian_dp_mu of the parameters */
             epsilon: components["schemas"]["ByConversion"];
-            /** @description noise by Lemma 2.6 over noise by the exact conversion */
+            /** @description noise for the target by Lemma 2.6 of Reshef and Levy, divided by the noise for the target by the exact conversion */
             noise_over_exact: components["schemas"]["Figure"];
-            /** @description noise by the best conversion of zCDP over noise by the exact one */
+            /** @description noise for the target by the best conversion from zCDP, divided by the noise for the target by the exact conversion */
             zcdp_noise_over_exact: components["schemas"]["Figure"];
         };
         /** @enum {string} */
         Declaration: "functions-of-releases" | "independent-of-outputs" | "missing-entries-are-accounted-for" | "no-output-observed";
-        /** @description Declarations that no computation can check: see the declared conditions of the ledger. */
+        /** @description Declarations about the data and its use, which no computation can check. The guarantee depends on them. */
         DeclaredAsked: {
-            /** @description inputs on which specs, counts and the times of calls depend */
+            /** @description what the choice of mechanisms, numbers of runs and times of calls may depend on. functions-of-releases: earlier outputs of the ledger's runs. independent-of-outputs: no outputs */
             inputs: components["schemas"]["Declaration"];
-            /** @description whether the membership of the block is fixed */
+            /** @description true: it is declared that the membership of the block is fixed */
             sealed: boolean;
-            /** @description whether anything that reads the block was released */
+            /** @description true: outputs that were computed from the block have been released before */
             released_before: boolean;
         };
         /** @enum {string} */
         Definition: "local" | "shuffle" | "central" | "joint";
-        /** @description δ of one direction. */
+        /** @description Bounds on δ of one direction, and on its base-10 logarithm. */
         DeltaOfDirection: {
             delta: components["schemas"]["Ends"];
             log10_delta: components["schemas"]["Ends"];
         };
-        /** @description A theorem used, its inputs, and the places in this list of the steps it rests on. */
+        /** @description A step of the proof: a theorem, its inputs, and the indices in this list of the steps that it uses. */
         DerivationStep: {
             theorem: string;
-            /** @description inputs of an account's step; a calibration's follow from its parameters */
+            /** @description inputs of the theorem. Absent in a calibration, where they follow from the parameters */
             inputs?: components["schemas"]["JsonObject"];
             premises: number[];
         };
-        /** @description δ of each direction at an ε of any sign: the largest P(S) − e^ε Q(S) over sets S of outputs. */
+        /** @description δ of each direction at one ε: the largest P(S) − e^ε Q(S) over sets S of outputs of two neighbours P and Q. */
         Directions: {
             epsilon: number;
-            /** @description P has the contribution of the protected unit, and Q does not have it */
+            /** @description δ for the outputs P with the contribution of the protected unit and Q without it */
             with_against_without: components["schemas"]["DeltaOfDirection"];
-            /** @description P does not have the contribution, and Q has it; for replace-one both are equal */
+            /** @description δ for the outputs P without the contribution of the protected unit and Q with it. For replace-one it equals the other direction */
             without_against_with: components["schemas"]["DeltaOfDirection"];
         };
         /**
          * @description The target, the clients, the size of a round, and limits on the run.
          *
-         *     `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
-         *     chosen within the limits. A bound on the excess risk, for one gradient step a round, needs `lipschitz` and
-         *     `diameter`.
+         *     `participants` is the number of participants of a round; for `poisson` the expected number. If it is absent, all
+         *     clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the excess risk needs
+         *     `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
          */
         DpFedavgProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
-            /** @description bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round */
+            /** @description bound on the ℓ2 norm of one client's update. With adaptive clipping it is the bound in the present round */
             clipping_norm: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits */
+            /** @description adaptive clipping: the clipping norm follows a quantile of the updates' norms. Every round then also releases a noisy sum of bits. Absent: the clipping norm is fixed */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
-            /** @description largest number of rounds of a run, if they are chosen; absent: taken to be 2000 */
+            /** @description largest number of rounds that may be chosen, if rounds is absent. Absent: assumed to be 2000 */
             max_rounds?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description bytes that one client may send over the run, in expectation over who is drawn */
+            /** @description largest expected number of bytes that one client sends during the run, over the random draw of participants */
             max_bytes_per_client?: number;
-            /** @description rounds that one client may report in over the run, in expectation over who is drawn */
+            /** @description largest expected number of rounds in which one client takes part, over the random draw of participants */
             max_reports_per_client?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter?: number;
         };
-        /** @description A two-sided enclosure: lower ≤ truth ≤ upper. */
+        /** @description A lower and an upper bound, between which the true value is. */
         Ends: {
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             lower: components["schemas"]["Figure"];
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             upper: components["schemas"]["Figure"];
         };
         /** @description Entries of a ledger, in the requested order. */
         EntryList: {
-            /** @description entries as they were signed; the commit of a contradicted run also has `contradicted` */
+            /** @description entries of the log as they were signed. An entry for a commit of a contradicted run has in addition the member contradicted */
             entries: components["schemas"]["JsonObject"][];
-            /** @description position of the next page; absent on the last page */
+            /** @description position at which the next page starts; absent on the last page */
             next?: string;
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
@@ -2081,7 +2097,7 @@ export interface components {
         };
         /** @description The outputs of a formula, with the theorem's conditions, status and errata. */
         EvaluationAnswer: {
-            /** @description the formula's outputs by name, as in the theorem's `outputs_schema`; an infinite one is unbounded */
+            /** @description outputs of the formula by name, as in the theorem's outputs_schema. An infinite output is "unbounded" */
             outputs: components["schemas"]["JsonObject"];
             conditions: components["schemas"]["Condition"][];
             status: components["schemas"]["Status"];
@@ -2091,12 +2107,12 @@ export interface components {
         };
         /** @description The inputs of a theorem's formula; `inputs_schema` at /v1/theorems/{id} lists them. */
         EvaluationRequest: {
-            /** @description inputs of the formula */
+            /** @description inputs of the formula by name, as in the theorem's inputs_schema */
             inputs: components["schemas"]["JsonObject"];
-            /** @description the formula as printed, or with its errata corrected */
+            /** @description which version of the formula is evaluated. printed: as the paper prints it. corrected: with its known errors corrected */
             reading?: components["schemas"]["Reading"];
         };
-        /** @description Batch sizes least, …, most, which all meet the target. */
+        /** @description A range of batch sizes from `least` to `most`, all of which meet the target. */
         Feasible: {
             least: number;
             most: number;
@@ -2108,52 +2124,52 @@ export interface components {
             message: string;
             allowed?: string;
         };
-        /** @description a number, or an infinite value */
+        /** @description a number; "unbounded" or "-unbounded" if it is infinite */
         Figure: number | components["schemas"]["Unbounded"];
         /**
-         * @description A repeated Gaussian mechanism: of noise multiplier, rounds, sampling rate, ε and δ, solve one from the others.
+         * @description A repeated Gaussian mechanism: one of noise multiplier, rounds, rate, ε and δ is computed from the others.
          *
-         *     A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε is given.
+         *     A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at which ε is returned.
          *
-         *     `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population` records. Sampling
-         *     with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
+         *     `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population` records. Sampling with
+         *     replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
          */
         GaussianProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description the number to solve for; the others are given */
+            /** @description name of the number to compute; the request gives the others */
             solve_for?: components["schemas"]["SolveFor"];
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling: components["schemas"]["Sampling"];
-            /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
+            /** @description standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one */
             noise_multiplier?: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             rate?: number;
-            /** @description number of records, or of clients, in a batch */
+            /** @description number of records in a batch; if clients are drawn, number of clients */
             batch_size?: number;
-            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
+            /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
         };
         /**
@@ -2163,129 +2179,129 @@ export interface components {
         Grade: "proved-wrong" | "misprint" | "unclear" | "refinement" | "withdrawn";
         /** @description Parameters of one group of clients, and their guarantee. */
         GroupParameters: {
-            /** @description clients of this group */
+            /** @description number of clients in this group */
             clients: number;
-            /** @description records of one of them */
+            /** @description number of records of each client in this group */
             samples_per_client: number;
-            /** @description records of one of them per round */
+            /** @description number of records that each client in this group uses in one round */
             batch_size: number;
-            /** @description gradient norm bound of the loss times p_i N: its weight times all clients */
+            /** @description bound on the ℓ2 norm of a record's gradient of the weighted loss. The weighted loss is the loss times p_i N, for the weight p_i of the client among N clients */
             lipschitz: number;
-            /** @description σ per coordinate, added to the mean of batch_size weighted gradients */
+            /** @description standard deviation per coordinate of the noise that a client adds to the mean of its batch_size weighted gradients */
             noise_std: number;
-            /** @description noise_std over contribution_norm */
+            /** @description noise_std divided by contribution_norm */
             noise_multiplier: number;
-            /** @description bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
+            /** @description bound on the ℓ2 norm of one protected contribution to the quantity to which the noise is added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one */
             contribution_norm: number;
-            /** @description σ by the paper's formula at the answer's rounds */
+            /** @description noise_std by the formula of Theorem 2.1 of Lowy and Razaviyayn at the rounds of the answer, with the Lipschitz constant of this group. Absent if clients are protected */
             printed_noise_std?: number;
             guarantee: components["schemas"]["GuaranteeAnswer"];
         };
         /** @description The guarantee: protected unit, adversary, and enclosures of ε at the target δ and of δ at the target ε. */
         GuaranteeAnswer: {
-            /** @description the trust model the guarantee speaks of */
+            /** @description trust model of the guarantee. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
             definition: components["schemas"]["Definition"];
-            /** @description plain statements: the protected unit, the adversary, the trusted parties and the secret batches */
+            /** @description the guarantee in plain sentences: protected unit, adversary, trusted parties, and batches that must stay secret */
             in_words: string;
-            /** @description the sentences of in_words, with their subjects */
+            /** @description the sentences of in_words, each with a word for its subject */
             statements: components["schemas"]["Statement"][];
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
             sampling: components["schemas"]["Sampling"];
-            /** @description ℓ2 sensitivity of the quantity that gets noise, in its units. Absent where client groups differ in it: parameters.groups then has one for each */
+            /** @description ℓ2 sensitivity of the quantity to which the noise is added, in the units of that quantity. Absent if client groups differ in it; parameters.groups then has the sensitivity of each group */
             sensitivity?: number;
             target: components["schemas"]["Target"];
-            /** @description enclosure of ε at the target δ */
+            /** @description lower and upper bound on ε at the target δ */
             epsilon: components["schemas"]["Ends"];
-            /** @description enclosure of δ at the target ε */
+            /** @description lower and upper bound on δ at the target ε */
             delta: components["schemas"]["Ends"];
-            /** @description enclosure of log10 δ at the target ε */
+            /** @description lower and upper bound on the base-10 logarithm of δ at the target ε */
             log10_delta: components["schemas"]["Ends"];
-            /** @description what proves the lower bounds, and whether they meet the upper ones */
+            /** @description evidence for the lower bounds. proved: the upper bounds are attained. witnessed: two neighbouring data sets attain the lower bounds. unknown: no such data sets are known */
             tight: components["schemas"]["Tightness"];
-            /** @description proved: a slightly smaller parameter fails the same bound */
+            /** @description proved: with a slightly smaller parameter, the same theorem provably misses the target. searched: the search found no smaller parameter, and there is no proof */
             minimal: string;
         };
-        /** @description Who trusts whom, whose data is protected, what a neighbour is, and who sees what. */
+        /** @description The kind of a guarantee: trust model, protected unit, neighbouring relation and adversary. */
         GuaranteeKind: {
             definition: components["schemas"]["Definition"];
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
         };
-        /** @description Guarantee for everything that the ledger ever allows, certified when it was opened. */
+        /** @description The guarantee for all runs that the ledger ever allows, certified when it was opened or last amended. */
         GuaranteeOfLedger: {
-            /** @description the promise in one sentence */
+            /** @description the guarantee in one sentence */
             in_words: string;
-            /** @description upper bound on ε of everything it allows, at the target's δ */
+            /** @description upper bound on ε of all runs together that the ledger allows, at the target's δ */
             epsilon: number;
-            /** @description upper bound on log10 δ of everything it allows, at the target's ε */
+            /** @description upper bound on the base-10 logarithm of δ of all runs together that the ledger allows, at the target's ε */
             log10_delta: number;
-            /** @description theorems that prove the guarantee and the charges */
+            /** @description ids of the theorems that prove the guarantee and the charges of the reservations */
             theorems: string[];
         };
         /** @description Runs or amounts that a reservation holds in one ledger. */
         HoldingAnswer: {
             ledger: string;
-            /** @description runs that may have been released */
+            /** @description number of committed runs, whose outputs may have been released */
             committed: number;
             charge: components["schemas"]["ChargeAnswer"];
         };
         /** @description An item of the plan, in runs of its mechanism. */
         ItemAnswer: {
             name: string;
-            /** @description runs that the ledger accounts for */
+            /** @description number of planned runs, for all of which the ledger's guarantee accounts */
             planned: number;
-            /** @description runs that somebody holds */
+            /** @description number of runs that are reserved and not yet committed */
             reserved: number;
-            /** @description runs that may have been released */
+            /** @description number of committed runs, whose outputs may have been released */
             committed: number;
-            /** @description runs of jobs that were stopped early; they may be reserved again */
+            /** @description number of runs that were returned after other runs of the same reservation were committed, or that were voided. They may be reserved again */
             credit: number;
-            /** @description the reservation that brought the item by its charge, if any */
+            /** @description id of the reservation that paid for this item from a slot; absent if the item is in the plan from the opening or an amendment */
             job?: string;
         };
         /** @description A job with its request, its progress and, once it has ended, its result or its problem. */
         Job: {
             id: string;
-            /** @description kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation */
+            /** @description kind of the request, such as calibration, sweep, account, risk-bounds, plan or simulation */
             kind: string;
-            /** @description subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation */
+            /** @description subject of the request, such as an algorithm, a kind of spec, a theorem or a kind of simulation */
             name: string;
-            /** @description queued and running ones will end; interrupted: post it again */
+            /** @description state of the job. queued: it waits. running: it is computed. interrupted: the service stopped before the job ended; post the request again */
             state: components["schemas"]["JobState"];
-            /** @description progress in steps and seconds; absent if it is unknown */
+            /** @description progress of the job, in steps and seconds; absent if it is not known */
             progress?: components["schemas"]["Progress"];
-            /** @description date and time, RFC 3339, UTC */
+            /** @description time at which the job was created (RFC 3339, UTC) */
             created: string;
-            /** @description time at which the first step began */
+            /** @description time at which the first step began; absent while the job is queued */
             started?: string;
-            /** @description time at which the job was done, failed, cancelled or interrupted */
+            /** @description time at which the job was done, failed, cancelled or interrupted; absent before */
             ended?: string;
-            /** @description version of the mathematics that computes the job */
+            /** @description version of the engine, the mathematics that computes the answer */
             engine_version: string;
             links: components["schemas"]["JobLinks"];
-            /** @description the body that was posted; of a simulation, with its defaults */
+            /** @description body of the request, as it was posted. For a simulation with the default values of absent fields */
             request?: components["schemas"]["JsonObject"];
-            /** @description the answer, once the job is done; docs/simulations.md describes the answer of a simulation */
+            /** @description answer to the request; absent until the job is done. docs/simulations.md describes the answer of a simulation */
             result?: components["schemas"]["JsonValue"];
-            /** @description the problem that says why the job failed or was interrupted */
+            /** @description problem document with the reason why the job failed or was interrupted; absent otherwise */
             problem?: components["schemas"]["Problem"];
         };
         /** @description Links to the parts of a job. */
         JobLinks: {
             self: string;
             events: string;
-            /** @description the answer, the same as without a job; available once the job is done */
+            /** @description URL of the answer, which is the same as without a job; absent until the job is done */
             result?: string;
-            /** @description a drawing of the result of a simulation; available once the job is done */
+            /** @description URL of a drawing of the result of a simulation; absent until the job is done */
             figure?: string;
         };
         /** @description A page of jobs, newest first. */
         JobList: {
             jobs?: components["schemas"]["Job"][];
-            /** @description position of the page with older jobs; absent on the last page */
+            /** @description position at which the next page, with older jobs, starts; absent on the last page */
             next?: string;
         };
         /** @enum {string} */
@@ -2298,7 +2314,7 @@ export interface components {
         JsonValue: components["schemas"]["JsonObject"] | unknown[] | string | number | boolean;
         /** @description Every key that the signatures of this service are verified with, oldest first. */
         KeyList: {
-            /** @description JSON Web Keys, each with name, note_key, from and until */
+            /** @description public keys as JSON Web Keys, each also with the members name, note_key, from and until */
             keys: components["schemas"]["JsonObject"][];
         };
         /** @description One kind of problem: `slug` names it for good, `explanation` is what its page says. */
@@ -2309,26 +2325,34 @@ export interface components {
             explanation: string;
         };
         /**
-         * @description `dataset`: Classification or regression on real records. A client's population is the records that it is dealt.
+         * @description `dataset`: Classification or regression on real records. The records that a client is assigned are its population.
          *
-         *     `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-         *     allows.
+         *     If `samples_per_client` is absent, it is the number of records that a client is assigned and that are not held out.
+         *     An empirical objective allows only this number.
          *
-         *     `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain.
+         *     `huber`: Huber regression on synthetic records: the loss is Huber's function of the residual ⟨x, w⟩ − y.
+         *
+         *     Targets y are in [−1, 1] and follow a linear model of the features x. Without the ridge term a gradient has norm at
+         *     most `threshold`, in every domain. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
          *
          *     `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈ [−1, 1].
          *
          *     Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped to
          *     [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
          *
-         *     `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+         *     `linear`: A linear loss ½‖x‖² − ⟨x, w⟩ for the model w and a record x in the unit ball, plus the ridge term ½μ‖w‖².
+         *
+         *     μ is `strong_convexity`. If it is 0, the gradient is the same at every model, and the minimiser is on the sphere
+         *     that bounds the domain.
          *
          *     `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label y = ±1.
          *
          *     A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records follow.
          *     `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
          *
-         *     `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the domain holds it.
+         *     `mean-estimation`: Estimation of a mean: the loss is ½‖w − x‖² for the model w and a record x in the unit ball.
+         *
+         *     The loss is 1-smooth and 1-strongly convex. The minimiser is the mean of the records, if it is in the domain.
          *
          *     `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the clients.
          *
@@ -2347,34 +2371,24 @@ export interface components {
          *     features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
          */
         LearningProblem: {
-            /**
-             * @description Depends on the object:
-             *
-             *     - Depends on the object:
-             *
-             *     - name of the kind of learning problem
-             *     - handwritten digits
-             *     - Huber regression
-             *     - least squares
-             *     - name of the kind of learning problem
-             */
+            /** @description name of the kind of learning problem */
             kind: string;
-            /** @description breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's targets are centred and scaled to [−1, 1] */
+            /** @description data set: breast-cancer (569 records, d = 30 features), digits (1797 records, d = 64) or diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. Targets of a regression are centred and scaled to [−1, 1] */
             data_set?: string;
-            /** @description logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes, with one row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression */
+            /** @description loss function. logistic: for two classes; for digits these are odd and even. softmax: cross-entropy over all classes, with one row of weights for each. squared: squared error of a regression. Absent: squared for a regression, otherwise logistic */
             loss?: string;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients?: number;
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client?: number;
             /**
              * @description Depends on the object:
              *
              *     - Depends on the object:
              *
-             *     - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
-             *     - records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their digit
-             *     - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+             *     - how records are assigned to clients, the same number to each. iid: at random. by-label: sorted by class or target. odd-even-pairs: only for digits and 25 clients, each with one odd and one even digit
+             *     - which records a client gets. consecutive: consecutive ones of the file, in which the records of one writer are consecutive. by-label: sorted by digit
+             *     - how records are assigned to clients, the same number to each. iid: at random. by-label: sorted by class or target. odd-even-pairs: only for digits and 25 clients, each with one odd and one even digit
              */
             split?: string;
             /**
@@ -2382,102 +2396,94 @@ export interface components {
              *
              *     - Depends on the object:
              *
-             *     - share of each client's records, taken at random, that is not used for training: the output is tested on them
-             *     - share of each client's records that its own model is tested on
-             *     - share of each client's records, taken at random, that is not used for training: the output is tested on them
+             *     - share of each client's records that is not used for training. The trained model is tested on these records, which are chosen at random
+             *     - share of each client's records that is not used for training. The client's own model is tested on these records
+             *     - share of each client's records that is not used for training. The trained model is tested on these records, which are chosen at random
              */
             held_out?: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter?: number;
-            /** @description strong convexity: weight of ½‖w‖² in every record's loss */
+            /** @description strong convexity constant μ: every record's loss contains ½μ‖w‖² for the model w */
             strong_convexity?: number;
-            /** @description objective of the excess risk. population: the data of each repetition are drawn from it. empirical: the data are the population itself */
+            /** @description loss whose excess is measured. population: the expected loss on the population, from which each repetition draws its data. empirical: the mean loss on the data, which are the whole population */
             objective?: components["schemas"]["Objective"];
             /**
              * @description Depends on the object:
              *
              *     - Depends on the object:
              *
-             *     - seed that the populations are drawn from
-             *     - seed of the held-out records
-             *     - seed of the optima and of the feature vectors
-             *     - seed that the populations are drawn from
+             *     - seed of the random numbers by which the populations are made
+             *     - seed of the random choice of the records that are held out for testing
+             *     - seed of the random choice of the clients' optimal models and of the feature vectors
+             *     - seed of the random numbers by which the populations are made
              */
             seed?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension?: number;
-            /** @description share of a client's population that follows a model of its own; the rest is every client's */
+            /** @description share of a client's population that follows a model of the client's own. The rest follows a model that all clients share */
             own_share?: number;
-            /** @description records of each client's population; absent: samples_per_client if empirical, otherwise 50 */
+            /** @description number of records in each client's population. Absent: samples_per_client for the objective empirical, otherwise 50 */
             population?: number;
-            /** @description standard deviation of targets about the model's, before clipping to 1 */
+            /** @description standard deviation of the noise in the targets, before they are clipped to [−1, 1] */
             target_noise?: number;
-            /**
-             * @description Depends on the object:
-             *
-             *     - Depends on the object:
-             *
-             *     - residual from which on the loss grows linearly
-             *     - residual beyond which the Huber loss is linear
-             *     - residual from which on the loss grows linearly
-             */
+            /** @description absolute value of the residual beyond which the Huber loss is linear */
             threshold?: number;
-            /** @description factor of the model's score in the log-odds of a label; at 0 labels are fair coin flips */
+            /** @description factor a: the log-odds of a label are a times the score of the model that the records follow. At 0 labels are fair coin flips */
             sharpness?: number;
-            /** @description norm of the mean of the clients' own optima, from the start */
+            /** @description distance between the initial model and the mean of the clients' own optimal models */
             optimum_norm?: number;
-            /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
+            /** @description root mean square distance of the clients' own optimal models from their mean; 0 if they are all equal */
             optimum_spread?: number;
-            /** @description last coordinates in which the clients' optima differ; absent: all */
+            /** @description number of coordinates, the last ones, in which the clients' optimal models differ; absent: all coordinates */
             personal_dimension?: number;
-            /** @description coordinate k of the features has variance k^−a */
+            /** @description exponent a: coordinate k of the features has variance k^−a, for k = 1, 2, … */
             feature_decay?: number;
-            /** @description standard deviation of the noise of the targets */
+            /** @description standard deviation of the noise in the targets */
             target_noise_std?: number;
-            /** @description number of different feature vectors, all equally likely */
+            /** @description number of different feature vectors, which are all equally likely */
             feature_vectors?: number;
-            /** @description distribution of the features: random signs with bounded norm, or Gaussian with unbounded norm */
+            /** @description distribution of the features. sign: random signs, so that the norm is bounded. gaussian: Gaussian, so that it is not */
             features?: string;
         };
-        /** @description A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee. */
+        /** @description A ledger with its guarantee and conditions. A contradicted ledger has observations and no guarantee. */
         Ledger: {
             id: string;
             name: string;
             dataset: string;
-            /** @description part of the data set; absent: the whole set */
+            /** @description name of the part of the data set (block); absent: the whole data set */
             block?: string;
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             relation: components["schemas"]["Relation"];
             observer: components["schemas"]["Observer"];
-            /** @description date and time, RFC 3339, UTC */
+            /** @description time at which the ledger was opened (RFC 3339, UTC) */
             opened: string;
-            /** @description closed: nothing more can be reserved; contradicted: a run differs from its record, so no ε holds */
+            /** @description state of the ledger. open: runs can be reserved. closed: nothing more can be reserved. contradicted: a run differed from its record, and no ε holds */
             state: string;
-            /** @description whether the membership of the block is fixed: before, nothing is reserved */
+            /** @description true: the membership of the block is fixed. Runs can be reserved only then */
             sealed: boolean;
-            /** @description whether runs were voided, or decisions declared independent of outputs */
+            /** @description true: the guarantee also depends on declarations that were made for voided runs or for amendments */
             conditional: boolean;
-            /** @description whether a second person approves amendments, voids and reconciliations */
+            /** @description true: amendments, voids and reconciliations take effect only when a second person has approved them */
             approval?: boolean;
-            /** @description privacy budget of all runs together */
+            /** @description privacy budget (ε, δ) of all runs together */
             target: components["schemas"]["Target"];
             plan: components["schemas"]["ItemAnswer"][];
             slots: components["schemas"]["SlotAnswer"][];
-            /** @description absent if a run contradicts its record: no ε holds then */
+            /** @description guarantee for all runs that the ledger allows; absent if the ledger is contradicted */
             guarantee?: components["schemas"]["GuaranteeOfLedger"];
             /** @description observations that contradict runs; empty if there are none */
             observations?: components["schemas"]["Observation"][];
-            /** @description slot part or plan item with the largest share used or reserved; absent: none */
+            /** @description part of a slot or item of the plan of which the largest share is used or reserved; absent if there is none */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
             declared_conditions?: components["schemas"]["Condition"][];
-            /** @description ε at some δ if only the whole plan is run; empty without a plan */
+            /** @description upper bounds on ε at several δ, if only the whole plan is run. Empty without a plan, or if the ledger is contradicted */
             curve?: components["schemas"]["Target"][];
             warnings?: components["schemas"]["Caution"][];
         };
         /** @description A page of ledgers, in the order in which they were opened. */
         LedgerList: {
             ledgers: components["schemas"]["Ledger"][];
-            /** @description position of the next page; absent on the last page */
+            /** @description position at which the next page starts; absent on the last page */
             next?: string;
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
@@ -2489,212 +2495,212 @@ export interface components {
          *     `consistency_path`.
          */
         LogProof: {
-            /** @description the requested entry */
+            /** @description requested entry of the log; absent in a proof for two logs */
             entry?: components["schemas"]["JsonObject"];
-            /** @description leaf_index, tree_size and inclusion_path */
+            /** @description proof that the log contains the entry: leaf_index, tree_size and inclusion_path; absent in a proof for two logs */
             proof?: components["schemas"]["JsonObject"];
-            /** @description the log's head as a signed note */
+            /** @description signed head of the log as a note (C2SP tlog-checkpoint); absent in a proof for two logs */
             checkpoint?: string;
-            /** @description over the three others: a detached JSON Web Signature */
+            /** @description signature of entry, proof and checkpoint: a detached JSON Web Signature; absent in a proof for two logs */
             signature?: string;
-            /** @description entries of the earlier log */
+            /** @description number of entries of the earlier log; absent in a proof for an entry */
             first?: number;
-            /** @description entries of the later log */
+            /** @description number of entries of the later log; absent in a proof for an entry */
             second?: number;
-            /** @description hashes in base 64 */
+            /** @description hashes that prove that the later log continues the earlier one, in base 64; absent in a proof for an entry */
             consistency_path?: string[];
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description The problem of mini-batch algorithms, without further fields. */
+        /** @description The request of mb-sgd: the target, the federation, the learning problem and limits on the run. */
         MbSgdProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client: number;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance?: number;
-            /** @description gradient evaluations one client may spend, batch_size times rounds */
+            /** @description largest number of gradient evaluations of one client, which limits batch_size · rounds */
             max_gradients?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
+            /** @description tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk bound is at most 1 + within times the least within the budgets */
             within?: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description whether all clients draw from one distribution */
+            /** @description whether the records of all clients come from the same distribution */
             identically_distributed?: boolean;
-            /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
+            /** @description root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the expected loss of client i, and F the mean of all F_i */
             heterogeneity?: number;
-            /** @description readings of the printed theorem to return */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
-            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
+            /** @description groups of clients with equal properties. A field that a group leaves out has the value given for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description distribution of the number of clients that report in one round */
+            /** @description distribution of the number of clients that take part in a round. Absent: this number is fixed */
             participation?: components["schemas"]["ParticipationCount"][];
         };
-        /** @description What it means to an attacker who tells two neighbours apart. */
+        /** @description The success of the best attacker who has to distinguish two neighbouring data sets. */
         MeaningAnswer: {
-            /** @description largest advantage of an attacker: its true positive rate minus its false positive rate */
+            /** @description bounds on the largest advantage of an attacker: its true positive rate minus its false positive rate */
             advantage: components["schemas"]["Ends"];
             true_positive_rates: components["schemas"]["TruePositiveRate"][];
         };
         /**
          * @description The target, the federation and the losses, who adds the noise, and who takes part.
          *
-         *     Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-         *     Absent spreads and optimum_gradient_norm are at their largest, G and L.
+         *     Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`. With a risk, δ is only the
+         *     point at which ε is returned.
          */
         Mu2SgdProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter */
+            /** @description parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description Lipschitz constant of the gradient, 0 for linear losses */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss; 0 for linear losses */
             smoothness: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter: number;
-            /** @description who adds the noise: each client, or the server. The server is then trusted with every message */
+            /** @description who adds the noise. untrusted: each client adds noise to its own messages. trusted: the server adds it, and is trusted with every message */
             server?: components["schemas"]["Server"];
-            /** @description root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G */
+            /** @description root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest. Absent: the value of lipschitz */
             gradient_std?: number;
-            /** @description root mean square over clients of ∇f_i − ∇f; absent: G */
+            /** @description root mean square over clients of the distance of a client's expected gradient from the mean over all clients. Absent: the value of lipschitz */
             heterogeneity?: number;
-            /** @description Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L */
+            /** @description Lipschitz constant, as a function of the model, of a record's gradient minus the expected gradient of its client. Absent: the value of smoothness */
             smoothness_std?: number;
-            /** @description Lipschitz constant of ∇f_i − ∇f; absent: L */
+            /** @description Lipschitz constant, as a function of the model, of a client's expected gradient minus the mean over all clients. Absent: the value of smoothness */
             smoothness_heterogeneity?: number;
-            /** @description norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G */
+            /** @description norm of the expected loss's gradient at the minimiser in the domain; 0 if the minimiser is an interior point. Absent: the value of lipschitz */
             optimum_gradient_norm?: number;
-            /** @description who takes part: m uniform clients a round (default), or each client in given rounds or a given number */
+            /** @description which clients take part in a round. Absent: `participants` clients, drawn uniformly in each round */
             participation?: components["schemas"]["Participation"];
-            /** @description readings of the printed theorem to return */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
         };
         /**
-         * @description A run of DP-NormFedAvg, seen message by message (`server`) or model by model (`released-models`).
+         * @description A run of DP-NormFedAvg. The adversary sees every message (`server`) or every model (`released-models`).
          *
-         *     The observer `released-models` does not see who took part. A client as the unit then gains from the random draw, if
-         *     the sensitivities are those of replacing all of its data. Absent sensitivities are those of any two unit vectors.
-         *     Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent `step_ratio` is the one of
-         *     the least bound.
+         *     The observer `released-models` does not see who took part. If clients are protected, and the sensitivities are those
+         *     of replacing all data of a client, the random draw of clients then amplifies privacy. Absent sensitivities are those
+         *     of any two unit vectors. If `participants` is absent, all clients take part. Absent `local_steps` are the root of
+         *     `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the gradient norm.
          */
         NormFedavgProblem: {
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
-            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
+            /** @description number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels: number;
-            /** @description ℓ1 distance of the values on neighbouring data */
+            /** @description ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l1_sensitivity?: number;
-            /** @description largest difference of one coordinate between neighbours */
+            /** @description ℓ∞ sensitivity: largest difference in one coordinate between the integer vectors of two neighbouring data sets, in grid steps */
             linf_sensitivity?: number;
-            /** @description ℓ2 distance of the values on neighbouring data */
+            /** @description ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l2_sensitivity?: number;
-            /** @description the rule that gives the sensitivities, instead of the sensitivities themselves */
+            /** @description rule from which the sensitivities are computed. Give either it or the sensitivities */
             sensitivity_rule?: components["schemas"]["SensitivityRule"];
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds: number;
-            /** @description the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one */
+            /** @description proof that certifies the noise. escape: δ is the probability of outputs that only one neighbour can have. hockey-stick: privacy losses are composed exactly. concentrated: losses are bounded by zCDP. concentrated-coupled: escape or concentrated, with distances of neighbours that are rounded by the same random numbers. Absent: the one with the least noise */
             method?: components["schemas"]["QtdlMethod"];
-            /** @description printed readings to return, all if absent */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness: number;
-            /** @description quasar-convexity of every client's loss, 1 if convex */
+            /** @description quasar-convexity constant of every client's loss; 1 if the losses are convex */
             quasar_convexity: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance: number;
-            /** @description distance of a client's own minimiser from the common one */
+            /** @description bound on the distance between the minimiser of a client's own loss and the minimiser of the mean loss */
             client_optimum_distance?: number;
-            /** @description largest norm of a record's gradient, divided by the norm of its client's mean gradient */
+            /** @description largest ratio of the norm of a record's gradient to the norm of its client's mean gradient */
             growth_ratio?: number;
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client?: number;
-            /** @description gradient steps of one client per round */
+            /** @description number of gradient steps of one client in a round */
             local_steps?: number;
-            /** @description step of the server over the clients' step */
+            /** @description step size of the server, divided by the step size of the clients */
             step_ratio?: number;
         };
         /** @description a number, or a text */
@@ -2705,20 +2711,20 @@ export interface components {
         };
         /** @description Numerical error of the computed bound. It does not say how close the bound is to the truth. */
         NumericalAnswer: {
-            /** @description numerical width of the bound on δ, relative to its upper end */
+            /** @description width of the numerical enclosure of the theorem's δ, divided by its upper bound */
             relative_width: number;
         };
         /** @enum {string} */
         Objective: "population" | "empirical" | "personalized";
         /** @description An observation that contradicts the record of a run. */
         Observation: {
-            /** @description id of the premise that does not hold */
+            /** @description id of the condition of the guarantee that does not hold */
             premise: string;
-            /** @description observation */
+            /** @description what was observed, in words */
             message: string;
-            /** @description change to the program, or necessary declaration */
+            /** @description change to the program, or declaration, that would make the condition hold */
             remedy: string;
-            /** @description number of times observed; 0 if not disclosed */
+            /** @description number of times that it was observed; 0 if the number is not disclosed */
             count: number;
         };
         /**
@@ -2734,108 +2740,108 @@ export interface components {
          *     rounded down, and at least 1. Every client needs records for every round.
          */
         OnePassProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client: number;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance?: number;
-            /** @description gradient evaluations one client may spend, batch_size times rounds */
+            /** @description largest number of gradient evaluations of one client, which limits batch_size · rounds */
             max_gradients?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
+            /** @description tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk bound is at most 1 + within times the least within the budgets */
             within?: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description whether all clients draw from one distribution */
+            /** @description whether the records of all clients come from the same distribution */
             identically_distributed?: boolean;
-            /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
+            /** @description root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the expected loss of client i, and F the mean of all F_i */
             heterogeneity?: number;
-            /** @description readings of the printed theorem to return */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
-            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
+            /** @description groups of clients with equal properties. A field that a group leaves out has the value given for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /** @description distribution of the number of clients that report in one round */
+            /** @description distribution of the number of clients that take part in a round. Absent: this number is fixed */
             participation?: components["schemas"]["ParticipationCount"][];
-            /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
+            /** @description root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest */
             gradient_std?: number;
-            /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
+            /** @description root mean square over all records of |∇f − ∇F̂|, at the model where it is largest. f is the loss of the record, and F̂ the mean loss of all records at hand */
             empirical_gradient_std?: number;
-            /** @description bound on the excess risk of the start */
+            /** @description bound on the excess risk of the initial model, before training */
             initial_gap?: number;
         };
         /** @description A ledger to be opened: its data, its target, its plan and its slots. */
         OpenLedger: {
-            /** @description name for people to read, at most 200 characters */
+            /** @description name that people read, with at most 200 characters */
             name: string;
-            /** @description the data set that the budget is of */
+            /** @description name of the data set to which the privacy budget belongs */
             dataset: string;
-            /** @description the part of the data set, where each unit lies in exactly one; absent: all of it */
+            /** @description name of the part of the data set (block). Each protected unit is in exactly one block. Absent: the whole data set */
             block?: string;
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description privacy budget of all runs together */
+            /** @description privacy budget (ε, δ) of all runs together */
             target: components["schemas"]["Target"];
-            /** @description runs that are fixed in advance, for all outputs */
+            /** @description planned runs, which are fixed in advance and do not depend on outputs */
             plan?: components["schemas"]["PlanChange"][];
-            /** @description budgets for runs that may be chosen by outputs */
+            /** @description slots: budgets for runs that are not planned and may be chosen by earlier outputs */
             slots?: components["schemas"]["SlotAsked"][];
-            /** @description declarations of the owner of the data */
+            /** @description declarations by the owner of the data, on which the guarantee depends */
             declared: components["schemas"]["DeclaredAsked"];
-            /** @description whether a second person approves amendments, voids and reconciliations */
+            /** @description true: amendments, voids and reconciliations take effect only when a second person has approved them */
             approval?: boolean;
         };
-        /** @description Upper bounds for all windows of a record or client together, at the first requested point. */
+        /** @description The guarantee for all windows of a record or client together, at the first requested point, by group privacy. */
         OverWindows: {
             windows: number;
-            /** @description the lower end is 0, because nothing is known from below */
+            /** @description ε for all windows together: the requested ε; at a requested δ an upper bound, with lower bound 0 */
             epsilon: components["schemas"]["Ends"];
-            /** @description likewise */
+            /** @description δ for all windows together: the requested δ; at a requested ε an upper bound, with lower bound 0 */
             delta: components["schemas"]["Ends"];
-            /** @description likewise */
+            /** @description base-10 logarithm of this δ: the requested value, or at a requested ε an upper bound without a lower one */
             log10_delta: components["schemas"]["Ends"];
             theorem: string;
             in_words: string;
@@ -2844,192 +2850,189 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ
-             *     - σ per coordinate of a client's first report; with a trusted server, of a mean
-             *     - standard deviation of the noise per coordinate, in units of the update
-             *     - σ_ζ per coordinate, on the average of the clipped shared gradients
-             *     - σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m
-             *     - σ per coordinate, added by each client to its mean of batch_size gradients
+             *     - standard deviation per coordinate of the noise that each client adds to the mean of its batch_size gradients; absent if client groups differ in it
+             *     - standard deviation per coordinate of the noise of a client's first report. With a trusted server: of the noise in every round's mean
+             *     - standard deviation of the noise per coordinate, in units of the update (grid steps divided by quantization_levels)
+             *     - standard deviation per coordinate of the noise that the server adds to the average of the clipped shared gradients
+             *     - standard deviation per coordinate of the noise that one client adds, in the step where it is smallest
+             *     - standard deviation per coordinate of the noise that each client adds to the mean of its batch_size gradients
              */
             noise_std?: number;
             /**
              * @description Depends on the object:
              *
-             *     - noise_std over contribution_norm; absent if groups differ in either
-             *     - z: noise_std_of_sum over contribution_norm
-             *     - σ divided by the bound on the norm of one contribution
-             *     - noise_std over contribution_norm
+             *     - noise_std divided by contribution_norm; absent if client groups differ in either
+             *     - noise_std_of_sum divided by contribution_norm
+             *     - standard deviation of the noise per coordinate, divided by the bound on the ℓ2 norm of one contribution
+             *     - noise_std divided by contribution_norm
              */
             noise_multiplier?: number;
             /**
              * @description Depends on the object:
              *
-             *     - bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
-             *     - 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
+             *     - bound on the ℓ2 norm of one protected contribution to the quantity to which the noise is added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
+             *     - 1, the unit of noise and sensitivity: bound on the ℓ2 norm of one protected contribution to the quantity to which the noise is added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
              */
             contribution_norm?: number;
             /**
              * @description Depends on the object:
              *
-             *     - records of one client per round, of a client with samples_per_client records
-             *     - number of records, or of clients, in a batch
-             *     - records of one client per round
+             *     - number of records that a client with samples_per_client records uses in one round
+             *     - number of records in a batch; if clients are drawn, number of clients
+             *     - number of records that a client uses in one round
              */
             batch_size?: number;
             /**
              * @description Depends on the object:
              *
-             *     - communication rounds
-             *     - rounds
+             *     - number of rounds
              *     - number of runs of the mechanism
-             *     - communication rounds K
-             *     - steps of the pass: whole batches, clients left over never take part
+             *     - number of steps of the pass, one for each whole batch. Clients that are left over never take part
              */
             rounds?: number;
-            /** @description stages of the algorithm; absent if no risk bound is proved */
+            /** @description stages of the run, in their order; absent if no risk bound is proved */
             stages?: components["schemas"]["Stage"][];
             /**
              * @description Depends on the object:
              *
-             *     - smoothness b of the Moreau envelope that is minimised; absent for a smooth loss
-             *     - without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent
-             *     - without smoothness: b of the Moreau envelope of each loss, whose gradients are sent
+             *     - smoothness constant of the Moreau envelope that is minimised in place of the loss; absent if the loss is smooth
+             *     - smoothness constant of the Moreau envelope of each (weighted) loss, whose gradients are sent in place of the loss's. Absent if the loss is smooth
+             *     - smoothness constant of the Moreau envelope of each loss, whose gradients are sent in place of the loss's. Absent if the loss is smooth
              */
             envelope_smoothness?: number;
-            /** @description μ to use in the steps of Algorithm 2 */
+            /** @description strong convexity constant in the steps of Algorithm 2 of Lowy and Razaviyayn */
             strong_convexity?: number;
-            /** @description parameters of each of client_groups */
+            /** @description parameters of each client group, in the order of client_groups; absent without client groups */
             groups?: components["schemas"]["GroupParameters"][];
-            /** @description z·C per coordinate, on the sum of the clipped updates */
+            /** @description standard deviation per coordinate of the noise on the sum of the clipped updates of a round */
             noise_std_of_sum?: number;
-            /** @description z·C/M per coordinate, on the mean: the noisy sum over the fixed participants M */
+            /** @description standard deviation per coordinate of the noise in the mean of a round, which is the noisy sum divided by participants */
             noise_std_of_mean?: number;
-            /** @description √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm */
+            /** @description norm of the noise in the mean of a round: noise_std_of_mean times the root of dimension. Compare it with clipping_norm */
             noise_norm_of_mean?: number;
             /**
              * @description Depends on the object:
              *
-             *     - C: bound on one update's norm. With adaptive clipping it is the round's, and the noise grows with it
-             *     - S = G + 2LD: norm to which a client scales its difference s, before noise
-             *     - bound on one client's message
+             *     - bound on the ℓ2 norm of one update. With adaptive clipping it changes from round to round, and the noise in proportion to it
+             *     - bound on the ℓ2 norm of a client's message: lipschitz + 2 · smoothness · diameter. A longer message is scaled down to it before noise is added
+             *     - bound on the ℓ2 norm of one client's message
              */
             clipping_norm?: number;
-            /** @description noise_norm_of_mean over clipping_norm */
+            /** @description noise_norm_of_mean divided by clipping_norm */
             noise_to_signal?: number;
             /**
              * @description Depends on the object:
              *
-             *     - M, which the sum is divided by, however many take part
-             *     - clients of one round, r
-             *     - clients of one round; absent where their number is random
-             *     - clients in a batch
+             *     - fixed number by which the noisy sum of a round is divided, however many clients take part
+             *     - number of clients in one round
+             *     - number of clients in one round; absent if it is random
+             *     - number of clients in a batch
              */
             participants?: number;
-            /** @description probability that a client takes part in a round */
+            /** @description probability that a given client takes part in a round */
             participation_rate?: number;
-            /** @description number of rounds in which one client reports; its expectation if clients are drawn at random */
+            /** @description number of rounds in which one client takes part; the expected number if clients are drawn at random */
             reports_per_client?: number;
-            /** @description bytes that one client sends; their expectation if clients are drawn at random */
+            /** @description number of bytes that one client sends during the run; the expected number if clients are drawn at random */
             bytes_per_client?: number;
-            /** @description bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more carries no information */
+            /** @description bound on the excess risk after the run, divided by clipping_norm · diameter. It assumes one gradient step of a client per round, and gradients of norm at most clipping_norm. A value of 1 or more carries no information */
             remaining_share?: number;
             /**
              * @description Depends on the object:
              *
              *     - step size of the risk bound; absent if no risk bound is proved
-             *     - absent where no risk bound applies
-             *     - η; absent where no risk bound applies
-             *     - η of the theorem; absent where no risk bound applies
-             *     - the largest step size
+             *     - step size of a gradient step; absent where no risk bound applies
+             *     - step size η in the theorem of the risk bound; absent where no risk bound applies
+             *     - largest step size of all steps
              */
             step_size?: number;
             /** @description parameters of adaptive clipping; absent if the clipping norm is fixed */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
-            /** @description choices of noise, rounds and traffic, fewest rounds first; absent unless rounds were open */
+            /** @description alternative numbers of rounds with their noise and traffic, fewest rounds first. Absent unless the number of rounds was chosen */
             frontier?: components["schemas"]["RunChoice"][];
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             rate?: number;
-            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
+            /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
-            /** @description certified ε */
+            /** @description certified ε of the run at the answer's δ */
             epsilon?: number;
-            /** @description certified δ; absent where it is below every double */
+            /** @description certified δ of the run at the answer's ε; absent if it is too small for a double */
             delta?: number;
             log10_delta?: number;
-            /** @description which average of the iterates to output */
+            /** @description average of the models of all rounds that is the output of the run */
             averaging?: components["schemas"]["Averaging"];
             schedule?: components["schemas"]["ScheduleAnswer"];
-            /** @description ρ of the most exposed record, rounded up */
+            /** @description parameter μ of Gaussian differential privacy for the least protected record, rounded up */
             gaussian_dp_mu?: number;
-            /** @description σ per coordinate of the noise left in the server's mean after the last round, root mean square */
+            /** @description root mean square per coordinate of the noise that is left in the server's mean after the last round */
             residual_noise_std?: number;
             conversion?: components["schemas"]["ConversionAnswer"];
-            /** @description protection of each kind of client, and its limits */
+            /** @description what is and what is not protected, for each kind of client */
             client_reports?: components["schemas"]["ClientReport"][];
-            /** @description m: the largest absolute value of the integer noise */
+            /** @description largest absolute value m of the integer noise, in grid steps */
             noise_levels?: number;
-            /** @description α: the noise is y with probability proportional to e^(−α|y|) */
+            /** @description decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|) */
             decay_rate?: number;
-            /** @description variance of the noise per coordinate, in squared units of the update */
+            /** @description variance of the noise per coordinate, in squared units of the update (noise_std squared) */
             variance?: number;
-            /** @description mean squared error of one message by rounding and noise together */
+            /** @description expected squared ℓ2 error of one message, by rounding and noise together, in squared units of the update */
             mean_squared_error?: number;
-            /** @description s: grid steps per unit */
+            /** @description number of grid steps in a unit of the update */
             quantization_levels?: number;
-            /** @description the proof that the calibration of the noise uses */
+            /** @description proof by which the noise is certified, as in the request */
             method?: components["schemas"]["QtdlMethod"];
-            /** @description Δ₁ in grid steps, as that proof uses it */
+            /** @description ℓ1 sensitivity in grid steps for which the noise is certified */
             l1_sensitivity?: number;
-            /** @description Δ∞ in grid steps */
+            /** @description ℓ∞ sensitivity in grid steps for which the noise is certified */
             linf_sensitivity?: number;
-            /** @description Δ₂ in grid steps */
+            /** @description ℓ2 sensitivity in grid steps for which the noise is certified; absent if the proof does not use it */
             l2_sensitivity?: number;
-            /** @description log10 of the probability, in a round and counted in δ, that rounding exceeds these */
+            /** @description base-10 logarithm of the probability that the rounding of a round exceeds these sensitivities. δ includes it. Absent if rounding never exceeds them */
             log10_failure_delta?: number;
-            /** @description full gradient steps of a client per round, E */
+            /** @description number of full gradient steps of a client in one round */
             local_steps?: number;
             /**
              * @description Depends on the object:
              *
-             *     - the clients' step η
-             *     - η/(qW), own part; W: sum of weights, q: their rate
+             *     - step size of the clients' gradient steps
+             *     - step size of a client's own part: step_size divided by participation_rate and by the sum of the clients' weights. Absent where no risk bound applies
              */
             local_step_size?: number;
-            /** @description the server's step β, times the mean of the messages */
+            /** @description step size of the server: it adds the mean of the messages times this factor to the model */
             server_step_size?: number;
-            /** @description γ: the mean squared error of one message */
+            /** @description expected squared ℓ2 error of one message, by rounding and noise together */
             compression?: number;
             convergence?: components["schemas"]["ConvergenceAnswer"];
-            /** @description noise_levels in full, from 2^53 on */
+            /** @description noise_levels with all its digits, as a decimal string; absent unless noise_levels is 2^53 or more */
             noise_levels_exact?: string;
-            /** @description constant c at which equation (4) or (12) of Bietti et al. has this noise */
+            /** @description value of the constant in equation (4) or (12) of Bietti et al. at which their formula gives noise_std; 0 if the target ε is 0 */
             noise_constant?: number;
-            /** @description α to run with; absent if neither given nor chosen */
+            /** @description degree of sharing α to run with; absent if it is neither given nor chosen */
             personalization?: components["schemas"]["Figure"];
-            /** @description αη, of the shared part */
+            /** @description step size of the shared part of the model; absent where no risk bound applies */
             shared_step_size?: number;
-            /** @description the bound over α; absent where no risk bound applies */
+            /** @description bounds on the excess risk at other degrees of sharing; absent where no risk bound applies */
             sharing?: components["schemas"]["Sharing"];
-            /** @description privacy of a draw of fixed size, compared with independent draws */
+            /** @description ε of a client under different assumptions on what other clients see. Absent unless a fixed number of clients is drawn in each round */
             participation?: components["schemas"]["ParticipationFigures"];
-            /** @description σ/√m, noise of the mean of a batch in the step with noise_std */
+            /** @description standard deviation per coordinate of the noise in the mean of a batch, where it is smallest: noise_std divided by the root of participants */
             mean_noise_std?: number;
-            /** @description step size of each step */
+            /** @description step size in each step of the pass */
             step_schedule?: components["schemas"]["Schedule"];
-            /** @description noise of one client in each step */
+            /** @description standard deviation per coordinate of the noise that one client adds, in each step of the pass */
             noise_schedule?: components["schemas"]["Schedule"];
-            /** @description all tried batch sizes that meet the target, if participants were solved for */
+            /** @description ranges of all tried batch sizes that meet the target; absent unless participants were solved for */
             feasible_participants?: components["schemas"]["Feasible"][];
-            /** @description whether no other size meets it */
+            /** @description true: every batch size was decided, and no other one meets the target. false: some were not decided. Absent unless participants were solved for */
             every_batch_size_tried?: boolean;
         };
         /** @description Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports. */
         ParticipatingGroup: {
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description number of rounds in which each client of this group reports */
+            /** @description number of rounds in which each client of this group takes part */
             participations?: number;
-            /** @description the rounds, from 1 on and ascending, in which each of them reports */
+            /** @description the rounds, counted from 1 and in ascending order, in which each client of this group takes part */
             rounds?: number[];
         };
         /**
@@ -3039,76 +3042,81 @@ export interface components {
          *     with groups, the most reports of any group.
          */
         Participation: {
-            /** @description uniform: m of M afresh in each round; counts: how often; pattern: in which rounds */
+            /** @description uniform: in each round participants are drawn uniformly from all clients. counts: each group states in how many rounds it takes part. pattern: each group states in which rounds */
             kind?: string;
-            /** @description largest number of rounds in which one client may report; absent: all rounds, or the most of any group */
+            /** @description largest number of rounds in which one client may take part. Absent: the number of rounds; with groups, the largest number of any group */
             most_participations?: number;
-            /** @description numbers of clients with the same participation (kinds `counts` and `pattern`) */
+            /** @description groups of clients that take part equally, for the kinds `counts` and `pattern`. Absent for `uniform` */
             groups?: components["schemas"]["ParticipatingGroup"][];
         };
         /** @description How many clients may report in a round, and with what probability. */
         ParticipationCount: {
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants: number;
-            /** @description probability of this count */
+            /** @description probability that this number of clients takes part in a round */
             probability: number;
         };
         /**
-         * @description The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
+         * @description ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
          *
          *     The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
          */
         ParticipationFigures: {
-            /** @description certified: other clients know the client's rounds, whose number is random */
+            /** @description certified ε of a client against all other clients together. They know the rounds in which it took part; the number of these rounds is random */
             epsilon_against_other_clients: components["schemas"]["Ends"];
             /** @description ε of a client that took part in the expected number of rounds, if the other clients know this number */
             epsilon_of_expected_rounds: components["schemas"]["Ends"];
-            /** @description value for independent draws that nobody sees; it does not hold here */
+            /** @description ε if clients were drawn independently and nobody saw the draw. It does not hold for this run */
             epsilon_if_unseen: components["schemas"]["Ends"];
-            /** @description rounds that a client takes part in, in expectation */
+            /** @description expected number of rounds in which a client takes part */
             expected_rounds: number;
         };
         /** @description A move of a ledger with approval: requested by one person, and made once another person approves. */
         PendingMove: {
             id: string;
-            /** @description the ledger's id */
+            /** @description id of the ledger */
             ledger: string;
-            /** @description requested move */
+            /** @description kind of the requested move */
             kind: string;
-            /** @description pending: nothing has changed yet; approved: the move was made */
+            /** @description state of the move. pending: nothing has changed yet. approved: the move was made. Otherwise it ended without being made */
             state: string;
-            /** @description body of the request; of reconcile the accepted head of the log, and the reason */
+            /** @description body of the request. For a reconciliation: size and root of the accepted log, and the reason */
             body: components["schemas"]["JsonObject"];
-            /** @description name of the caller who requested it */
+            /** @description name of the caller who requested the move */
             requested_by: string;
-            /** @description date and time, RFC 3339, UTC */
+            /** @description time at which the move was requested (RFC 3339, UTC) */
             requested_at: string;
-            /** @description time from which the move cannot be approved any more; absent: no such time */
+            /** @description time after which the move cannot be approved any more; absent: it does not expire */
             expires_at?: string;
-            /** @description name of the person who approved, rejected or withdrew the move */
+            /** @description name of the person who approved, rejected or withdrew the move; absent while it is pending, or if it expired */
             closed_by?: string;
             /** @description time at which the move ended; absent while it is pending */
             closed_at?: string;
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable. */
+        /**
+         * @description Every algorithm as an answer to a plan: rankings of comparable entries, and a recommendation.
+         *
+         *     In `entries`, those that apply are first, group by group, with the ranked ones first. Undecided entries follow.
+         *     Entries that do not apply are last.
+         */
         PlanAnswer: {
             rank_by: components["schemas"]["RankBy"];
             recommended: components["schemas"]["Recommendation"];
-            /** @description every kind of trust that the plan accepts, the least trust first */
+            /** @description best entry under each kind of trust that the plan accepts, the least trust first */
             trusts: components["schemas"]["TrustPrice"][];
             groups: components["schemas"]["PlanGroup"][];
             entries: components["schemas"]["PlanEntry"][];
             engine_version: string;
         };
-        /** @description An item of the plan that falls to fewer runs. */
+        /** @description An item of a plan: a mechanism that is planned, or an item whose number of runs is lowered. */
         PlanChange: {
-            /** @description name for people to read, at most 200 characters */
+            /** @description name that people read, with at most 200 characters */
             name: string;
-            /** @description runs that stay planned, at least those taken */
+            /** @description new number of planned runs. It is at least the number that is reserved or committed */
             planned?: number;
-            /** @description the mechanism */
+            /** @description mechanism of the planned run */
             spec?: components["schemas"]["Spec"];
         };
         /** @description One algorithm, or one variant of it, as an answer to the plan: whether it applies, its noise and its risk. */
@@ -3117,168 +3125,168 @@ export interface components {
             /** @description variant of the algorithm; absent if the algorithm has only one */
             variant?: string;
             title: string;
-            /** @description undecidable: not answered within the deadline */
+            /** @description whether the algorithm applies to the plan. undecidable: it was not answered within the deadline */
             applies: components["schemas"]["Verdict"];
-            /** @description why the algorithm does not apply; if it applies, the values that the plan assumed for it */
+            /** @description reasons why the algorithm does not apply; if it applies, the assumptions that were made for it */
             why: components["schemas"]["Reason"][];
             guarantee: components["schemas"]["GuaranteeKind"];
-            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
+            /** @description loss that the risk is about. population: expected loss of the model. empirical: mean loss on the data at hand. personalized: mean over clients of the expected loss of the client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous */
+            /** @description rank of the entry within its group; 1 is the best. Absent if the entry has no figure, exceeds a limit, or is not shown to improve on the initial model */
             rank?: number;
-            /** @description standard deviation of the noise per coordinate */
+            /** @description standard deviation per coordinate of the noise that is added to the quantity named in noise_added_to */
             noise_std?: number;
             noise_added_to: string;
             rounds?: number;
-            /** @description bits that all clients together send over the run */
+            /** @description bits that all clients together send during the run */
             bits?: number;
-            /** @description bytes that one client sends; their expectation if clients are drawn at random */
+            /** @description number of bytes that one client sends during the run; the expected number if clients are drawn at random */
             bytes_per_client?: number;
-            /** @description number of rounds in which one client reports; its expectation if clients are drawn at random */
+            /** @description number of rounds in which one client takes part; the expected number if clients are drawn at random */
             reports_per_client?: number;
-            /** @description norm of the noise in the mean of one round */
+            /** @description norm of the noise in the mean of one round: its standard deviation per coordinate, times the root of the number of coordinates */
             noise_norm?: number;
-            /** @description noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz */
+            /** @description noise_norm divided by a bound on the norm of the mean without noise. The bound is clipping_norm where messages are clipped, and otherwise lipschitz */
             noise_to_signal?: number;
-            /** @description bound on the risk, divided by the baseline, which is a bound on the risk of the start. For ranking by noise: √((1 + noise_to_signal²)/rounds). A value of 1 or more does not show an improvement on the start */
+            /** @description share of the initial risk that remains. If basis is risk: bound on the risk, divided by its baseline. If basis is noise: √((1 + noise_to_signal²)/rounds), which is not a bound. A value of 1 or more shows no improvement by training */
             remaining_share?: components["schemas"]["Figure"];
-            /** @description source of remaining_share; a value from noise is a measure and not a bound */
+            /** @description source of remaining_share. risk: a bound on the risk. noise: a measure of the noise, which is not a bound */
             basis?: components["schemas"]["RankBy"];
-            /** @description limits of the plan that the entry exceeds; it is then neither ranked nor recommended */
+            /** @description names of the plan's limits that the entry exceeds. An entry that exceeds one is neither ranked nor recommended */
             exceeds?: string[];
-            /** @description bound on the excess risk; absent if no theorem proves one */
+            /** @description upper bound on the excess risk; absent if no theorem gives one */
             risk?: components["schemas"]["RiskBound"];
-            /** @description whether the proved bound is no better than the start; absent where no bound is proved */
+            /** @description true: the bound on the risk or gradient norm is not below that of the initial model. Absent if there is no bound */
             vacuous?: boolean;
-            /** @description what is needed to reach the plan's target risk; absent unless the plan has one */
+            /** @description smallest value of the field in reach with which the plan's target risk is reached; absent if the plan has no reach */
             reach?: components["schemas"]["Reached"];
-            /** @description fields of the plan that this algorithm takes no account of */
+            /** @description names of the plan's fields that do not affect this algorithm's request */
             unused: string[];
-            /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */
+            /** @description body of POST /v1/calibrations/{algorithm} that returns the calibration; absent if the algorithm does not apply */
             request?: components["schemas"]["JsonObject"];
-            /** @description the complete answer to the request */
+            /** @description complete answer to request; absent if the algorithm does not apply */
             calibration?: components["schemas"]["Calibration"];
-            /** @description bits in full, from 2^53 on */
+            /** @description bits with all its digits, as a decimal string; absent unless bits is 2^53 or more */
             bits_exact?: string;
         };
-        /** @description Entries that can be compared: one kind of guarantee, figures of one thing. */
+        /** @description Entries that can be compared, because they have the same kind of guarantee and figures of the same quantity. */
         PlanGroup: {
             guarantee: components["schemas"]["GuaranteeKind"];
-            /** @description description of the compared figure */
+            /** @description quantity by which the entries are compared, in words */
             compares: string;
             /** @description names of entries, the best first; algorithm or algorithm (variant) */
             ranked: string[];
-            /** @description names of entries that are not ranked. Those beyond the limits or not shown to be better than the start come first, by increasing figure. Those without a figure or with a hidden constant follow */
+            /** @description names of entries that are not ranked. First are those that exceed a limit or are not shown to improve on the initial model, by increasing figure. Those without a figure follow */
             unranked: string[];
         };
         /**
-         * @description The target, the federation and the learning problem, of which each algorithm takes what it needs.
+         * @description The target, the federation and the learning problem, of which each algorithm uses the fields that it needs.
          *
-         *     Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
-         *     says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it. Limits on rounds,
-         *     traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
+         *     Losses are convex. All algorithms need only the target and the number of clients. An entry that lacks another field
+         *     says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them. Limits on rounds, traffic and
+         *     participation restrict this choice. An entry that exceeds a limit is never ranked or recommended.
          */
         PlanProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients?: number;
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client?: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description how the participants of a round are drawn, where they are fewer than clients; absent: poisson for dp-fedavg, without-replacement for the others */
+            /** @description how the participants of a round are drawn if they are fewer than all clients. Absent: poisson for dp-fedavg, without-replacement for other algorithms */
             client_sampling?: components["schemas"]["Sampling"];
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance?: number;
-            /** @description bound on the excess risk of the start */
+            /** @description bound on the excess risk of the initial model, before training */
             initial_gap?: number;
-            /** @description whether all clients draw from one distribution */
+            /** @description whether the records of all clients come from the same distribution */
             identically_distributed?: boolean;
-            /** @description root mean square over clients of |∇F_i − ∇F|, at its largest */
+            /** @description root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the expected loss of client i, and F the mean of all F_i */
             heterogeneity?: number;
-            /** @description root mean square distance of a record's gradient from its client's expected one, at its largest */
+            /** @description root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest */
             gradient_std?: number;
-            /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
+            /** @description root mean square over all records of |∇f − ∇F̂|, at the model where it is largest. f is the loss of the record, and F̂ the mean loss of all records at hand */
             empirical_gradient_std?: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description step size */
+            /** @description step size of a gradient step */
             step_size?: number;
-            /** @description gradient evaluations one client may spend, batch_size times rounds */
+            /** @description largest number of gradient evaluations of one client, which limits batch_size · rounds */
             max_gradients?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description largest number of rounds of a run, if they are chosen */
+            /** @description largest number of rounds that may be chosen, if rounds is absent */
             max_rounds?: number;
-            /** @description bytes that one client may send over the run, in expectation over who is drawn */
+            /** @description largest expected number of bytes that one client sends during the run, over the random draw of participants */
             max_bytes_per_client?: number;
-            /** @description rounds that one client may report in over the run, in expectation over who is drawn */
+            /** @description largest expected number of rounds in which one client takes part, over the random draw of participants */
             max_reports_per_client?: number;
-            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
+            /** @description tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk bound is at most 1 + within times the least within the budgets */
             within?: number;
-            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
+            /** @description number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels?: number;
             /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm?: number;
-            /** @description coordinates of the shared part of the model */
+            /** @description number of coordinates of the shared part of the model */
             shared_dimension?: number;
-            /** @description root mean square distance, at the optimum, of a record's shared gradient from its expected one */
+            /** @description root mean square distance of a record's gradient in the shared part from the expected gradient of its client, at the optimum */
             shared_gradient_std?: number;
-            /** @description root mean square norm, at the optimum, of a record's gradient in its client's own part */
+            /** @description root mean square norm of a record's gradient in its client's own part of the model, at the optimum */
             local_gradient_std?: number;
-            /** @description bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i */
+            /** @description bound on the norm of a client's expected gradient in the shared part, at the optimum. It is 0 if a client's model is the sum of shared and own part */
             shared_gradient_norm?: number;
-            /** @description norm of the mean of the clients' own optima, from the start */
+            /** @description distance between the initial model and the mean of the clients' own optimal models */
             optimum_norm?: number;
-            /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
+            /** @description root mean square distance of the clients' own optimal models from their mean; 0 if they are all equal */
             optimum_spread?: number;
-            /** @description adversaries, named by their view. Only algorithms with a guarantee against one of them are considered */
+            /** @description adversaries against whom the guarantee may hold. Only algorithms with a guarantee against one of them are considered */
             observers: components["schemas"]["Observer"][];
             /** @description trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
             trust?: components["schemas"]["Definition"][];
-            /** @description algorithms to consider, all if absent */
+            /** @description names of the algorithms to consider; absent: all */
             algorithms?: string[];
-            /** @description objective: new data (population), the data at hand (empirical), or a separate model for every client (personalized). The recommendation has this objective if an algorithm has it. Absent: any */
+            /** @description preferred objective of the recommended algorithm. population: loss on new data. empirical: loss on the data at hand. personalized: loss of a separate model for every client. If no algorithm has it, or if it is absent, any objective may be recommended */
             objective?: components["schemas"]["Objective"];
-            /** @description figure by which entries of one kind of guarantee are ranked, the smallest first */
+            /** @description quantity by which entries with the same kind of guarantee are ranked, the smallest first. risk: the bound on the excess risk. noise: noise_std. signal: noise_to_signal. bits, rounds: the entry's fields */
             rank_by?: components["schemas"]["RankBy"];
-            /** @description a risk to reach, and the field to change for it */
+            /** @description target for the excess risk, and the field that is changed to reach it */
             reach?: components["schemas"]["Reach"];
         };
-        /** @description The curve at one point. The requested quantity has equal ends. */
+        /** @description ε and δ at one requested point. Both bounds on the requested quantity are its value. */
         Point: {
             epsilon: components["schemas"]["Ends"];
             delta: components["schemas"]["Ends"];
@@ -3287,133 +3295,139 @@ export interface components {
         /**
          * @description The target, the clients, and for a bound on the excess risk the learning problem.
          *
-         *     A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
-         *     clients take part; for `without-replacement` qN is the number of participants. The risk needs `smoothness` and
-         *     `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
+         *     A client is protected as a whole, against all other clients together. `participation_rate` is needed unless all
+         *     clients take part. For `without-replacement` it gives the number of participants, as a fraction of `clients`. The
+         *     bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are the sum of a shared part
+         *     and a client's own part. If `personalization` is absent, the degree of sharing with the smallest bound is chosen.
          */
         PpsgdProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter */
+            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             participation_rate?: number;
             /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
-            /** @description coordinates of the shared part of the model */
+            /** @description number of coordinates of the shared part of the model */
             shared_dimension: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description bound on the ℓ2 norm of one record's gradient; absent: taken to be value that clipping_norm allows: no message is clipped */
+            /** @description bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest value at which clipping_norm clips no message */
             lipschitz?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
+            /** @description groups of clients with equal properties. A field that a group leaves out has the value given for all clients */
             client_groups?: components["schemas"]["Batches"][];
-            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
+            /** @description weights in the average of the messages. clients: every client has the same weight. samples: the weight is proportional to the records in the client's batch */
             weighting?: components["schemas"]["Weighting"];
-            /** @description root mean square distance, at the optimum, of a record's shared gradient from its expected one; absent: taken to be lipschitz, its largest value */
+            /** @description root mean square distance of a record's gradient in the shared part from the expected gradient of its client, at the optimum. Absent: assumed to be the value of lipschitz */
             shared_gradient_std?: number;
-            /** @description root mean square norm, at the optimum, of a record's gradient in its client's own part; absent: taken to be shared_gradient_std, as both gradients are one for losses of w + θ_i */
+            /** @description root mean square norm of a record's gradient in its client's own part of the model, at the optimum. Absent: assumed to be shared_gradient_std. Both are equal for losses of the sum of shared and own part */
             local_gradient_std?: number;
-            /** @description bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i; absent: taken to be as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its optimum */
+            /** @description bound on the norm of a client's expected gradient in the shared part, at the optimum. It is 0 if a client's model is the sum of shared and own part. Absent: assumed to be the smaller one of clipping_norm and lipschitz. It is 0 for losses of the sum of shared and own part, if every client's own part is at its optimum */
             shared_gradient_norm?: number;
-            /** @description norm of the mean of the clients' own optima, from the start */
+            /** @description distance between the initial model and the mean of the clients' own optimal models */
             optimum_norm?: number;
-            /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
+            /** @description root mean square distance of the clients' own optimal models from their mean; 0 if they are all equal */
             optimum_spread?: number;
-            /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
+            /** @description degree of sharing: step size of the shared part, divided by N times the step size of a client's own part, for N clients. 0: each client learns without the others. "unbounded": all clients have one model */
             personalization?: components["schemas"]["Figure"];
-            /** @description value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12) */
+            /** @description constant in the paper's formulas for the noise, which it does not specify: c in equation (4), c₂ in equation (12) */
             noise_constant?: number;
-            /** @description which readings of the printed theorems to return */
+            /** @description interpretations (readings) of the printed theorems to return; all if absent */
             readings?: components["schemas"]["Reading"][];
         };
-        /** @description Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size. */
+        /**
+         * @description A bound on the excess risk of the run that a theorem prescribes, with the theorem's known errors corrected.
+         *
+         *     The prescribed run has the batch size of the answer.
+         */
         PrescribedRisk: {
             theorem: string;
-            /** @description the theorem's reading; as_printed has the printed one */
+            /** @description interpretation of the theorem that prescribes the run: the one with its errors corrected */
             reading: components["schemas"]["Reading"];
             batch_size: number;
             rounds: number;
             step_size: number;
-            /** @description smoothness of the Moreau envelope */
+            /** @description smoothness constant of the Moreau envelope that replaces the loss; absent if the loss is smooth */
             envelope_smoothness?: number;
-            /** @description whether the request's budgets pay for its rounds */
+            /** @description whether the prescribed run keeps to the limits max_gradients and communication_budget of the request */
             within_budget: boolean;
-            /** @description bound at its certified noise */
+            /** @description upper bound on the excess risk of the prescribed run at the smallest certified noise */
             certified_noise: components["schemas"]["Figure"];
-            /** @description bound at the noise that the reading prescribes */
+            /** @description upper bound on the excess risk of the prescribed run at the noise that the theorem prescribes */
             printed_noise: components["schemas"]["Figure"];
-            /** @description bound at its certified noise over the answer's bound */
+            /** @description certified_noise divided by the upper bound on the excess risk of the answer's run */
             ratio: components["schemas"]["Figure"];
-            /** @description whether the bound at its certified noise is no better than the baseline */
+            /** @description true: certified_noise is not below the baseline and carries no information */
             vacuous?: boolean;
         };
         /**
-         * @description The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
+         * @description What a printed theorem claims in all readings (interpretations) of this entry: ε, δ and the excess risk.
          *
-         *     Claims that the rest of the answer states are left out.
+         *     Claims that repeat the rest of the answer are left out.
          */
         PrintedClaims: {
-            /** @description absent where the statement claims the target */
+            /** @description ε that the statement claims; absent where it claims the target */
             epsilon?: number;
-            /** @description absent where the statement claims the target, or δ is below every double */
+            /** @description δ that the statement claims; absent where it claims the target, or if δ is too small for a double */
             delta?: number;
-            /** @description absent where the statement claims the target */
+            /** @description base-10 logarithm of the δ that the statement claims; absent where it claims the target */
             log10_delta?: number;
-            /** @description excess-risk bound the statement claims */
+            /** @description bound on the excess risk that the statement claims; absent if it claims none */
             excess_risk?: number;
-            /** @description whether the bound is no better than the baseline, and so says nothing */
+            /** @description true: the bound is not below the baseline and carries no information */
             vacuous?: boolean;
-            /** @description the same as in risk; absent where risk already has it */
+            /** @description objective of the claimed risk; absent where it is that of risk */
             objective?: components["schemas"]["Objective"];
-            /** @description the same as in risk; absent where risk already has it */
+            /** @description bound on the risk before training, to compare with the claimed risk; absent where it is that of risk */
             baseline?: components["schemas"]["Baseline"];
         };
         /**
-         * @description All readings of one theorem that prescribe the same parameters, with the certified guarantee there.
+         * @description All readings (interpretations) of a theorem that prescribe the same parameters, and the guarantee there.
          *
-         *     The members of the entry hold for every reading in `readings`. `by_reading` has what differs between them.
+         *     The members of the entry hold for every reading in `readings`. `by_reading` has the differences between the
+         *     readings.
          */
         PrintedEntry: {
             theorem: string;
-            /** @description readings that prescribe these parameters */
+            /** @description interpretations (readings) of the theorem that prescribe these parameters */
             readings: components["schemas"]["Reading"][];
             status: components["schemas"]["Status"];
-            /** @description why the status is not proved, where it depends on the request */
+            /** @description why the statement is not proved for this request; absent if status does not depend on the request */
             reason?: string;
-            /** @description parameters that these readings prescribe, except values that they take from the request. by_reading names the readings that leave one of them open */
+            /** @description parameters that these readings prescribe, without values that they take from the request. by_reading names the readings that do not prescribe one of them */
             parameters: components["schemas"]["Numbers"];
-            /** @description claims of all these readings besides the target */
+            /** @description what all these readings claim, except for the target of the request */
             claims?: components["schemas"]["PrintedClaims"];
             /** @description certified guarantee at the printed parameters; absent if the statement prescribes nothing that can be run */
             true?: components["schemas"]["TrueAtPrinted"];
-            /** @description conditions of all these readings that fail or are undecidable here, with both sides; those that hold are in POST /v1/theorems/{theorem}/evaluations */
+            /** @description conditions of all these readings that fail or cannot be decided at this request. POST /v1/theorems/{theorem}/evaluations also returns those that hold */
             conditions?: components["schemas"]["Condition"][];
             /** @description differences between the readings; absent where there are none */
             by_reading?: components["schemas"]["ReadingDetails"][];
@@ -3440,75 +3454,76 @@ export interface components {
         Progress: {
             /** @description number of finished steps */
             done: number;
-            /** @description number of steps: values of a sweep, algorithms of a plan, blocks of a simulation, or 1 */
+            /** @description number of steps of the job: values of a sweep, algorithms of a plan, blocks of a simulation, or 1 for others */
             of: number;
-            /** @description seconds since the first step; absent while it waits */
+            /** @description seconds since the first step began; absent while the job waits */
             seconds_spent?: number;
-            /** @description estimated seconds of remaining work, without waiting */
+            /** @description estimated number of seconds until the job is done, without time for waiting */
             seconds_left?: number;
         };
         /**
-         * @description The target, the pass, and which number to solve for.
+         * @description The target, the pass over the clients, and the number that is computed (`solve_for`).
          *
-         *     One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
-         *     seen. The noise is that of one record: the mean of m carries σ/√m.
+         *     One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m = `participants`. One model is released,
+         *     and no other model is seen. The noise is the one that each client adds to its own gradient.
          *
-         *     `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a whole, constant if absent.
-         *     `step_size`: the smallest step size; `step_schedule` is then a shape likewise. `participants`: the smallest batch
-         *     of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
+         *     `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is scaled as a whole; if it is
+         *     absent, the noise is constant. `step_size`: the smallest step size is computed, and `step_schedule` is a shape in
+         *     the same way. `participants`: the smallest batch size that meets the target is computed. Larger ones may miss it.
+         *     `participants` is then absent, and no schedule lists its values.
          */
         ProjectedSgdProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description the number to solve for; the others are given */
+            /** @description name of the number to compute; the request gives the others */
             solve_for?: components["schemas"]["SolveFor"];
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description radius of the domain */
+            /** @description radius of the domain, the ball to which the model is restricted */
             radius: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
             /** @description whether every record's loss is convex */
             convex?: boolean;
-            /** @description step size of each step t = 1, …, T */
+            /** @description step size in each step of the run */
             step_schedule?: components["schemas"]["Schedule"];
-            /** @description standard deviation per coordinate of one client's noise in each step */
+            /** @description standard deviation per coordinate of the noise that one client adds, in each step of the run */
             noise_schedule?: components["schemas"]["Schedule"];
-            /** @description which model is released */
+            /** @description which model is released. last: the model after the last step. random-stop: after a uniformly random step. suffix: after a uniformly random step among the last ones */
             release?: components["schemas"]["Release"];
-            /** @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only) */
+            /** @description for release `suffix`: fraction α. The released model is that after a step drawn uniformly from ⌈αT⌉, …, T, where T is the number of steps */
             suffix_fraction?: number;
-            /** @description bound on the mean gradient's norm; absent: taken to be lipschitz */
+            /** @description bound on the mean gradient's norm. Absent: assumed to be the value of lipschitz */
             gradient_bound?: number;
-            /** @description root mean square distance of a record's gradient from its client's expected one, at its largest; absent: taken to be lipschitz */
+            /** @description root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest. Absent: assumed to be the value of lipschitz */
             gradient_std?: number;
-            /** @description the constant of Shamir 2016, Theorem 3, which no paper gives */
+            /** @description constant factor in the bound of Shamir 2016, Theorem 3, which no paper specifies */
             shamir_constant?: number;
-            /** @description which readings of the printed bounds to return */
+            /** @description interpretations (readings) of the printed bounds to return; all if absent */
             readings?: components["schemas"]["Reading"][];
         };
         /** @enum {string} */
@@ -3519,197 +3534,198 @@ export interface components {
          *     The guarantee is for all `rounds` messages of one client, against an observer of every message.
          */
         QtdlProblem: {
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
-            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
+            /** @description number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels: number;
-            /** @description ℓ1 distance of the values on neighbouring data */
+            /** @description ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l1_sensitivity?: number;
-            /** @description largest difference of one coordinate between neighbours */
+            /** @description ℓ∞ sensitivity: largest difference in one coordinate between the integer vectors of two neighbouring data sets, in grid steps */
             linf_sensitivity?: number;
-            /** @description ℓ2 distance of the values on neighbouring data */
+            /** @description ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l2_sensitivity?: number;
-            /** @description the rule that gives the sensitivities, instead of the sensitivities themselves */
+            /** @description rule from which the sensitivities are computed. Give either it or the sensitivities */
             sensitivity_rule?: components["schemas"]["SensitivityRule"];
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one */
+            /** @description proof that certifies the noise. escape: δ is the probability of outputs that only one neighbour can have. hockey-stick: privacy losses are composed exactly. concentrated: losses are bounded by zCDP. concentrated-coupled: escape or concentrated, with distances of neighbours that are rounded by the same random numbers. Absent: the one with the least noise */
             method?: components["schemas"]["QtdlMethod"];
-            /** @description printed readings to return, all if absent */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
         };
         /**
-         * @description A client's message for one of two updates that the attacker knows.
+         * @description A client's message for one of two updates. The attacker knows both, and has to find out which was sent.
          *
-         *     Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
-         *     added.
+         *     Each coordinate is rounded at random to a multiple of 1/s, without bias, where s is `quantization_levels`. Then
+         *     truncated discrete Laplace noise is added.
          */
         QuantizedMessage: {
-            /** @description an update of ℓ2 norm at most 1, as a list of its coordinates */
+            /** @description one of the two updates, with ℓ2 norm at most 1, as a list of its coordinates */
             first: number[];
-            /** @description an update of ℓ2 norm at most 1, as a list of its coordinates */
+            /** @description one of the two updates, with ℓ2 norm at most 1, as a list of its coordinates */
             second: number[];
-            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
+            /** @description number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels: number;
-            /** @description largest absolute value of integer noise */
+            /** @description largest absolute value of the integer noise, in grid steps */
             noise_levels: number;
-            /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
+            /** @description decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|) */
             decay_rate: number;
         };
         /**
-         * @description At which ε or δ to read the curve: at most one of the first six. Without any of them it is read at ε = 0.
+         * @description The values of ε or δ at which the guarantee is returned. Give at most one of the first six members.
          *
-         *     The other members request figures of an attacker, and divergences. They may be combined.
+         *     δ is returned for an ε, and ε for a δ. Without any of the six, δ is returned at ε = 0. The other members request
+         *     figures of an attacker, and divergences. They may be combined.
          */
         Query: {
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
-            /** @description several ε, at most 1000 */
+            /** @description list of ε, at most 1000, at each of which δ is returned */
             epsilons?: number[];
-            /** @description several δ, at most 1000 */
+            /** @description list of δ, at most 1000, at each of which ε is returned */
             deltas?: number[];
-            /** @description several log10 δ, at most 1000 */
+            /** @description list of base-10 logarithms of δ, at most 1000, at each of which ε is returned */
             log10_deltas?: number[];
-            /** @description at most 100 false positive rates α, at which trade_off has the true positive rate */
+            /** @description list of false positive rates, at most 100. trade_off of the answer has the largest true positive rate at each */
             false_positive_rates?: number[];
-            /** @description at most 100 priors π of an attacker, at which bayes_errors has the least error */
+            /** @description list of prior probabilities of one of two neighbours, at most 100. bayes_errors of the answer has the attacker's least error at each */
             priors?: number[];
-            /** @description at most 100 orders above 1, for renyi_divergences */
+            /** @description list of Rényi orders above 1, at most 100. renyi_divergences of the answer has the divergence at each */
             orders?: number[];
-            /** @description at most 100 ε of any sign, at which directions has δ of each direction */
+            /** @description list of ε of any sign, at most 100. directions of the answer has δ of each direction at each */
             signed_epsilons?: number[];
         };
         /** @enum {string} */
         RankBy: "risk" | "noise" | "signal" | "bits" | "rounds";
-        /** @description An upper bound, or its order, over the order of a lower bound. */
+        /** @description The ratio of an upper bound, or of its order, to the order of a lower bound. */
         RatioAnswer: {
-            /** @description theorem of the upper bound */
+            /** @description id of the theorem of the upper bound */
             upper: string;
-            /** @description theorem of the lower bound */
+            /** @description id of the theorem of the lower bound */
             lower: string;
-            /** @description upper bound divided by lower bound */
+            /** @description the upper bound or its order, divided by the order of the lower bound */
             value: components["schemas"]["Figure"];
-            /** @description the constants that the statement hides, in words */
+            /** @description which constants the ratio hides, and which conditions of the lower bound fail, in words */
             statement: string;
         };
-        /** @description The smallest value of one field at which an explicit bound on the excess risk is at most `risk`. */
+        /** @description A question for the smallest value of one field at which the upper bound on the excess risk is at most `risk`. */
         Reach: {
-            /** @description expected loss above the least one */
+            /** @description excess risk: expected loss of the trained model minus the least expected loss */
             risk: number;
-            /** @description field for which the smallest sufficient value is computed; the plan omits it */
+            /** @description field whose smallest sufficient value is computed. The plan must leave it out */
             solve_for: components["schemas"]["SolveFor"];
         };
-        /** @description The smallest value found that reaches the risk, and the next smaller one, which does not. */
+        /** @description A value of the field that was solved for, with the bound on the excess risk there. */
         Reached: {
             solve_for?: components["schemas"]["SolveFor"];
             value: number;
             /**
              * @description Depends on the object:
              *
-             *     - the explicit bound at that value, certified; at most the target risk
-             *     - a number, or unbounded
+             *     - certified upper bound on the excess risk at this value; at most the target risk
+             *     - a number; "unbounded" or "-unbounded" if it is infinite
              */
             risk?: components["schemas"]["Figure"];
-            /** @description the next smaller value of the search; absent at the lower limit of its range */
+            /** @description next smaller value that was tried, which misses the target risk. Absent if value is the lower limit of its range */
             below?: components["schemas"]["Tried"];
-            /** @description found by a search, which excludes smaller values only if the risk falls in it */
+            /** @description searched: the value was found by a search. No smaller value suffices if the risk decreases as the field grows; this is not proved */
             minimal?: string;
         };
         /** @enum {string} */
         Reading: "printed" | "corrected" | "informal" | "complete" | "statement" | "proof" | "experimental" | "lipschitz" | "smooth" | "strongly-convex";
-        /** @description The part of an entry in which one of its readings differs from another. */
+        /** @description What differs between one reading (interpretation) of an entry and the others. */
         ReadingDetails: {
             reading: components["schemas"]["Reading"];
-            /** @description orders of its excess risk, without constants */
+            /** @description orders of growth of the excess risk by this reading, without constant factors. Absent if there are none */
             parameters?: components["schemas"]["Numbers"];
-            /** @description parameters of the entry that this reading does not prescribe */
+            /** @description names of the entry's parameters that this reading does not prescribe */
             leaves_open?: string[];
-            /** @description excess-risk bound the statement claims */
+            /** @description bound on the excess risk that the statement claims; absent if it claims none */
             excess_risk?: number;
-            /** @description whether the bound is no better than the baseline, and so says nothing */
+            /** @description true: the bound is not below the baseline and carries no information */
             vacuous?: boolean;
-            /** @description failing or undecidable conditions that not all readings share */
+            /** @description conditions of this reading that fail or cannot be decided, and that other readings of the entry do not share */
             conditions?: components["schemas"]["Condition"][];
         };
-        /** @description Why an algorithm does not apply, or what was taken for granted where it does. */
+        /** @description The reason why an algorithm does not apply; or, if it applies, an assumption that was made for it. */
         Reason: {
             message: string;
-            /** @description the field of the plan that the reason is about */
+            /** @description JSON pointer to the field of the plan that the reason is about; absent if it is about no field */
             pointer?: string;
-            /** @description sufficient values */
+            /** @description values of this field with which the algorithm would apply */
             allowed?: string;
-            /** @description the condition that fails, with both sides */
+            /** @description condition that fails, with the values of both sides */
             condition?: components["schemas"]["Condition"];
-            /** @description the closest values that would do */
+            /** @description closest values of the plan's fields with which the algorithm would apply */
             nearest?: components["schemas"]["Values"];
         };
-        /** @description Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them. */
+        /** @description The receipt of a commit. With several ledgers it is that of the first one by id, and `receipts` has all. */
         Receipt: {
-            /** @description the entry of the log */
+            /** @description entry of the log that records the commit */
             entry: components["schemas"]["JsonObject"];
-            /** @description leaf_index, tree_size and inclusion_path (RFC 9162) */
+            /** @description proof that the log contains the entry: leaf_index, tree_size and inclusion_path (RFC 9162) */
             proof: components["schemas"]["JsonObject"];
             /** @description the log's head as a signed note (C2SP tlog-checkpoint) */
             checkpoint: string;
-            /** @description over the three others: a detached JSON Web Signature (RFC 7515) */
+            /** @description signature of entry, proof and checkpoint: a detached JSON Web Signature (RFC 7515) */
             signature: string;
-            /** @description one receipt for each ledger, if several */
+            /** @description one receipt for each ledger; absent if there is only one */
             receipts?: components["schemas"]["ReceiptAnswer"][];
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
         };
-        /** @description Evidence for anyone: the entry, the proof that the log has it, and the log's signed head. */
+        /** @description Evidence that anyone can check: an entry, the proof that the log contains it, and the log's signed head. */
         ReceiptAnswer: {
-            /** @description the entry of the log */
+            /** @description entry of the log that records the commit */
             entry: components["schemas"]["JsonObject"];
-            /** @description leaf_index, tree_size and inclusion_path (RFC 9162) */
+            /** @description proof that the log contains the entry: leaf_index, tree_size and inclusion_path (RFC 9162) */
             proof: components["schemas"]["JsonObject"];
             /** @description the log's head as a signed note (C2SP tlog-checkpoint) */
             checkpoint: string;
-            /** @description over the three others: a detached JSON Web Signature (RFC 7515) */
+            /** @description signature of entry, proof and checkpoint: a detached JSON Web Signature (RFC 7515) */
             signature: string;
         };
-        /** @description The recommended entry: the smallest remaining share, or one hardly larger that needs less trust. */
+        /** @description The recommended entry: its remaining share is the smallest, or hardly larger with less trust or fewer rounds. */
         Recommendation: {
-            /** @description name of an entry; absent where none within limits improves on the start */
+            /** @description name of the recommended entry. Absent if no entry keeps to the limits and is shown to improve on the initial model */
             entry?: string;
-            /** @description the reasons why the request was refused, in words */
+            /** @description why this entry is recommended, in words; without an entry, why none is */
             why: string;
-            /** @description other possible numbers of rounds; absent unless the algorithm chose the number */
+            /** @description runs with other numbers of rounds, and the recommended one. Absent unless the algorithm chose the number of rounds */
             choices?: components["schemas"]["RunChoice"][];
         };
         /** @description Declaration of an operator who accepts a log that lacks entries. */
         ReconcileAsked: {
-            /** @description nothing was committed that the log lacks, or its ledgers will be closed */
+            /** @description declaration that no commit is missing in the log, or that the ledgers with missing commits will be closed */
             declared: components["schemas"]["Declaration"];
         };
-        /** @description Orders to compare with, and from which ε on privacy against everyone costs no more than having few records. */
+        /** @description Orders of growth of the excess risk for comparison, up to constants and logarithms. */
         ReferenceAnswer: {
             theorem: string;
             non_private_scale: number;
-            /** @description local privacy with one record a person */
+            /** @description order of the cost of local privacy, if each client had only one record */
             one_record_scale: number;
-            /** @description a trusted server */
+            /** @description order of the excess risk if the server is trusted */
             central_scale: number;
-            /** @description √(d/n), a threshold up to constants */
+            /** @description √(d/n), for d coordinates of the model and n records of a client. For larger ε, local privacy costs no more than the sampling of the records, up to constants */
             free_privacy_epsilon: number;
             free_privacy: components["schemas"]["Condition"];
         };
@@ -3720,10 +3736,10 @@ export interface components {
         Relation: "replace-one" | "add-or-remove-one" | "zero-out-one";
         /** @enum {string} */
         Release: "last" | "random-stop" | "suffix";
-        /** @description The Rényi divergence of neighbours at an order, in the worse direction. */
+        /** @description The Rényi divergence of one order between the outputs on two neighbours, the larger one of both directions. */
         RenyiDivergence: {
             order: number;
-            /** @description bounds on the divergence in nats; unbounded if none is known, or if the divergence is infinite */
+            /** @description bounds on the Rényi divergence, in nats. The upper bound is unbounded if none is known, or if the divergence is infinite */
             divergence: components["schemas"]["Ends"];
         };
         /**
@@ -3731,7 +3747,8 @@ export interface components {
          *
          *     `negative-binomial`: A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022, Definition 1).
          *
-         *     P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+         *     K runs have probability proportional to (1 − γ)^K Γ(K + η)/K! for K ≥ 1. Here η is `shape`, and γ is determined by
+         *     `mean`.
          *
          *     `poisson`: A Poisson number of runs. If it is 0, an output that does not depend on the data is released.
          */
@@ -3741,22 +3758,22 @@ export interface components {
             /**
              * @description Depends on the object:
              *
-             *     - expected number of runs K, which is at least 1
-             *     - expected number of runs K
+             *     - expected number of runs of the mechanism, which is at least 1
+             *     - expected number of runs of the mechanism
              */
             mean?: number;
-            /** @description shape; 1 is geometric, 0 logarithmic */
+            /** @description shape parameter η of the negative binomial distribution. 1 gives the geometric distribution, 0 the logarithmic one */
             shape?: number;
         };
         /** @enum {string} */
         RepetitionsKind: "geometric" | "negative-binomial" | "poisson";
         /** @description The question whose answer is reported, and the date of the report. */
         ReportRequest: {
-            /** @description kind of the reported question */
+            /** @description kind of the answer that is reported: a calibration or an account */
             kind: string;
             /** @description algorithm of the calibration; absent for an account */
             algorithm?: string;
-            /** @description the body that /v1/calibrations/{algorithm} or /v1/accounts would be sent */
+            /** @description body of the request to /v1/calibrations/{algorithm} or /v1/accounts whose answer is reported */
             request: components["schemas"]["JsonObject"];
             /** @description date printed on the report, YYYY-MM-DD; absent: no date */
             date?: string;
@@ -3764,625 +3781,608 @@ export interface components {
         /** @description Runs that are held until they are committed or cancelled, or expire. */
         ReservationAnswer: {
             id: string;
-            /** @description committed once a run is */
+            /** @description state of the reservation. reserved: no run is committed. committed: at least one run is. cancelled: it was given back. expired: its time is over */
             state: string;
             /** @description number of runs */
             count: number;
-            /** @description number of runs that may have been released */
+            /** @description number of committed runs, whose outputs may have been released. If ledgers differ in it, the smallest number */
             committed: number;
-            /** @description cost of the runs in the ledger with the first id; `holdings` has all */
+            /** @description cost of the runs in the first ledger by id; holdings has those in all ledgers */
             charge: components["schemas"]["ChargeAnswer"];
-            /** @description date and time, RFC 3339, UTC */
+            /** @description time at which the reservation was made (RFC 3339, UTC) */
             created: string;
-            /** @description time at which uncommitted runs return; absent: never */
+            /** @description time at which uncommitted runs return to the ledger; absent: they do not expire */
             expires?: string;
-            /** @description ids of the ledgers that pay */
+            /** @description ids of the ledgers that pay for the runs */
             ledgers: string[];
-            /** @description cost of the runs in each ledger */
+            /** @description runs and their cost in each ledger that pays */
             holdings: components["schemas"]["HoldingAnswer"][];
-            /** @description receipts of the newest commits */
+            /** @description receipts of the newest commits of the reservation */
             receipts?: components["schemas"]["Receipt"][];
             warnings: components["schemas"]["Caution"][];
         };
         /** @description Runs to be held, until they are committed, cancelled, or expire. */
         ReserveAsked: {
-            /** @description the mechanism */
+            /** @description mechanism of one run */
             spec?: components["schemas"]["Spec"];
-            /** @description the item of the plan that is drawn on */
+            /** @description name of the item of the plan that pays for the runs */
             item?: string;
-            /** @description the slot that is charged */
+            /** @description kind of the slot that pays for the runs */
             slot?: components["schemas"]["SlotKind"];
             /** @description number of runs */
             count?: number;
-            /** @description largest amount that a residue charge may add to δ */
+            /** @description largest amount that the job may add to δ, if it is not Gaussian and is charged to the Gaussian slot */
             eta?: components["schemas"]["NumberOrText"];
-            /** @description the δ of each run, in a zcdp or pure slot */
+            /** @description δ of each run, if a zcdp or pure slot pays */
             delta?: components["schemas"]["NumberOrText"];
-            /** @description must equal the ledger's own; another value is refused */
+            /** @description value that the caller assumes the ledger to have. Another value than the ledger's is rejected */
             relation?: components["schemas"]["Relation"];
-            /** @description must equal the ledger's own; another value is refused */
+            /** @description value that the caller assumes the ledger to have. Another value than the ledger's is rejected */
             unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description time until the reservation expires; absent: one day */
+            /** @description time in seconds until the reservation expires; absent: one day */
             expires_in?: number;
-            /** @description ids of the ledgers, one for each block that is read */
+            /** @description ids of the ledgers, one for each block that the runs read */
             ledgers?: string[];
         };
         /** @description The part of a slot, or the item of the plan, that runs out first. */
         ResourceAnswer: {
-            /** @description item of the plan; absent for a slot */
+            /** @description name of the item of the plan; absent if it is a slot */
             item?: string;
-            /** @description slot of the budget; absent for an item of the plan */
+            /** @description kind of the slot; absent if it is an item of the plan */
             slot?: string;
-            /** @description part of the slot's capacity */
+            /** @description name of the part of the slot's capacity; absent if it is an item of the plan */
             part?: string;
             /** @description amount used or reserved, as a share of the capacity or of the planned runs */
             share_used: number;
-            /** @description neither used nor reserved: an amount as a decimal string, or runs */
+            /** @description what is neither used nor reserved: an amount as a decimal string, or for an item a number of runs */
             remaining: string;
         };
-        /** @description Bounds on the excess risk of the run: their objective, and a bound for the start for comparison. */
+        /** @description Bounds on the excess risk of the run, its objective, and a bound for the initial model for comparison. */
         Risk: {
-            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
+            /** @description loss that the risk is about. population: expected loss of the model. empirical: mean loss on the data at hand. personalized: mean over clients of the expected loss of the client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description risk without training: a bound on the same risk at the start */
+            /** @description bound on the same risk of the initial model, before any training */
             baseline?: components["schemas"]["Baseline"];
-            /** @description upper bound */
+            /** @description upper bound on the excess risk; absent if no theorem gives one */
             upper?: components["schemas"]["RiskBound"];
-            /** @description lower bound */
+            /** @description lower bound on the excess risk; absent if no theorem gives one */
             lower?: components["schemas"]["RiskBound"];
-            /** @description ids of premises of the bound, beyond those of the guarantee, that only you can vouch for. GET /v1/theorems/{theorem} has the statement of each */
+            /** @description ids of conditions of the risk bound, beyond those of the guarantee, that the service cannot check. GET /v1/theorems/{theorem} has the statement of each */
             declared_conditions?: string[];
-            /** @description our bound at the run that the theorem's corrected reading prescribes, where a run was chosen */
+            /** @description bound on the excess risk of the run that the corrected theorem prescribes; absent unless rounds or batch_size was chosen */
             as_prescribed?: components["schemas"]["PrescribedRisk"];
         };
-        /**
-         * @description An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
-         *
-         *     If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
-         */
+        /** @description An upper or lower bound on the excess risk by `theorem`, with the `terms` that it consists of. If `constant` is `hidden`, the theorem leaves a constant factor open, and the bound is only an order of growth. */
         RiskBound: {
             theorem: string;
             trust?: components["schemas"]["Definition"];
             problem?: components["schemas"]["Objective"];
             constant?: components["schemas"]["ConstantKind"];
-            /** @description the order; absent where every constant is given, or where the statement gives none */
+            /** @description order of growth of the bound, up to a hidden constant. Absent if all constants are given, or if the theorem states no order */
             scale?: number;
             terms?: components["schemas"]["Numbers"];
             conditions?: components["schemas"]["Condition"][];
             /**
              * @description Depends on the object:
              *
-             *     - a number, or unbounded
-             *     - the bound; absent where a constant is hidden
+             *     - a number; "unbounded" or "-unbounded" if it is infinite
+             *     - value of the upper bound; absent if the theorem hides a constant
              */
             value?: components["schemas"]["Figure"];
-            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
+            /** @description loss that the risk is about. population: expected loss of the model. empirical: mean loss on the data at hand. personalized: mean over clients of the expected loss of the client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description risk without training: a bound on the same risk at the start */
+            /** @description bound on the same risk of the initial model, before any training */
             baseline?: components["schemas"]["Baseline"];
             /**
              * @description Depends on the object:
              *
-             *     - whether the bound is no better than the baseline, and so says nothing
-             *     - whether an upper bound with explicit constants is no better than the baseline
+             *     - true: the bound is not below the baseline and carries no information
+             *     - true: the upper bound is not below the baseline and carries no information. Absent for a bound with a hidden constant
              */
             vacuous?: boolean;
             reading?: components["schemas"]["Reading"];
-            /** @description status of the printed theorem; the reading `corrected` has its known errors repaired */
+            /** @description status of the theorem as it is printed. The reading `corrected` is without its known errors */
             status?: components["schemas"]["Status"];
         };
-        /** @description Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent. */
+        /** @description Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent. */
         RiskBoundsAnswer: {
             algorithm: string;
-            /** @description bounded quantity: the excess of the objective over its least value, the norm of the objective's gradient, or the expected squared error of a released mean */
+            /** @description quantity that is bounded. excess-risk: the objective minus its least value. gradient-norm: the norm of the objective's gradient. squared-error: the expected squared error of a released mean */
             measure?: string;
-            /** @description objective of the risk. population: the expected loss. empirical: the mean loss on the data at hand. personalized: the expected loss of every client's own model. Risks of different objectives cannot be compared */
+            /** @description loss that the risk is about. population: expected loss of the model. empirical: mean loss on the data at hand. personalized: mean over clients of the expected loss of the client's own model. Risks of different objectives cannot be compared */
             objective?: components["schemas"]["Objective"];
-            /** @description risk without training: a bound on the same risk at the start */
+            /** @description bound on the same risk of the initial model, before any training */
             baseline?: components["schemas"]["Baseline"];
             run: components["schemas"]["RunAnswer"];
-            /** @description averages over the clients that the statements use; absent where they use none */
+            /** @description averages over clients and participants that the theorems use; absent where they use none */
             aggregates?: components["schemas"]["AggregatesAnswer"];
             upper: components["schemas"]["RiskBound"][];
-            /** @description what the theorems leave open; absent if an upper bound of this run has a value */
+            /** @description why no upper bound has a value for this run, in words; absent if one has */
             no_upper_bound?: string;
             lower: components["schemas"]["RiskBound"][];
-            /** @description rates to compare with; absent where they are not for this algorithm */
+            /** @description orders of growth to compare with; absent for algorithms to which they do not apply */
             reference?: components["schemas"]["ReferenceAnswer"];
             ratios: components["schemas"]["RatioAnswer"][];
             declared_conditions: components["schemas"]["Condition"][];
             warnings: components["schemas"]["Caution"][];
             engine_version: string;
         };
-        /** @description A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones. */
+        /** @description A run whose risk is bounded, and the lower bounds to compare it with. The algorithm in the path decides which of the fields are allowed. */
         RiskProblem: {
             /**
              * @description Depends on the object:
              *
-             *     - standard deviation per coordinate of the Gaussian noise added to a message
-             *     - noise per coordinate of the mean of a round; 0 without noise
-             *     - σ per coordinate of the run's noise, of the sum of a batch; absent: the smallest certified one
-             *     - σ per coordinate of the run's noise, of a client's first report, or of every mean of a trusted server; absent: the smallest certified one
-             *     - σ per coordinate of the run's noise, in units of the normalised update; absent: the smallest certified one
-             *     - standard deviation per coordinate of the server's noise on the averaged shared gradient
-             *     - σ per coordinate of the run's noise, the least of all steps, of one client's gradient; absent: the smallest certified one
-             *     - σ per coordinate of the run's noise, in units of the update; absent: the smallest certified one
+             *     - standard deviation per coordinate of the Gaussian noise that is added to a message
+             *     - standard deviation per coordinate of the noise in the mean of a round; 0 for a run without noise
+             *     - standard deviation per coordinate of the noise on the sum of a batch. Absent: the smallest certified noise
+             *     - standard deviation per coordinate of the noise on a client's first report, or on every round's mean if the server is trusted. Absent: the smallest certified noise
+             *     - standard deviation per coordinate of the noise on one message, in units of the normalised update. Absent: the smallest certified noise
+             *     - standard deviation per coordinate of the noise that the server adds to the average of the clients' shared gradients
+             *     - standard deviation per coordinate of the noise on one client's gradient, in the step where it is smallest. Absent: the smallest certified noise
+             *     - standard deviation per coordinate of the noise on one message, in units of the update. Absent: the smallest certified noise
              */
             noise_std?: number;
             /**
              * @description Depends on the object:
              *
-             *     - root mean square distance of a record's gradient from its client's expected one, at its largest
-             *     - root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
-             *     - root mean square distance of a record's gradient from its client's expected one, at its largest; absent: taken to be lipschitz
+             *     - root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest
+             *     - root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest. Absent: the value of lipschitz
+             *     - root mean square distance of a record's gradient from the expected gradient of its client, at the model where it is largest. Absent: assumed to be the value of lipschitz
              */
             gradient_std?: number;
-            /** @description party that clients trust in the lower bounds: none, a shuffler, or the server */
+            /** @description trust model of the lower bounds. local: clients trust nobody. shuffle: they trust a shuffler. central: they trust the server */
             trust?: components["schemas"]["Definition"];
-            /** @description objective of the excess: the expected loss, or the mean loss on the data at hand */
+            /** @description loss whose excess is bounded. population: expected loss. empirical: mean loss on the data at hand */
             problem?: components["schemas"]["Objective"];
-            /** @description √(Σ(ε₀^r)²)/ε₀ of an algorithm, at least 1; 1 if it is sequential */
+            /** @description compositionality of the algorithms that the lower bound covers: √(Σ_r (ε₀^r)²)/ε₀, at least 1. ε₀^r is the ε of one client's report in round r, ε₀ that of the run. It is 1 for sequential algorithms */
             compositionality?: number;
-            /** @description largest ε of one report of one client; absent: ε₀ */
+            /** @description largest ε of one client's report in one round. Absent: the ε of the whole run */
             round_epsilon?: number;
-            /** @description least δ of one report of one client */
+            /** @description smallest δ of one client's report in one round */
             round_delta?: number;
-            /** @description radius of the domain */
+            /** @description radius of the domain, the ball to which the model is restricted */
             radius?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: unknown;
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client?: number;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients?: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension?: number;
             /**
              * @description Depends on the object:
              *
              *     - bound on the ℓ2 norm of one record's gradient
-             *     - bound on the ℓ2 norm of one record's gradient; absent: taken to be value that clipping_norm allows: no message is clipped
+             *     - bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest value at which clipping_norm clips no message
              */
             lipschitz?: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter?: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
             /**
              * @description Depends on the object:
              *
-             *     - records of one client per round
-             *     - number of records, or of clients, in a batch
+             *     - number of records that a client uses in one round
+             *     - number of records in a batch; if clients are drawn, number of clients
              */
             batch_size?: number;
             /**
              * @description Depends on the object:
              *
-             *     - Lipschitz constant of the gradient
-             *     - Lipschitz constant of the gradient, 0 for linear losses
+             *     - smoothness constant: Lipschitz constant of the gradient of the loss
+             *     - smoothness constant: Lipschitz constant of the gradient of the loss; 0 for linear losses
              */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance?: number;
-            /** @description gradient evaluations one client may spend, batch_size times rounds */
+            /** @description largest number of gradient evaluations of one client, which limits batch_size · rounds */
             max_gradients?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
+            /** @description tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk bound is at most 1 + within times the least within the budgets */
             within?: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description whether all clients draw from one distribution */
+            /** @description whether the records of all clients come from the same distribution */
             identically_distributed?: boolean;
             /**
              * @description Depends on the object:
              *
-             *     - root mean square over clients of |∇F_i − ∇F|, at its largest
-             *     - root mean square over clients of ∇f_i − ∇f; absent: G
+             *     - root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the expected loss of client i, and F the mean of all F_i
+             *     - root mean square over clients of the distance of a client's expected gradient from the mean over all clients. Absent: the value of lipschitz
              */
             heterogeneity?: number;
             /**
              * @description Depends on the object:
              *
-             *     - readings of the printed theorem to return
-             *     - printed readings to return, all if absent
-             *     - which readings of the printed theorems to return
-             *     - which readings of the printed bounds to return
+             *     - interpretations (readings) of the printed theorem to return; all if absent
+             *     - interpretations (readings) of the printed theorems to return; all if absent
+             *     - interpretations (readings) of the printed bounds to return; all if absent
              */
             readings?: components["schemas"]["Reading"][];
-            /** @description groups of equal clients; a field that a group leaves out is as for all clients */
+            /** @description groups of clients with equal properties. A field that a group leaves out has the value given for all clients */
             client_groups?: components["schemas"]["ClientGroup"][];
             /**
              * @description Depends on the object:
              *
-             *     - distribution of the number of clients that report in one round
-             *     - who takes part: m uniform clients a round (default), or each client in given rounds or a given number
+             *     - distribution of the number of clients that take part in a round. Absent: this number is fixed
+             *     - which clients take part in a round. Absent: `participants` clients, drawn uniformly in each round
              */
             participation?: components["schemas"]["JsonValue"];
-            /** @description root mean square over all records of |∇f − ∇F̂| on the data at hand, at its largest over the domain */
+            /** @description root mean square over all records of |∇f − ∇F̂|, at the model where it is largest. f is the loss of the record, and F̂ the mean loss of all records at hand */
             empirical_gradient_std?: number;
-            /** @description bound on the excess risk of the start */
+            /** @description bound on the excess risk of the initial model, before training */
             initial_gap?: number;
             /**
              * @description Depends on the object:
              *
-             *     - bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round
+             *     - bound on the ℓ2 norm of one client's update. With adaptive clipping it is the bound in the present round
              *     - bound on the ℓ2 norm of one client's message in a round
              */
             clipping_norm?: number;
-            /** @description the clipping norm follows a quantile of the updates' norms, which costs a second noisy sum, of bits */
+            /** @description adaptive clipping: the clipping norm follows a quantile of the updates' norms. Every round then also releases a noisy sum of bits. Absent: the clipping norm is fixed */
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
-            /** @description largest number of rounds of a run, if they are chosen; absent: taken to be 2000 */
+            /** @description largest number of rounds that may be chosen, if rounds is absent. Absent: assumed to be 2000 */
             max_rounds?: number;
-            /** @description bytes that one client may send over the run, in expectation over who is drawn */
+            /** @description largest expected number of bytes that one client sends during the run, over the random draw of participants */
             max_bytes_per_client?: number;
-            /** @description rounds that one client may report in over the run, in expectation over who is drawn */
+            /** @description largest expected number of rounds in which one client takes part, over the random draw of participants */
             max_reports_per_client?: number;
-            /** @description step size */
+            /** @description step size of a gradient step */
             step_size?: number;
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
             /**
              * @description Depends on the object:
              *
-             *     - parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the latter
-             *     - parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
+             *     - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
+             *     - parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ)
              */
             gaussian_dp_mu?: number;
-            /** @description parameter of zero-concentrated differential privacy, as the target in place of epsilon */
+            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description the number to solve for; the others are given */
+            /** @description name of the number to compute; the request gives the others */
             solve_for?: components["schemas"]["SolveFor"];
-            /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
+            /** @description standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one */
             noise_multiplier?: number;
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             rate?: number;
-            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
+            /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
-            /** @description bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 × contribution_norm for replace-one */
+            /** @description bound on the ℓ2 norm of every vector, to which noise_multiplier refers. A sum changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 × contribution_norm for replace-one */
             contribution_norm?: number;
-            /** @description vectors whose mean is released */
+            /** @description number of vectors whose mean is estimated */
             records?: number;
-            /** @description who adds the noise: each client, or the server. The server is then trusted with every message */
+            /** @description who adds the noise. untrusted: each client adds noise to its own messages. trusted: the server adds it, and is trusted with every message */
             server?: components["schemas"]["Server"];
-            /** @description Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L */
+            /** @description Lipschitz constant, as a function of the model, of a record's gradient minus the expected gradient of its client. Absent: the value of smoothness */
             smoothness_std?: number;
-            /** @description Lipschitz constant of ∇f_i − ∇f; absent: L */
+            /** @description Lipschitz constant, as a function of the model, of a client's expected gradient minus the mean over all clients. Absent: the value of smoothness */
             smoothness_heterogeneity?: number;
-            /** @description norm of the gradient at the minimiser over the domain, 0 if it is an interior point; absent: G */
+            /** @description norm of the expected loss's gradient at the minimiser in the domain; 0 if the minimiser is an interior point. Absent: the value of lipschitz */
             optimum_gradient_norm?: number;
-            /** @description grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
+            /** @description number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s */
             quantization_levels?: number;
-            /** @description ℓ1 distance of the values on neighbouring data */
+            /** @description ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l1_sensitivity?: number;
-            /** @description largest difference of one coordinate between neighbours */
+            /** @description ℓ∞ sensitivity: largest difference in one coordinate between the integer vectors of two neighbouring data sets, in grid steps */
             linf_sensitivity?: number;
-            /** @description ℓ2 distance of the values on neighbouring data */
+            /** @description ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l2_sensitivity?: number;
-            /** @description the rule that gives the sensitivities, instead of the sensitivities themselves */
+            /** @description rule from which the sensitivities are computed. Give either it or the sensitivities */
             sensitivity_rule?: components["schemas"]["SensitivityRule"];
-            /** @description the proof that the calibration uses: A, B, C or C+ of the errata; absent: the best valid one */
+            /** @description proof that certifies the noise. escape: δ is the probability of outputs that only one neighbour can have. hockey-stick: privacy losses are composed exactly. concentrated: losses are bounded by zCDP. concentrated-coupled: escape or concentrated, with distances of neighbours that are rounded by the same random numbers. Absent: the one with the least noise */
             method?: components["schemas"]["QtdlMethod"];
-            /** @description quasar-convexity of every client's loss, 1 if convex */
+            /** @description quasar-convexity constant of every client's loss; 1 if the losses are convex */
             quasar_convexity?: number;
-            /** @description distance of a client's own minimiser from the common one */
+            /** @description bound on the distance between the minimiser of a client's own loss and the minimiser of the mean loss */
             client_optimum_distance?: number;
-            /** @description largest norm of a record's gradient, divided by the norm of its client's mean gradient */
+            /** @description largest ratio of the norm of a record's gradient to the norm of its client's mean gradient */
             growth_ratio?: number;
-            /** @description gradient steps of one client per round */
+            /** @description number of gradient steps of one client in a round */
             local_steps?: number;
-            /** @description step of the server over the clients' step */
+            /** @description step size of the server, divided by the step size of the clients */
             step_ratio?: number;
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             participation_rate?: number;
-            /** @description coordinates of the shared part of the model */
+            /** @description number of coordinates of the shared part of the model */
             shared_dimension?: number;
-            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
+            /** @description weights in the average of the messages. clients: every client has the same weight. samples: the weight is proportional to the records in the client's batch */
             weighting?: components["schemas"]["Weighting"];
-            /** @description root mean square distance, at the optimum, of a record's shared gradient from its expected one; absent: taken to be lipschitz, its largest value */
+            /** @description root mean square distance of a record's gradient in the shared part from the expected gradient of its client, at the optimum. Absent: assumed to be the value of lipschitz */
             shared_gradient_std?: number;
-            /** @description root mean square norm, at the optimum, of a record's gradient in its client's own part; absent: taken to be shared_gradient_std, as both gradients are one for losses of w + θ_i */
+            /** @description root mean square norm of a record's gradient in its client's own part of the model, at the optimum. Absent: assumed to be shared_gradient_std. Both are equal for losses of the sum of shared and own part */
             local_gradient_std?: number;
-            /** @description bound on the norm, at the optimum, of a client's expected shared gradient; 0 for models w + θ_i; absent: taken to be as large as clipping allows; it is 0 for losses of w + θ_i where every client's own part is at its optimum */
+            /** @description bound on the norm of a client's expected gradient in the shared part, at the optimum. It is 0 if a client's model is the sum of shared and own part. Absent: assumed to be the smaller one of clipping_norm and lipschitz. It is 0 for losses of the sum of shared and own part, if every client's own part is at its optimum */
             shared_gradient_norm?: number;
-            /** @description norm of the mean of the clients' own optima, from the start */
+            /** @description distance between the initial model and the mean of the clients' own optimal models */
             optimum_norm?: number;
-            /** @description root mean square distance of the clients' own optima from their mean, 0 if all are equal */
+            /** @description root mean square distance of the clients' own optimal models from their mean; 0 if they are all equal */
             optimum_spread?: number;
-            /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
+            /** @description degree of sharing: step size of the shared part, divided by N times the step size of a client's own part, for N clients. 0: each client learns without the others. "unbounded": all clients have one model */
             personalization?: components["schemas"]["Figure"];
             /**
              * @description Depends on the object:
              *
-             *     - value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12)
-             *     - the constant of Theorem 4.1's noise, which the paper does not give
+             *     - constant in the paper's formulas for the noise, which it does not specify: c in equation (4), c₂ in equation (12)
+             *     - constant factor in the noise of Theorem 4.1 of Lowy and Razaviyayn, which the paper does not specify
              */
             noise_constant?: number;
             /** @description whether every record's loss is convex */
             convex?: boolean;
-            /** @description step size of each step t = 1, …, T */
+            /** @description step size in each step of the run */
             step_schedule?: components["schemas"]["Schedule"];
-            /** @description standard deviation per coordinate of one client's noise in each step */
+            /** @description standard deviation per coordinate of the noise that one client adds, in each step of the run */
             noise_schedule?: components["schemas"]["Schedule"];
-            /** @description which model is released */
+            /** @description which model is released. last: the model after the last step. random-stop: after a uniformly random step. suffix: after a uniformly random step among the last ones */
             release?: components["schemas"]["Release"];
-            /** @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only) */
+            /** @description for release `suffix`: fraction α. The released model is that after a step drawn uniformly from ⌈αT⌉, …, T, where T is the number of steps */
             suffix_fraction?: number;
-            /** @description bound on the mean gradient's norm; absent: taken to be lipschitz */
+            /** @description bound on the mean gradient's norm. Absent: assumed to be the value of lipschitz */
             gradient_bound?: number;
-            /** @description the constant of Shamir 2016, Theorem 3, which no paper gives */
+            /** @description constant factor in the bound of Shamir 2016, Theorem 3, which no paper specifies */
             shamir_constant?: number;
         };
         /**
          * @description `accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
          *
-         *     `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
+         *     `sampling` says how a client draws the `batch_size` records of a batch.
          *
-         *     `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
+         *     `fedavg`: A run of FedAvg without noise and without privacy.
+         *
+         *     If `local_step_size` is absent, it is the step size of Theorem 4 of Das et al. for convex losses.
          *
          *     `grid-fedavg`: A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
          *
          *     The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
-         *     `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+         *     `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are absent,
          *     discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
          *
          *     `local-sgd`: A run of noisy local SGD: participants take several noisy steps before the server averages their models.
          *
          *     In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
-         *     `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
+         *     `participants` is absent, all clients participate. If `noise_std` is absent, the noise is calibrated.
          *
          *     `mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
          *
          *     `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
-         *     `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
-         *     used if it is None.
+         *     `client_groups` describes clients that differ. `quantization_levels` rounds messages. The last three may be absent.
          *
          *     `mu2-sgd`: A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
          *
-         *     If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
-         *     step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
-         *     The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+         *     If `noise_std` is absent, the noise is calibrated, and an absent `step_size` with it. A run with given noise needs a
+         *     step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and the rounds.
+         *     The server divides the sum of a round's reports by `participants`; if it is absent, by the number of all clients.
          *
          *     `norm-fedavg`: A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid, with noise.
          *
-         *     If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates are
-         *     sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem 2
-         *     of Das et al.; `step_sizes` states them.
+         *     If `noise_levels` is absent, the noise is calibrated; 0 means no noise. If `quantization_levels` is absent, updates
+         *     are sent without rounding, which is possible only without noise. Absent step sizes have the values of Theorem 2 of
+         *     Das et al.
          *
-         *     Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
-         *     and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+         *     Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels` and
+         *     `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
          *     `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
          *
-         *     `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
+         *     `one-pass-accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn that uses each record at most once.
          *
-         *     `ppsgd`: How the clients take part, what they send, and the steps.
+         *     Then `batch_size` · `rounds` is at most `samples_per_client`.
          *
-         *     `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are absent
-         *     `personalization` and steps. Where it is given, so must they be, by `step_size` η or by `shared_step_size` αη: one
-         *     decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
-         *     taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
+         *     `ppsgd`: A run of PPSGD (Bietti et al.): how the clients take part, what they send, and the step sizes.
+         *
+         *     `noise_std` is the noise per coordinate of the mean that the server forms. If it is absent, it is calibrated, and
+         *     absent `personalization` and step sizes are chosen. If it is given, they must be given. Of `step_size` η and
+         *     `shared_step_size` one is enough, because it decides the other. If only one part of the model learns
+         *     (`personalization` is 0 or "unbounded"), a step size that is given for the other part is converted by
+         *     shared_step_size = η/(qW). Here q is `participation_rate`, and W the sum of the clients' weights. If `clipping_norm`
+         *     is absent, messages are not clipped.
          *
          *     `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
          *
-         *     If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
-         *     n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
-         *     says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
-         *     noise.
+         *     If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
+         *     the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
+         *     `release` says which model is released.
          *
-         *     `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
+         *     `shuffled-mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement.
          */
         Run: {
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description stages; their rounds add up to the run's */
+            /** @description stages of the run, in their order. Their rounds add up to the rounds of the run */
             stages?: components["schemas"]["Stage"][];
-            /** @description strong convexity μ in the step sizes of Algorithm 2; absent: the μ of the learning problem */
+            /** @description strong convexity constant in the step sizes of Algorithm 2 of Lowy and Razaviyayn. Absent: that of the learning problem */
             strong_convexity?: number;
             /**
              * @description Depends on the object:
              *
-             *     - standard deviation per coordinate of the Gaussian noise added to a message
-             *     - σ per coordinate, in every local step
-             *     - σ of a client's first report, or of a trusted server; see `method`
-             *     - standard deviation per coordinate of the server's noise on the averaged shared gradient
-             *     - standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients carries σ/√m
+             *     - standard deviation per coordinate of the Gaussian noise that is added to a message
+             *     - standard deviation per coordinate of the noise in each gradient step of a client
+             *     - standard deviation per coordinate of the noise of a client's first report, or of a trusted server's noise in a round's mean
+             *     - standard deviation per coordinate of the noise that the server adds to the average of the clients' shared gradients
+             *     - standard deviation per coordinate of the noise that one client adds, in the step where it is smallest
              */
             noise_std?: number;
             /**
              * @description Depends on the object:
              *
-             *     - distribution of the number of clients that report in one round
-             *     - reporting clients: m uniformly in each round (default), or each client in given rounds
+             *     - distribution of the number of clients that take part in a round. Absent: this number is fixed
+             *     - which clients take part in a round. Absent: `participants` clients, drawn uniformly in each round
              */
             participation?: components["schemas"]["JsonValue"];
             /**
              * @description Depends on the object:
              *
-             *     - groups of equal clients, as counts, in the order of the problem's clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective, a client with fewer records has the last ones of its population
-             *     - groups of equal clients; a field that a group leaves out is as for all clients
+             *     - groups of clients with equal properties, in the order of the problem's clients. With weights the objective is the weighted mean of the clients' losses. For an empirical objective, a client with fewer records has the last ones of its population
+             *     - groups of clients with equal properties. A field that a group leaves out has the value given for all clients
              */
             client_groups?: components["schemas"]["ClientGroup"][];
-            /**
-             * @description Depends on the object:
-             *
-             *     - accelerated noisy mini-batch SGD
-             *     - name of the algorithm
-             *     - quantised noisy client updates
-             *     - noisy local SGD
-             *     - noisy mini-batch SGD
-             *     - DP-μ²-FL
-             *     - accelerated noisy mini-batch SGD in one pass
-             *     - PPSGD
-             *     - noisy mini-batch SGD with a shuffler
-             */
+            /** @description name of the algorithm */
             algorithm: components["schemas"]["RunAlgorithm"];
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description gradient steps of one client per round */
+            /** @description number of gradient steps of one client in a round */
             local_steps?: number;
-            /** @description step size */
+            /** @description step size of a gradient step */
             local_step_size?: number;
-            /** @description the server's step, times a unit update */
+            /** @description step size of the server: it adds the mean of the normalised updates times this factor to the model */
             server_step_size?: number;
             /**
              * @description Depends on the object:
              *
-             *     - grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-             *     - levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent: messages are sent as they are
+             *     - number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+             *     - number of levels between 0 and the norm of a noisy message. Its coordinates are rounded at random to these levels. Absent: messages are sent as they are
              */
             quantization_levels?: number;
-            /** @description normalised to norm 1, or clipped to clipping_norm and divided by it */
+            /** @description scaling of an update before rounding. normalised: to norm 1. clipped: to norm at most clipping_norm, and then divided by clipping_norm */
             scaling?: string;
             /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm?: number;
-            /** @description clients: each adds noise to its own message; server: it adds noise once, to the sum */
+            /** @description who adds the noise. clients: each client adds noise to its own message. server: the server adds noise once, to the sum */
             noise_at?: string;
-            /** @description largest absolute value of integer noise */
+            /** @description largest absolute value of the integer noise, in grid steps */
             noise_levels?: number;
-            /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
+            /** @description decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|) */
             decay_rate?: number;
-            /** @description trials of the Binomial noise */
+            /** @description number of trials (coin flips) of the Binomial noise of one coordinate */
             trials?: number;
             /**
              * @description Depends on the object:
              *
-             *     - step size of a local step
-             *     - step size
+             *     - step size of a client's gradient step
+             *     - step size of a gradient step
              */
             step_size?: number;
-            /** @description ratio of an iterate's weight to the weight before it; absent: 1/(1 − ημ), which the bound needs */
+            /** @description weight of a model in the average, divided by the weight of the model before it. Absent: 1/(1 − ημ) as in the risk bound, for step size η and strong convexity μ */
             averaging_ratio?: number;
-            /** @description who adds the noise: each client, or the server. The server then sees every message */
+            /** @description who adds the noise. untrusted: each client adds noise to its own messages. trusted: the server adds it, and sees every message */
             server?: components["schemas"]["Server"];
-            /** @description the algorithm: cancelled-noise, or one with which it is compared at the same privacy */
+            /** @description algorithm that is run: cancelled-noise is DP-μ²-FL. The others are for comparison with the same privacy */
             method?: string;
-            /** @description largest absolute value of integer noise */
+            /** @description largest absolute value of the integer noise of the comparison run `as-printed` */
             printed_noise_levels?: number;
-            /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
+            /** @description decay rate of the integer noise of the comparison run `as-printed` */
             printed_decay_rate?: number;
-            /** @description largest absolute value of integer noise */
+            /** @description largest absolute value of the integer noise of the comparison run `as-printed-raised` */
             raised_noise_levels?: number;
-            /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
+            /** @description decay rate of the integer noise of the comparison run `as-printed-raised` */
             raised_decay_rate?: number;
             /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             participation_rate?: number;
-            /** @description weight of a client in the average: the same for all clients, or by the records of its batch */
+            /** @description weights in the average of the messages. clients: every client has the same weight. samples: the weight is proportional to the records in the client's batch */
             weighting?: components["schemas"]["Weighting"];
-            /** @description step size of the shared part, divided by N times the step size of a client's own part. 0: clients learn alone; "unbounded": they share everything */
+            /** @description degree of sharing: step size of the shared part, divided by N times the step size of a client's own part, for N clients. 0: each client learns without the others. "unbounded": all clients have one model */
             personalization?: components["schemas"]["Figure"];
-            /** @description step size of the shared part, α times step_size */
+            /** @description step size of the shared part of the model: α times step_size, for the degree of sharing α */
             shared_step_size?: number;
-            /** @description how the batch of each step is chosen */
+            /** @description how the clients in the batch of each step are chosen */
             batches?: components["schemas"]["Batches"];
-            /** @description step size of each step t = 1, …, T */
+            /** @description step size in each step of the run */
             step_schedule?: components["schemas"]["Schedule"];
-            /** @description how the noise changes over the steps, up to a factor; absent: it is constant */
+            /** @description shape of the noise over the steps. It is scaled so that its smallest value is noise_std. Absent: the noise is constant */
             noise_schedule?: components["schemas"]["Schedule"];
-            /** @description which model is released */
+            /** @description which model is released. last: the model after the last step. random-stop: after a uniformly random step. suffix: after a uniformly random step among the last ones */
             release?: components["schemas"]["Release"];
-            /** @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only) */
+            /** @description for release `suffix`: fraction α. The released model is that after a step drawn uniformly from ⌈αT⌉, …, T, where T is the number of steps */
             suffix_fraction?: number;
         };
         /** @enum {string} */
         RunAlgorithm: "accelerated-mb-sgd" | "fedavg" | "grid-fedavg" | "local-sgd" | "mb-sgd" | "mu2-sgd" | "norm-fedavg" | "one-pass-accelerated-mb-sgd" | "ppsgd" | "projected-sgd" | "shuffled-mb-sgd";
-        /** @description The run that the bounds are about. */
+        /** @description The run whose risk is bounded. */
         RunAnswer: {
-            /** @description σ per coordinate; with client groups the root mean square over clients */
+            /** @description standard deviation of the noise per coordinate; with client groups its root mean square over clients */
             noise_std: number;
-            /** @description the smallest certified noise, unless the request gave one */
+            /** @description given: the request has this noise. certified: it is the smallest noise that is certified to meet the target */
             noise_source: string;
-            /** @description records of a batch, or users of a step; absent where the algorithm has none */
+            /** @description number of records in a client's batch, or of clients in a step; absent where the algorithm has neither */
             batch_size?: number;
             rounds: number;
-            /** @description given, or the one that minimises the explicit bound */
+            /** @description step size of the request, or else the one that minimises the explicit upper bound; absent if there is neither */
             step_size?: number;
-            /** @description smoothness of the Moreau envelope; absent for smooth losses */
+            /** @description smoothness constant of the Moreau envelope that replaces the loss; absent if the loss is smooth */
             envelope_smoothness?: number;
         };
-        /** @description An alternative run: no other run listed is at least as good in rounds, batch size and risk. */
+        /** @description A run with another number of rounds or batch size, with its noise, its risk and its traffic. */
         RunChoice: {
             rounds: number;
-            /** @description records of one client per round, where the algorithm chooses them */
+            /** @description number of records that a client uses in one round; absent if the algorithm does not choose it */
             batch_size?: number;
-            /** @description explicit upper bound on the excess risk at noise_std */
+            /** @description upper bound with explicit constants on the excess risk at noise_std */
             risk?: components["schemas"]["Figure"];
-            /** @description whether the bound is no better than the baseline, and so says nothing */
+            /** @description true: the bound is not below the baseline and carries no information */
             vacuous?: boolean;
-            /** @description σ per coordinate, root mean square over clients. Unless certified, it is an estimate and must not be used for a run: calibrate at these rounds and this batch_size */
+            /** @description standard deviation of the noise per coordinate, root mean square over clients. If certified is false, it is an estimate: before such a run, calibrate at these rounds and this batch_size */
             noise_std?: number;
             /**
              * @description Depends on the object:
              *
-             *     - whether noise_std, and with it the risk, is certified to meet the target
-             *     - whether the noise there is certified, or estimated
+             *     - whether noise_std provably meets the target. If not, noise_std and risk are estimates
+             *     - true: the noise of this run is certified to meet the target. false: it is an estimate
              */
             certified?: boolean;
             /**
              * @description Depends on the object:
              *
-             *     - whether this choice is the run of the answer
-             *     - whether this choice is the run of the entry
+             *     - whether parameters of the answer describe this run
+             *     - whether this is the run of the recommended entry
+             *     - whether this is the run that the parameters of the answer describe
              */
             chosen?: boolean;
-            /** @description bits that a client sends if it reports in every round */
+            /** @description number of bits that a client sends if it takes part in every round */
             bits_per_client?: number;
             /**
              * @description Depends on the object:
              *
-             *     - largest number of bits that all clients together send
-             *     - bits that all clients together send
-             *     - bits of all reports, in expectation if the number of participants is random
+             *     - largest possible number of bits that all clients together send
+             *     - number of bits that all clients together send during the run
+             *     - number of bits that all clients together send during the run; the expected number if the number of participants is random
              */
             total_bits: number;
-            /** @description total_bits in full, from 2^53 on */
+            /** @description total_bits with all its digits, as a decimal string; absent unless total_bits is 2^53 or more */
             total_bits_exact?: string;
             /**
              * @description Depends on the object:
              *
-             *     - the same field as in `entries`
-             *     - bound on the final excess risk, divided by clipping_norm · diameter. A client makes one gradient step a round. A value of 1 or more carries no information
+             *     - bound on the risk, or measure of the noise, with this number of rounds, as remaining_share of an entry
+             *     - bound on the excess risk after the run, divided by clipping_norm · diameter. It assumes one gradient step of a client per round. A value of 1 or more carries no information
              */
             remaining_share?: components["schemas"]["Figure"];
-            /** @description the same field as in `entries`; absent if the frontier has none */
+            /** @description norm of the noise in the mean of one round, divided by a bound on the norm of the mean; absent if it is not known */
             noise_to_signal?: number;
-            /**
-             * @description Depends on the object:
-             *
-             *     - the same field as in `entries`
-             *     - bytes that one client sends; their expectation if clients are drawn at random
-             */
+            /** @description number of bytes that one client sends during the run; the expected number if clients are drawn at random */
             bytes_per_client?: number;
-            /** @description z, of the sum of the updates */
+            /** @description noise multiplier of the sum of updates: standard deviation of its noise per coordinate, divided by clipping_norm */
             noise_multiplier?: number;
-            /** @description z·C/M per coordinate */
+            /** @description standard deviation per coordinate of the noise in the mean of a round */
             noise_std_of_mean?: number;
-            /** @description √d·z·C/M, to compare with clipping_norm */
+            /** @description norm of the noise in the mean of a round: noise_std_of_mean times the root of dimension. Compare it with clipping_norm */
             noise_norm_of_mean?: number;
-            /** @description number of rounds in which one client reports; its expectation if clients are drawn at random */
+            /** @description number of rounds in which one client takes part; the expected number if clients are drawn at random */
             reports_per_client?: number;
         };
         /** @enum {string} */
@@ -4392,98 +4392,98 @@ export interface components {
          *
          *     `explicit`: Listed values, one for each step.
          *
-         *     `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+         *     `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
          */
         Schedule: {
             /** @description name of the kind of schedule */
             kind: components["schemas"]["ScheduleKind"];
-            /** @description the value at every step */
+            /** @description value at every step */
             value?: number;
-            /** @description the values at steps 1, …, T in their order */
+            /** @description value at each step, in the order of the steps */
             values?: number[];
-            /** @description the value at step 1, divided by t at step t */
+            /** @description value s at step 1; the value at step t is s/t */
             scale?: number;
         };
-        /** @description The noise of every report, as a rule. */
+        /** @description The rule for the standard deviation of the noise of every report. */
         ScheduleAnswer: {
-            /** @description σ of a client's first report, or of every round of a trusted server */
+            /** @description standard deviation per coordinate of the noise of a client's first report. With a trusted server: of the noise in every round's mean */
             base_std: number;
-            /** @description σ of a report; participations counts the client's own, this one included */
+            /** @description formula for the standard deviation of the noise of a report. participations is the number of the client's reports so far, with this one */
             rule: string;
-            /** @description who draws the noise of a round and subtracts the noise of the round before */
+            /** @description who draws new noise and subtracts the earlier noise: each client at its own reports, or the server in each round */
             added_by: string;
-            /** @description reports of a client for which the noise is enough; then it must stop */
+            /** @description largest number of reports of one client for which the guarantee holds. After them the client must stop */
             most_participations: number;
         };
         /** @enum {string} */
         ScheduleKind: "constant" | "explicit" | "inverse-time";
-        /** @description A rule for the sensitivities. The kind decides which of the other fields are needed. */
+        /** @description A rule from which the sensitivities are computed. The kind decides which of the other fields are needed. */
         SensitivityRule: {
-            /** @description trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding: distances of the unit updates, rounded together; relative: equation (6) */
+            /** @description what is assumed of neighbouring updates. trivial: any two points of the cube [−1, 1]^d. unit-vector: any two unit vectors. coupled, hoeffding: the update_ distances, if both are rounded with the same random numbers. relative: equation (6) of Das et al. */
             kind: string;
-            /** @description ℓ1 distance of the unit updates on neighbouring data */
+            /** @description largest ℓ1 distance between the normalised updates (of norm 1) of two neighbouring data sets, before rounding */
             update_l1?: number;
-            /** @description ℓ2 distance of the unit updates on neighbouring data */
+            /** @description largest ℓ2 distance between the normalised updates (of norm 1) of two neighbouring data sets, before rounding */
             update_l2?: number;
-            /** @description largest difference of one coordinate of the unit update between neighbours */
+            /** @description largest difference in one coordinate between the normalised updates (of norm 1) of two neighbouring data sets, before rounding */
             update_linf?: number;
-            /** @description probability, over the rounding, that the values move further than said */
+            /** @description probability, over the random rounding, that two neighbouring integer vectors are further apart than the sensitivities state */
             failure_delta?: number;
-            /** @description ℓ2 distance of the unit updates on neighbouring data, in equation (6) */
+            /** @description μ in equation (6) of Das et al.: largest ℓ2 distance between the normalised updates (of norm 1) of two neighbouring data sets */
             relative_movement?: number;
         };
         /** @enum {string} */
         Server: "trusted" | "untrusted";
-        /** @description The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded. */
+        /** @description Bounds on the excess risk as a function of the degree of sharing α, from 0 (local models) to unbounded. */
         Sharing: {
-            /** @description whether α was chosen here */
+            /** @description true: the request had no α, and α was chosen as that of the smallest bound. false: the request gave α */
             optimised: boolean;
-            /** @description the α from 0 to unbounded at which proved_excess_risk is smallest */
+            /** @description bounds at the α, from 0 to unbounded, at which proved_excess_risk is smallest */
             best: components["schemas"]["SharingPoint"];
-            /** @description α = 0: nothing is shared, and no noise is needed */
+            /** @description bounds at α = 0: nothing is shared, and no noise is needed */
             local_only: components["schemas"]["SharingPoint"];
-            /** @description α at which both parts limit η equally; 1/N if all N clients take part */
+            /** @description bounds at the α at which the shared part and the own parts limit the step size equally. α is 1/N if all N clients take part */
             balanced: components["schemas"]["SharingPoint"];
-            /** @description α unbounded: the models are equal, everything is shared */
+            /** @description bounds at unbounded α: everything is shared, and all clients have one model */
             global_only: components["schemas"]["SharingPoint"];
-            /** @description proved_excess_risk as a function of α, from local models to one shared model */
+            /** @description bounds at many α in ascending order, from 0 (local models) to unbounded (one model) */
             curve: components["schemas"]["SharingPoint"][];
-            /** @description where sharing nothing is best; for equal clients that all take part, and gradient parts of equal variance */
+            /** @description rounds and ε at which sharing nothing has the least variance. Absent unless all clients take part, are equal, and both gradient parts have equal variance */
             threshold?: components["schemas"]["SharingThreshold"];
         };
         /**
-         * @description The bound on the excess risk at one α, and the step sizes that it is for.
+         * @description Bounds on the excess risk at one degree of sharing α (`personalization`), and the step sizes that they are for.
          *
          *     `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
          *     are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
          */
         SharingPoint: {
-            /** @description α: 0 learns locally only, unbounded globally only */
+            /** @description degree of sharing α. 0: each client learns without the others. "unbounded": all clients have one model */
             personalization: components["schemas"]["Figure"];
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             excess_risk: components["schemas"]["Figure"];
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             optimisation: components["schemas"]["Figure"];
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             statistical: components["schemas"]["Figure"];
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             privacy: components["schemas"]["Figure"];
-            /** @description a second bound at the step sizes below, at most excess_risk */
+            /** @description second upper bound on the excess risk at the same step sizes. It is at most excess_risk */
             excess_risk_at_step: components["schemas"]["Figure"];
-            /** @description the least proved bound at these step sizes, by bietti.4.5.any-step */
+            /** @description smallest proved upper bound on the excess risk at these step sizes, by theorem bietti.4.5.any-step */
             proved_excess_risk: components["schemas"]["Figure"];
-            /** @description η of the theorem, 0 where only the shared part learns */
+            /** @description step size η in the theorem; 0 if only the shared part learns */
             step_size: number;
-            /** @description αη, of the noisy average of the shared gradients */
+            /** @description step size of the shared part of the model, for the noisy average of the shared gradients */
             shared_step_size: number;
-            /** @description η/(qW), own part; q: participation_rate, W: weights' sum */
+            /** @description step size of a client's own part: step_size divided by participation_rate and by the sum of the clients' weights */
             local_step_size: number;
         };
-        /** @description Lemma 4.6 at the least noise: where sharing nothing has the least variance term. */
+        /** @description The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing has the least variance. */
         SharingThreshold: {
-            /** @description number of rounds from which sharing nothing has the least variance term, N(N − 1)σ²μ*²/(k²d_wC²m) */
+            /** @description number of rounds from which on α = 0 (nothing is shared) has the smallest variance term of the bound */
             rounds: number;
-            /** @description largest ε at which sharing nothing has the least variance term, at these rounds */
+            /** @description largest ε, at the requested number of rounds, at which α = 0 (nothing is shared) has the smallest variance term of the bound */
             epsilon: components["schemas"]["Figure"];
         };
         /**
@@ -4494,55 +4494,55 @@ export interface components {
          *     compared keep to `max_gradients` and `communication_budget`.
          */
         ShuffledMbSgdProblem: {
-            /** @description largest advantage of an attacker, true minus false positive rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
             advantage?: number;
-            /** @description largest true positive rate of an attacker at false_positive_rate, as the target in place of epsilon */
+            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
-            /** @description false positive rate at which true_positive_rate limits an attacker */
+            /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer: components["schemas"]["Observer"];
-            /** @description records of one client */
+            /** @description number of records of one client */
             samples_per_client: number;
-            /** @description clients in the federation */
+            /** @description number of clients in the federation */
             clients: number;
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description coordinates of the model */
+            /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain */
+            /** @description diameter of the domain, the set to which the model is restricted */
             diameter: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description records of one client per round */
+            /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
-            /** @description bound on the distance from the start to a minimiser */
+            /** @description bound on the distance between the initial model and a minimiser of the objective */
             initial_distance?: number;
-            /** @description gradient evaluations one client may spend, batch_size times rounds */
+            /** @description largest number of gradient evaluations of one client, which limits batch_size · rounds */
             max_gradients?: number;
-            /** @description bits all clients together may send over the run */
+            /** @description largest number of bits that all clients together may send during the run */
             communication_budget?: number;
-            /** @description largest relative excess of the bound on the excess risk over the least one within the budgets, if rounds or batch_size are open. The smallest run within this excess is chosen */
+            /** @description tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose risk bound is at most 1 + within times the least within the budgets */
             within?: number;
-            /** @description the constant of Theorem 4.1's noise, which the paper does not give */
+            /** @description constant factor in the noise of Theorem 4.1 of Lowy and Razaviyayn, which the paper does not specify */
             noise_constant?: number;
-            /** @description readings of the printed theorem to return */
+            /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
         };
         /**
@@ -4566,87 +4566,81 @@ export interface components {
         SimulationRequest: {
             /** @description how two neighbouring data sets differ */
             relation?: components["schemas"]["Relation"];
-            /** @description the protected unit */
+            /** @description protected unit, in which neighbouring data sets differ */
             unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description the adversary, and the outputs that it sees */
             observer?: components["schemas"]["Observer"];
             /** @description name of the kind of simulation */
             kind: components["schemas"]["SimulationRequestKind"];
-            /** @description the inner mechanism */
+            /** @description mechanism that is attacked; absent if message is given */
             spec?: components["schemas"]["Spec"];
-            /** @description two updates, to be distinguished by their messages */
+            /** @description two updates, which the attacker has to distinguish by the message that the client sends */
             message?: components["schemas"]["QuantizedMessage"];
-            /** @description attacked program. implemented: truncated integer noise and rounding by the exact samplers, with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the fastest sampler */
+            /** @description program that is attacked. implemented: the exact samplers of integer noise and rounding, and draws of whole batches if population and batch_size are given. mathematical: faster samplers of the same distributions */
             attack?: string;
-            /** @description failure probability δ of (ε, δ) */
+            /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
-            /** @description runs of the mechanism on each of the two data sets */
+            /** @description number of runs of the mechanism on each of the two data sets */
             samples?: number;
             /**
              * @description Depends on the object:
              *
-             *     - probability with which the lower bounds hold, each by itself
-             *     - probability with which each single lower bound holds
-             *     - confidence of the band at each single round
+             *     - confidence level of each lower bound by itself: the probability that it holds
+             *     - confidence level of the interval at each round by itself
              */
             confidence?: number;
-            /**
-             * @description Depends on the object:
-             *
-             *     - seed of all randomness: the same seed gives the same answer
-             *     - the same seed gives the same answer
-             */
+            /** @description seed of all randomness: the same seed gives the same answer */
             seed?: number;
-            /** @description an ε to be checked at the same δ */
+            /** @description claimed ε, which is checked at the δ of the request; absent: none is checked */
             claim?: components["schemas"]["Target"];
-            /** @description training, and canaries that are put into the data */
+            /** @description training that is attacked, and the canaries that are put into its data */
             training?: components["schemas"]["CanaryTraining"];
-            /** @description trainings that are attacked. With several canaries one is enough: each is in by a coin of its own; of one canary half of the runs have it */
+            /** @description number of trainings that are attacked. With several canaries, each is in the data of a training with probability ½, and one training is enough. With one canary, half of the trainings contain it */
             runs?: number;
-            /** @description further trainings, of which an attacker by likelihood ratios knows which canaries were in */
+            /** @description number of further trainings, for likelihood-ratio attacks. The attacker knows which canaries they contain */
             references?: number;
-            /** @description every-model: log-likelihood ratios of all models. final-model: the canary's loss under the last one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent: all possible attacks */
+            /** @description attacks to make. every-model: by log-likelihood ratios of all models. final-model: by the canary's loss under the last model. Likelihood-ratio attacks: by this loss, compared with the losses under reference models. Absent: all that are possible */
             attacks?: string[];
             /** @description name of the experiment */
             preset?: string;
-            /** @description independent repetitions, each with its own randomness */
+            /** @description number of independent repetitions, each with its own randomness */
             repetitions?: number;
-            /** @description the algorithm and its parameters; absent noise is calibrated to epsilon and delta */
+            /** @description algorithm that is run, with its parameters. If they have no noise, it is calibrated to epsilon and delta */
             run?: components["schemas"]["Run"];
             /** @description clients, their data, the loss and the domain */
             problem?: components["schemas"]["LearningProblem"];
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description rounds to measure at, at most */
+            /** @description largest number of rounds at which the run is measured */
             points?: number;
-            /** @description whether the measured rounds are evenly apart, or by even ratios */
+            /** @description whether the measured rounds have equal differences or equal ratios */
             spacing?: string;
-            /** @description runs to compare it with, by name; absent: all that the algorithm has */
+            /** @description names of runs with which the run is compared. Absent: all that are offered for the algorithm */
             alternatives?: string[];
-            /** @description return the weights that the first repetition of every run put out, 20000 numbers of one run at most */
+            /** @description true: the answer has the weights of the model that the first repetition of every run put out, at most 20000 numbers for one run */
             return_model?: boolean;
         };
         /** @enum {string} */
         SimulationRequestKind: "audit" | "membership" | "preset" | "risk";
-        /** @description A slot; `remaining` may still be charged to it. */
+        /** @description A slot with its amounts: `remaining` is neither used nor reserved, and may still be charged. */
         SlotAnswer: {
             kind: components["schemas"]["SlotKind"];
-            /** @description amounts of the slot's parts by name, as decimal strings */
+            /** @description amounts of the parts of the slot, by the part's name, as decimal strings */
             capacity: components["schemas"]["Texts"];
-            /** @description amounts of the slot's parts by name, as decimal strings */
+            /** @description amounts of the parts of the slot, by the part's name, as decimal strings */
             used: components["schemas"]["Texts"];
-            /** @description amounts of the slot's parts by name, as decimal strings */
+            /** @description amounts of the parts of the slot, by the part's name, as decimal strings */
             reserved: components["schemas"]["Texts"];
-            /** @description amounts of the slot's parts by name, as decimal strings */
+            /** @description amounts of the parts of the slot, by the part's name, as decimal strings */
             remaining: components["schemas"]["Texts"];
         };
         /** @description A slot: its kind, and its capacity by parts; without a capacity the largest that the target allows. */
         SlotAsked: {
-            /** @description gdp: Gaussian; zcdp: zero-concentrated; rdp: Rényi; pure */
+            /** @description how the slot measures privacy loss. gdp: Gaussian differential privacy. zcdp: zero-concentrated. rdp: Rényi divergences. pure: pure differential privacy */
             kind: components["schemas"]["SlotKind"];
-            /** @description "largest", or its parts */
+            /** @description capacity as the amounts of its parts; or "largest", which is as much as the target leaves */
             capacity?: string | components["schemas"]["Capacity"];
         };
         /** @enum {string} */
@@ -4755,10 +4749,10 @@ export interface components {
          *
          *     `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
          *
-         *     W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-         *     projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients holds
-         *     one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients are
-         *     not clipped.
+         *     W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+         *     Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
+         *     holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
+         *     are not clipped.
          *
          *     `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its batches
          *     are used in order, repeatedly if there are more steps than batches. Clients in no batch never take part. `cyclic` is
@@ -4780,8 +4774,8 @@ export interface components {
          *
          *     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
          *     is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-         *     zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum. The
-         *     bound then holds for public sets.
+         *     zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
+         *     holds if the sets are public.
          *
          *     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
          *
@@ -4869,12 +4863,12 @@ export interface components {
          *     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
          *     them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
          *
-         *     `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
-         *     again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
-         *     draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
-         *     the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-         *     from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
-         *     `clients` (docs/decisions/0004-two-level-sampling.md).
+         *     `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs have
+         *     two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn client
+         *     may draw among its own records. There is only one reading if an outer draw is of records. If clients are protected,
+         *     a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw of
+         *     clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+         *     covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
          *
          *     `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to each of `dimension` integers.
          *
@@ -4893,162 +4887,157 @@ export interface components {
         Spec: {
             /** @description name of the kind of mechanism */
             kind: components["schemas"]["SpecKind"];
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
-            /** @description failure probability δ of (ε, δ), 0 for a pure guarantee */
+            /** @description δ of the (ε, δ) guarantee; 0 for pure differential privacy */
             delta?: number;
-            /** @description the mechanisms in their order; each may depend on the outputs of earlier ones */
+            /** @description mechanisms that are run one after another, in this order. Each may depend on the outputs of earlier ones */
             mechanisms?: components["schemas"]["Spec"][];
-            /** @description scale of discrete Gaussian noise: its probability at y is proportional to e^(−y²/(2σ²)) */
+            /** @description scale σ of the discrete Gaussian noise, in grid steps: the integer y has probability proportional to e^(−y²/(2σ²)) */
             scale?: number;
-            /** @description ℓ2 distance of the values on neighbouring data */
+            /** @description ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l2_sensitivity?: number;
             /**
              * @description Depends on the object:
              *
-             *     - coordinates of the model
-             *     - coordinates of one client's message; absent: any number
+             *     - number of coordinates of the model
+             *     - number of coordinates of one client's message. Absent: the bound must hold for any number
              */
             dimension?: number;
-            /** @description decay of integer noise: its probability at y is proportional to e^(−α|y|) */
+            /** @description decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|) */
             decay_rate?: number;
-            /** @description ℓ1 distance of the integers on neighbouring data, at its largest */
+            /** @description ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two neighbouring data sets */
             sensitivity?: number;
             /**
              * @description Depends on the object:
              *
-             *     - whether all scores change in one direction between neighbours; the weights are then e^(ε score)
-             *     - whether all queries change in one direction between neighbours
+             *     - true: between two neighbours either no score increases or no score decreases. A candidate then has weight e^(ε score)
+             *     - true: between two neighbours either no query increases or no query decreases
              */
             monotonic?: boolean;
-            /** @description σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over the sensitivity */
+            /** @description standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one */
             noise_multiplier?: number;
-            /** @description possible bounds on the ℓ2 norm of one record's contribution, in units of the bound C that σ refers to */
+            /** @description possible bounds on the ℓ2 norm of one record's contribution, divided by the bound C that noise_multiplier refers to */
             sensitivities?: number[];
-            /** @description probability of each sensitivity; they add up to 1, and the largest is read as 1 minus the others */
+            /** @description probability of each of the sensitivities, in their order. They add up to 1. The largest is replaced by 1 minus the sum of the others */
             probabilities?: number[];
-            /** @description Laplace scale over the bound on the ℓ1 norm of one contribution (never over the sensitivity) */
+            /** @description scale of the Laplace noise, divided by the bound C on the ℓ1 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one */
             scale_multiplier?: number;
-            /** @description trials of one client for one coordinate */
+            /** @description number of trials of the Binomial variable of one client and one coordinate */
             trials?: number;
-            /** @description largest distance of a success probability from 1/2 */
+            /** @description largest distance of a trial's success probability from 1/2: at a coordinate x it is 1/2 + theta·x/C */
             theta?: number;
             /**
              * @description Depends on the object:
              *
-             *     - least number of clients in every sum that is seen
-             *     - clients in the federation
+             *     - smallest number of clients in any sum that the adversary sees
+             *     - number of clients in the federation
              */
             clients?: number;
-            /** @description points [ε, log10 δ] of the direction with the unit against without it, ε increasing, 0 ≤ ε ≤ 1e9, −1e9 ≤ log10 δ ≤ 0; of both directions if `reverse` is absent */
+            /** @description upper bounds on δ for the outputs with the protected unit against those without it, as points [ε, log10 δ] with increasing ε. 0 ≤ ε ≤ 1e9 and −1e9 ≤ log10 δ ≤ 0. Without reverse they are for both directions */
             points?: [
                 number,
                 number
             ][];
-            /** @description points [ε, log10 δ] of the direction without the unit against with it, as `points` */
+            /** @description upper bounds on δ for the outputs without the protected unit against those with it, in the form of points. Absent: those of points */
             reverse?: [
                 number,
                 number
             ][];
-            /** @description clients that report in one round */
+            /** @description number of clients that take part in one round */
             participants?: number;
-            /** @description communication rounds */
+            /** @description number of rounds */
             rounds?: number;
-            /** @description how the batch of each step is chosen */
+            /** @description how the clients in the batch of each step are chosen */
             batches?: components["schemas"]["Batches"];
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description radius of the domain */
+            /** @description radius of the domain, the ball to which the model is restricted */
             radius?: number;
-            /** @description Lipschitz constant of the gradient */
+            /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
-            /** @description strong convexity, 0 if only convex */
+            /** @description strong convexity constant of the loss; 0 if the loss is only convex */
             strong_convexity?: number;
             /** @description whether every record's loss is convex */
             convex?: boolean;
-            /** @description step size of each step t = 1, …, T */
+            /** @description step size in each step of the run */
             step_schedule?: components["schemas"]["Schedule"];
-            /** @description standard deviation per coordinate of one client's noise in each step */
+            /** @description standard deviation per coordinate of the noise that one client adds, in each step of the run */
             noise_schedule?: components["schemas"]["Schedule"];
-            /** @description which model is released */
+            /** @description which model is released. last: the model after the last step. random-stop: after a uniformly random step. suffix: after a uniformly random step among the last ones */
             release?: components["schemas"]["Release"];
-            /** @description the released step is uniform on ⌈αT⌉, …, T (release `suffix` only) */
+            /** @description for release `suffix`: fraction α. The released model is that after a step drawn uniformly from ⌈αT⌉, …, T, where T is the number of steps */
             suffix_fraction?: number;
-            /** @description batches in one epoch */
+            /** @description number of batches in one epoch */
             steps?: number;
-            /** @description batches of one epoch that a given unit is in */
+            /** @description number of batches of one epoch that contain a given record; if clients are protected, a given client */
             times_chosen?: number;
-            /** @description whether the batches of a unit are the same in all epochs (true) or drawn again (false) */
+            /** @description true: a record or client is in the same batches in every epoch. false: its batches are drawn again in each epoch */
             kept?: boolean;
-            /** @description passes over the data */
+            /** @description number of epochs, which are passes over the data */
             epochs?: number;
             /**
              * @description Depends on the object:
              *
-             *     - the mechanism that is run on every batch
-             *     - the inner mechanism
+             *     - mechanism that is run on every batch
+             *     - inner mechanism, to which the other fields of this object apply
              */
             mechanism?: components["schemas"]["Spec"];
-            /** @description categories a report is one of */
+            /** @description number of categories; a report names one of them */
             categories?: number;
             /** @description Rényi orders in increasing order, each above 1 and at most 1e6 */
             orders?: number[];
-            /** @description bound on the Rényi divergence at each order, at least 0 and at most 1e9 */
+            /** @description upper bound on the Rényi divergence at each of the orders, in nats; at least 0 and at most 1e9 */
             epsilons?: number[];
             /** @description number of runs of the mechanism */
             times?: number;
-            /** @description noise of scale 2/ε on each score */
+            /** @description distribution of the noise of scale 2/ε that is added to each score */
             noise?: string;
             /** @description distribution of the number of runs of which the best is released */
             repetitions?: components["schemas"]["Repetitions"];
-            /** @description variance of Skellam noise on one coordinate: the difference of two Poisson variables of mean μ/2 */
+            /** @description variance μ of the Skellam noise on one coordinate, in squared grid steps. The noise is the difference of two Poisson variables of mean μ/2 */
             variance?: number;
-            /** @description ℓ1 distance of the values on neighbouring data */
+            /** @description ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two neighbouring data sets, in grid steps */
             l1_sensitivity?: number;
-            /** @description share of ε that the noise on the threshold uses */
+            /** @description share s of ε for the noise on the threshold, which has scale 1/(s ε); the rest is for the queries */
             threshold_share?: number;
-            /** @description number of answers above the threshold after which it stops */
+            /** @description number of answers above the threshold after which the mechanism stops */
             largest_answers?: number;
-            /** @description how a batch is drawn */
+            /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["SpecSampling"];
-            /** @description probability that a given record, or client if clients are drawn, is in a batch */
+            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
             rate?: number;
-            /** @description number of records, or of clients, in a batch */
+            /** @description number of records in a batch; if clients are drawn, number of clients */
             batch_size?: number;
-            /** @description number of records from which a batch is drawn, or of clients if clients are drawn */
+            /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
-            /** @description largest number of records or clients in a batch; of more, a uniform subset enters */
+            /** @description largest number of records, or of clients, in a batch. If more are drawn, a uniformly random subset of this size is used */
             largest_batch?: number;
-            /** @description largest number of records of one client, if σ is over one record's norm bound */
+            /** @description largest number of records of one client. Give it if noise_multiplier refers to the norm bound of one record, and clients are protected */
             records_of_one_client?: number;
-            /** @description what is drawn: records or clients. Absent: the protected unit. If the mechanism inside draws again, it is the unit with the larger bound; the request is rejected if neither bound is always larger */
+            /** @description whether records or clients are drawn. Absent: the protected unit is drawn. If the inner mechanism draws again, both readings are bounded and the larger bound holds. The request is rejected if no bound covers both */
             level?: string;
-            /** @description largest absolute value of integer noise */
+            /** @description largest absolute value of the integer noise, in grid steps */
             noise_levels?: number;
-            /** @description largest difference of one coordinate between neighbours */
+            /** @description ℓ∞ sensitivity: largest difference in one coordinate between the integer vectors of two neighbouring data sets, in grid steps */
             linf_sensitivity?: number;
-            /** @description parameter of zero-concentrated privacy */
+            /** @description parameter ρ of zero-concentrated differential privacy */
             rho?: number;
         };
         /** @enum {string} */
         SpecKind: "approximate" | "composed" | "discrete_gaussian" | "discrete_laplace" | "exponential" | "gaussian" | "gaussian_mixture" | "laplace" | "permute_and_flip" | "poisson_binomial" | "profile" | "projected_sgd" | "random_allocation" | "randomized_response" | "rdp" | "repeated" | "report_noisy_max" | "select_best" | "shuffled" | "skellam" | "sparse_vector" | "subsampled" | "truncated_discrete_laplace" | "zcdp";
         /** @enum {string} */
         SpecSampling: "poisson" | "without-replacement" | "with-replacement" | "full" | "shuffled-epochs";
-        /** @description One stage of Algorithm 2: in its round t, α = 2/(t + 1) and η = 4 · prox_weight/(t(t + 1)). */
+        /** @description One stage of Algorithm 2 of Lowy and Razaviyayn. In round t of the stage, the algorithm's α is 2/(t + 1) and its η is 4 · prox_weight/(t(t + 1)). */
         Stage: {
             /**
              * @description Depends on the object:
              *
-             *     - rounds of the stage
-             *     - communication rounds
+             *     - number of rounds of the stage
+             *     - number of rounds
              */
             rounds: number;
-            /**
-             * @description Depends on the object:
-             *
-             *     - v; the larger, the shorter the steps
-             *     - prox weight; the larger, the shorter the steps
-             */
+            /** @description weight of the proximal term in the steps of this stage. A larger weight gives shorter steps */
             prox_weight: number;
         };
         /** @description One plain statement of a guarantee, and its subject. */
@@ -5063,11 +5052,11 @@ export interface components {
         Status: "proved" | "refuted" | "unproved";
         /** @description One field of a calibration and the values it takes. */
         Sweep: {
-            /** @description name of the swept field; a value of this field in the body is ignored */
+            /** @description name of the field that takes different values. A value of this field elsewhere in the body is ignored */
             field: string;
             /** @description values of the swept field, 1 to 200; each is answered separately */
             values: unknown[];
-            /** @description whether answers by a formula as printed also show the true figures at their parameters. For some algorithms these take most of the time; use false for a plot */
+            /** @description true: where a printed formula prescribes parameters, the certified guarantee there is computed too. For some algorithms this takes most of the time; use false for a plot */
             true_figures?: boolean;
         };
         /** @description The answers of a calibration at many values, in their order. */
@@ -5078,33 +5067,58 @@ export interface components {
         };
         /** @description The fields of a calibration except the swept one, and `sweep` with the name and the values of that field. */
         SweepProblem: {
-            /** @description the values of one field; the question is answered at each of them */
+            /** @description the name and the values of one field of the calibration, at each of which it is answered */
             sweep: components["schemas"]["Sweep"];
         } & {
             [key: string]: unknown;
         };
-        /** @description An ε that was claimed at the audit's δ. */
+        /** @description An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as `log10_delta`. */
         Target: {
-            /** @description privacy loss bound ε of (ε, δ), natural logs */
-            epsilon: number;
+            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            epsilon?: number;
             /**
              * @description Depends on the object:
              *
-             *     - failure probability δ of (ε, δ)
-             *     - absent where it is below every double
+             *     - δ of the (ε, δ) guarantee
+             *     - target δ; absent if it is too small for a double
              */
             delta?: number;
-            /** @description base-10 logarithm of δ, for a δ below any double */
+            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
             log10_delta?: number;
-            /** @description the target, if this was the target */
+            /**
+             * @description Depends on the object:
+             *
+             *     - requested bound on the advantage of an attacker; absent unless the target is an advantage
+             *     - target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one
+             */
             advantage?: number;
-            /** @description the target, if this was the target */
+            /**
+             * @description Depends on the object:
+             *
+             *     - requested bound on the true positive rate of an attacker; absent unless the target is a true positive rate
+             *     - target in place of epsilon: largest true positive rate of an attacker at false_positive_rate
+             */
             true_positive_rate?: number;
-            /** @description false positive rate of the target */
+            /**
+             * @description Depends on the object:
+             *
+             *     - false positive rate at which the target bounds the true positive rate; absent unless the target is a true positive rate
+             *     - false positive rate at which true_positive_rate is bounded
+             */
             false_positive_rate?: number;
-            /** @description the target, if this was the target */
+            /**
+             * @description Depends on the object:
+             *
+             *     - requested parameter μ of Gaussian differential privacy; absent unless the target is μ
+             *     - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
+             */
             gaussian_dp_mu?: number;
-            /** @description the target, if this was the target */
+            /**
+             * @description Depends on the object:
+             *
+             *     - requested parameter ρ of zero-concentrated differential privacy; absent unless the target is ρ
+             *     - target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+             */
             rho?: number;
         };
         /** @description texts of the page by their names */
@@ -5122,16 +5136,16 @@ export interface components {
             statement: string;
             source: components["schemas"]["Source"];
             status: components["schemas"]["Status"];
-            /** @description whether the statement gives all its constants */
+            /** @description whether the statement of the theorem gives the values of all its constants */
             constants: components["schemas"]["ConstantKind"];
             links: components["schemas"]["Texts"];
             conditions?: components["schemas"]["Condition"][];
             errata?: components["schemas"]["Erratum"][];
-            /** @description readings of the formula; absent if there is none */
+            /** @description versions of the formula (readings) that can be evaluated; absent if the theorem has no formula */
             readings?: components["schemas"]["Reading"][];
-            /** @description JSON schema of the formula's inputs */
+            /** @description JSON schema of the formula's inputs; absent if the theorem has no formula */
             inputs_schema?: components["schemas"]["JsonObject"];
-            /** @description JSON schema of the formula's outputs at its examples; other inputs may leave some out, or have more */
+            /** @description JSON schema of the formula's outputs at the examples. At other inputs some may be absent, or further ones present. Absent if the theorem has no formula */
             outputs_schema?: components["schemas"]["JsonObject"];
             /** @description inputs to try */
             examples?: components["schemas"]["JsonObject"][];
@@ -5142,10 +5156,10 @@ export interface components {
         };
         /** @enum {string} */
         Tightness: "proved" | "witnessed" | "unknown";
-        /** @description A value that was tried, and the bound on the risk there; absent where nothing is certified there. */
+        /** @description A value of the field that was tried, with its risk bound; `risk` is absent if no noise meets the target. */
         Tried: {
             value: number;
-            /** @description a number, or unbounded */
+            /** @description a number; "unbounded" or "-unbounded" if it is infinite */
             risk?: components["schemas"]["Figure"];
         };
         /**
@@ -5156,10 +5170,10 @@ export interface components {
         TrueAtPrinted: {
             epsilon: components["schemas"]["Ends"];
             log10_delta: components["schemas"]["Ends"];
-            /** @description log10(1 − δ), where δ is near 1 */
+            /** @description base-10 logarithm of 1 − δ; absent unless δ is near 1 */
             log10_one_minus_delta?: number;
         };
-        /** @description True positive rate of the best attack at a false positive rate. */
+        /** @description The largest true positive rate of an attacker with a given false positive rate. */
         TruePositiveRate: {
             false_positive_rate: number;
             true_positive_rate: components["schemas"]["Ends"];
@@ -5167,21 +5181,21 @@ export interface components {
         /** @description The best entry of a plan under one kind of trust, and its risk relative to the best kind (`price`). */
         TrustPrice: {
             definition: components["schemas"]["Definition"];
-            /** @description the trusted party and its part */
+            /** @description who is trusted, and with what, in words */
             in_words: string;
-            /** @description name of an entry; absent where none within limits improves on the start */
+            /** @description name of the best entry under this kind of trust. Absent if no entry keeps to the limits and is shown to improve on the initial model */
             best?: string;
-            /** @description guarantee of the best entry */
+            /** @description kind of guarantee of the best entry; absent if there is no best entry */
             guarantee?: components["schemas"]["GuaranteeKind"];
-            /** @description the same field as in `entries`, of the best entry */
+            /** @description remaining_share of the best entry; absent if there is no best entry */
             remaining_share?: number;
-            /** @description the same field as in `entries`, of the best entry */
+            /** @description basis of the best entry's remaining_share; absent if there is no best entry */
             basis?: components["schemas"]["RankBy"];
-            /** @description remaining_share divided by the smallest remaining_share over all kinds of trust; 1 is the best */
+            /** @description remaining_share of the best entry, divided by the smallest remaining_share over all kinds of trust; 1 is the best */
             price?: number;
         };
         /**
-         * @description an infinite value, which JSON numbers cannot hold
+         * @description an infinite value, which a JSON number cannot express
          * @enum {string}
          */
         Unbounded: "unbounded" | "-unbounded";
@@ -5201,11 +5215,11 @@ export interface components {
         Verdict: "yes" | "no" | "undecidable";
         /** @description Committed runs that are taken back, on the declaration that no output of them was seen. */
         VoidAsked: {
-            /** @description the reservation */
+            /** @description id of the reservation with the committed runs */
             reservation: string;
             /** @description number of runs */
             count: number;
-            /** @description declaration that makes this valid */
+            /** @description declaration that nobody has seen an output of these runs */
             declared: components["schemas"]["Declaration"];
         };
         /** @enum {string} */
@@ -5213,17 +5227,17 @@ export interface components {
         /** @description Whether a job fits. Nothing was changed, and nothing is held. */
         WhatIfAnswer: {
             fits: boolean;
-            /** @description requested number of runs */
+            /** @description number of runs in the question */
             count: number;
             /** @description cost of the job; absent if it does not fit */
             charge?: components["schemas"]["ChargeAnswer"];
-            /** @description why the job does not fit */
+            /** @description why the job does not fit; absent if it fits */
             reason?: string;
-            /** @description closest request that would fit */
+            /** @description values of fields with which a similar job would fit */
             nearest: components["schemas"]["Values"];
-            /** @description fullest slot part or plan item, with the job added unless it does not fit */
+            /** @description part of a slot or item of the plan with the largest share used or reserved, counting the job if it fits; absent if there is none */
             runs_out_first?: components["schemas"]["ResourceAnswer"];
-            /** @description amounts that reservations hold, by kinds of slots and names of parts */
+            /** @description amounts that existing reservations hold, by kind of slot and name of part */
             held_by_others: {
                 [key: string]: components["schemas"]["Texts"];
             };
@@ -5232,25 +5246,25 @@ export interface components {
         };
         /** @description The contributions of one record or client within one window of time, such as a client's within one day. */
         WindowedUnit: {
-            /** @description the origin of the protected contributions */
+            /** @description whose contributions are protected: those of one record, or of one client */
             of: components["schemas"]["Unit"];
-            /** @description the length of a window; windows are disjoint, and every contribution is in exactly one */
+            /** @description length of a window of time. Windows do not overlap, and every contribution is in exactly one of them */
             window: string;
         };
-        /** @description A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved. */
+        /** @description A calibration of a run within the remaining budget of a ledger. Nothing was changed or reserved. */
         WithinAnswer: {
             algorithm: string;
-            /** @description body of POST /v1/calibrations/{algorithm} that gives the calibration */
+            /** @description body of POST /v1/calibrations/{algorithm} that returns the same calibration */
             request: components["schemas"]["JsonObject"];
-            /** @description the run, to be reserved unchanged */
+            /** @description description of the calibrated run, to be reserved without changes */
             spec: components["schemas"]["JsonObject"];
-            /** @description number of runs that the spec counts as */
+            /** @description number of runs to reserve for the spec */
             count: number;
             /** @description cost of the job if it is reserved */
             charge: components["schemas"]["ChargeAnswer"];
-            /** @description the ledger refuses the run if its noise is lowered by this fraction; absent: not known */
+            /** @description fraction of the noise. With so much less noise the ledger provably rejects the run. Absent if no such fraction is known */
             slack?: number;
-            /** @description the whole answer to the request; its guarantee is for this run only */
+            /** @description complete answer to request. Its guarantee is for this run by itself, without the ledger's other runs */
             calibration: components["schemas"]["Calibration"];
             /** @description warnings; absent if there are none */
             warnings?: components["schemas"]["Caution"][];
@@ -5423,7 +5437,7 @@ export interface components {
                 "application/json": components["schemas"]["Job"];
             };
         };
-        /** @description Upper bounds, lower bounds and reference rates, and how far they are apart */
+        /** @description Upper bounds, lower bounds, reference rates, and ratios of upper to lower bounds */
         RiskBoundsAnswer200: {
             headers: {
                 [name: string]: unknown;
@@ -5503,20 +5517,20 @@ export interface components {
         Prefer: string;
         /** @description name of this request, chosen by the caller. If the request became a job, repeating it returns this job while it is kept. An interrupted job is replaced by a new one */
         IdempotencyKey: string;
-        /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
+        /** @description permanent name of this request: repeating it returns the same answer and changes nothing. Absent: the service makes up a name */
         "IdempotencyKey-2": string;
         /** @description permanent name of this request: repeating it returns the same answer and changes nothing */
         "IdempotencyKey-3": string;
     };
     requestBodies: never;
     headers: {
-        /** @description the answer's signature, a JSON Web Signature that names the answer's digest; absent where the service has no keys */
+        /** @description signature of the answer: a JSON Web Signature that contains the digest of the answer. Absent if the service has no keys */
         EpsilondSignature: string;
-        /** @description the job */
+        /** @description URL of the job */
         Location: string;
         /** @description seconds until the next request for the job */
         RetryAfter: string;
-        /** @description the granted wait, if one was stated */
+        /** @description time that the service granted for waiting; absent if the request stated none */
         PreferenceApplied: string;
         /** @description URL of the created ledger or reservation, or of the pending move */
         "Location-2": string;
@@ -5923,7 +5937,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description the name of a calibrator */
+                /** @description name of the algorithm, as GET /v1/algorithms lists it */
                 algorithm: string;
             };
             cookie?: never;
@@ -6382,7 +6396,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Every algorithm with its calibration, or why it has none; rankings of like with like */
+            /** @description Every algorithm with its calibration or the reason why it has none, and rankings of those that can be compared */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6450,13 +6464,13 @@ export interface operations {
     list_jobs: {
         parameters: {
             query?: {
-                /** @description only jobs in this state */
+                /** @description state of the jobs to return; absent: jobs in all states */
                 state?: components["schemas"]["JobState"];
-                /** @description only jobs of this kind */
+                /** @description kind of the jobs to return; absent: jobs of all kinds */
                 kind?: string;
                 /** @description largest number of jobs in the answer */
                 limit?: number;
-                /** @description continue after this position, the `next` of the previous page */
+                /** @description position at which the page starts, the `next` of the previous page; absent: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -6588,7 +6602,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description the id of the last event that the client has seen; later events are sent */
+                /** @description id of the last event that the client has seen; only later events are sent */
                 "Last-Event-ID"?: string;
             };
             path: {
@@ -6628,7 +6642,7 @@ export interface operations {
             query?: {
                 /** @description largest number of items in the answer */
                 limit?: number;
-                /** @description continue after this position, the `next` of the previous page */
+                /** @description position at which the page starts, the `next` of the previous page; absent: the first page */
                 cursor?: string;
             };
             header?: never;
@@ -6658,7 +6672,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing. Absent: the service makes up a name */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey-2"];
             };
             path?: never;
@@ -6670,7 +6684,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The ledger; a block has one for good */
+            /** @description The opened ledger. Its block cannot get another ledger, even if this one is closed */
             201: {
                 headers: {
                     Location: components["headers"]["Location-2"];
@@ -6698,7 +6712,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6717,7 +6731,7 @@ export interface operations {
     list_ledger_entries: {
         parameters: {
             query?: {
-                /** @description first number in the log to return; with the newest first, the largest number */
+                /** @description number in the log of the first entry to return. With the newest first, this is the largest number */
                 from?: number;
                 /** @description largest number of items in the answer */
                 limit?: number;
@@ -6726,7 +6740,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6748,7 +6762,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6777,7 +6791,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6816,7 +6830,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
                 /** @description name of the algorithm, one of those that GET /v1/algorithms lists */
                 algorithm: string;
@@ -6856,11 +6870,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing. Absent: the service makes up a name */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey-2"];
             };
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6886,11 +6900,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description permanent name of this request: repeating it returns the same answer and changes nothing; made up if absent */
+                /** @description permanent name of this request: repeating it returns the same answer and changes nothing. Absent: the service makes up a name */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey-2"];
             };
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6920,7 +6934,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6955,7 +6969,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -6989,7 +7003,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -7024,7 +7038,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -7085,7 +7099,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the reservation's id */
+                /** @description id of the reservation */
                 id: string;
             };
             cookie?: never;
@@ -7106,7 +7120,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the reservation's id */
+                /** @description id of the reservation */
                 id: string;
             };
             cookie?: never;
@@ -7130,7 +7144,7 @@ export interface operations {
                 "Idempotency-Key": components["parameters"]["IdempotencyKey-3"];
             };
             path: {
-                /** @description the reservation's id */
+                /** @description id of the reservation */
                 id: string;
             };
             cookie?: never;
@@ -7141,7 +7155,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The receipt, good for one run */
+            /** @description The receipt: evidence of the commit, with which the job may be run once */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7169,7 +7183,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
             };
             cookie?: never;
@@ -7198,9 +7212,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
-                /** @description the pending move's id */
+                /** @description id of the pending move */
                 move: string;
             };
             cookie?: never;
@@ -7221,11 +7235,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the ledger's id */
+                /** @description id of the ledger */
                 id: string;
-                /** @description the pending move's id */
+                /** @description id of the pending move */
                 move: string;
-                /** @description approve, for an approver only; or reject, also for the requester */
+                /** @description approve: make the move; only for an approver. reject: end it; for an approver, or for the requester */
                 decision: string;
             };
             cookie?: never;
@@ -7267,11 +7281,11 @@ export interface operations {
     get_log_proof: {
         parameters: {
             query?: {
-                /** @description number of an entry that you keep */
+                /** @description number of the entry whose presence in the log is proved */
                 entry?: number;
-                /** @description size of the log at the earlier time */
+                /** @description number of entries of the earlier log, of which the later log is proved to be a continuation */
                 from?: number;
-                /** @description the size of the later log; absent: the present size */
+                /** @description number of entries of the later log; absent: the present log */
                 to?: number;
             };
             header?: never;
@@ -7463,7 +7477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Names, scopes and dates; never a key or its digest */
+            /** @description The keys' names, scopes and dates, without the keys and without their digests */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7484,7 +7498,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description the key's id: the first 12 hexadecimal digits of its SHA-256 */
+                /** @description id of the key: the first 12 hexadecimal digits of its SHA-256 */
                 id: string;
             };
             cookie?: never;
@@ -7511,9 +7525,9 @@ export interface operations {
     list_theorems: {
         parameters: {
             query?: {
-                /** @description only theorems of this status */
+                /** @description status of the theorems to return; absent: all theorems */
                 status?: components["schemas"]["Status"];
-                /** @description only theorems of this paper */
+                /** @description key of the paper whose theorems are returned; absent: theorems of all papers */
                 paper?: string;
             };
             header?: never;
@@ -7577,7 +7591,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description the theorem */
+                /** @description id of the theorem, as GET /v1/theorems lists it */
                 id: string;
             };
             cookie?: never;
@@ -7715,7 +7729,7 @@ export interface operations {
     draw_job: {
         parameters: {
             query?: {
-                /** @description image format, before Accept */
+                /** @description image format. It takes precedence over the Accept header */
                 format?: string;
             };
             header?: never;

@@ -31,30 +31,34 @@ T = TypeVar("T", bound="AccountAnswer")
 
 @_attrs_define
 class AccountAnswer:
-    """The whole answer.
+    """The account of a run: its guarantee with the proof, and the requested figures.
 
     Attributes:
-        guarantee (AccountGuarantee): The guarantee at the first requested point.
+        guarantee (AccountGuarantee): The guarantee of a run, with ε and δ at the first requested point.
         derivation (list[DerivationStep]):
         considered (list[ConsideredAnswer]):
-        declared_conditions (list[Condition]): assumptions on the data and the program
+        declared_conditions (list[Condition]): conditions of the guarantee on the data and the program, which the
+            service cannot check
         warnings (list[Caution]):
         engine_version (str):
         numerical (NumericalAnswer): Numerical error of the computed bound. It does not say how close the bound is to
             the truth.
-        meaning (MeaningAnswer): What it means to an attacker who tells two neighbours apart.
-        claim (ClaimAnswer | Unset): Verdict on a claim: `undecidable` between the proved upper bound and the witnessed
-            lower bound.
-        points (list[Point] | Unset): the guarantee at every requested point; absent unless several were requested
-        over_windows (OverWindows | Unset): Upper bounds for all windows of a record or client together, at the first
-            requested point.
-        trade_off (list[TruePositiveRate] | Unset): trade-off curve at the requested false_positive_rates, in their
-            order
-        gaussian_dp_mu (Ends | Unset): A two-sided enclosure: lower ≤ truth ≤ upper.
-        bayes_errors (list[BayesError] | Unset): an attacker's least error at each of the requested priors, in their
-            order
-        renyi_divergences (list[RenyiDivergence] | Unset): Rényi divergences at the requested orders, in their order
-        directions (list[Directions] | Unset): δ of each direction at the requested signed_epsilons, in their order
+        meaning (MeaningAnswer): The success of the best attacker who has to distinguish two neighbouring data sets.
+        claim (ClaimAnswer | Unset): Verdict on a claimed (ε, δ). It is `undecidable` if the claim is between the upper
+            and the lower bound.
+        points (list[Point] | Unset): ε and δ at each requested point, in their order; absent unless a list of points
+            was requested
+        over_windows (OverWindows | Unset): The guarantee for all windows of a record or client together, at the first
+            requested point, by group privacy.
+        trade_off (list[TruePositiveRate] | Unset): largest true positive rate of an attacker at each of the requested
+            false_positive_rates, in their order; absent unless requested
+        gaussian_dp_mu (Ends | Unset): A lower and an upper bound, between which the true value is.
+        bayes_errors (list[BayesError] | Unset): least error of an attacker at each of the requested priors, in their
+            order; absent unless requested
+        renyi_divergences (list[RenyiDivergence] | Unset): Rényi divergence at each of the requested orders, in their
+            order; absent unless requested
+        directions (list[Directions] | Unset): δ of each direction at each of the requested signed_epsilons, in their
+            order; absent unless requested
     """
 
     guarantee: AccountGuarantee

@@ -22,11 +22,12 @@ T = TypeVar("T", bound="AccountGuarantee")
 
 @_attrs_define
 class AccountGuarantee:
-    """The guarantee at the first requested point.
+    """The guarantee of a run, with ε and δ at the first requested point.
 
     Attributes:
-        in_words (str): plain statements: the unit, the adversary, the conditions, the hidden batches
-        statements (list[Statement]): the sentences of in_words, with their subjects
+        in_words (str): the guarantee in plain sentences: protected unit, adversary, conditions, and batches that must
+            stay secret
+        statements (list[Statement]): the sentences of in_words, each with a word for its subject
         unit (Unit | WindowedUnit):
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
@@ -37,9 +38,9 @@ class AccountGuarantee:
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
         tight (Tightness):
-        epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        epsilon (Ends): A lower and an upper bound, between which the true value is.
+        delta (Ends): A lower and an upper bound, between which the true value is.
+        log10_delta (Ends): A lower and an upper bound, between which the true value is.
     """
 
     in_words: str

@@ -22,13 +22,13 @@ T = TypeVar("T", bound="AccountProblem")
 
 @_attrs_define
 class AccountProblem:
-    """What was run, what the guarantee is about, and at which point to read the curve.
+    """A run, the neighbours and adversary of its guarantee, and the ε or δ at which the guarantee is returned.
 
     Attributes:
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
-        unit (Unit | WindowedUnit): the protected unit
+        unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
         observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
             add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -148,12 +148,12 @@ class AccountProblem:
 
             `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
-            W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-            projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
-            holds
-            one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
-            are
-            not clipped.
+            W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+            Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n
+            clients
+            holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m.
+            Gradients
+            are not clipped.
 
             `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its
             batches
@@ -184,9 +184,9 @@ class AccountProblem:
             Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
             batch
             is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-            zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum.
-            The
-            bound then holds for public sets.
+            zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then
+            also
+            holds if the sets are public.
 
             Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
@@ -299,16 +299,16 @@ class AccountProblem:
             secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
             them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-            `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism`
-            draws
-            again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients
-            that
-            draw among their own records. For a client the level is open below a draw of clients, where the draw may be
-            among
-            the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-            from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records`
-            or
-            `clients` (docs/decisions/0004-two-level-sampling.md).
+            `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs
+            have
+            two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn
+            client
+            may draw among its own records. There is only one reading if an outer draw is of records. If clients are
+            protected,
+            a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw
+            of
+            clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+            covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
 
             `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to
             each of `dimension` integers.
@@ -326,13 +326,15 @@ class AccountProblem:
             events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
 
             Admits: every mechanism with this guarantee, as `approximate` does.
-        query (Query): At which ε or δ to read the curve: at most one of the first six. Without any of them it is read
-            at ε = 0.
+        query (Query): The values of ε or δ at which the guarantee is returned. Give at most one of the first six
+            members.
 
-            The other members request figures of an attacker, and divergences. They may be combined.
-        claim (Target | Unset): An ε that was claimed at the audit's δ.
-        windows (int | Unset): windows in which one record or client, or under replace-one its replacement, contributes;
-            with it, the answer bounds all of them together
+            δ is returned for an ε, and ε for a δ. Without any of the six, δ is returned at ε = 0. The other members request
+            figures of an attacker, and divergences. They may be combined.
+        claim (Target | Unset): An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given
+            only as `log10_delta`.
+        windows (int | Unset): number of windows in which one record or client contributes; under replace-one, those of
+            its replacement count too. If given, the answer also bounds ε and δ for all these windows together
     """
 
     relation: Relation

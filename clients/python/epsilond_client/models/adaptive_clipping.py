@@ -12,19 +12,19 @@ T = TypeVar("T", bound="AdaptiveClipping")
 
 @_attrs_define
 class AdaptiveClipping:
-    """Clipping by Andrew et al. 2021: how many updates were not clipped is released with noise in every round.
-
-    Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
-    ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
+    """Adaptive clipping by Andrew et al. 2021: every round releases a noisy share of the updates that were not clipped.
+    Each participant sends a bit, ½ if its update was not clipped and −½ otherwise.
 
         Attributes:
             count_std (float): Depends on the object:
 
-                - standard deviation of the noise on the sum of the clipped bits of a round. The unit is a bit's range, which is
-                1: from −½ to ½
-                - standard deviation of the noise on the sum of the bits, each −½ or ½
-            noise_std_of_share (float | Unset): count_std/M: of the share of updates that were not clipped
-            whole_noise_multiplier (float | Unset): z of the round as one Gaussian mechanism, which is certified
+                - standard deviation of the noise on the sum of the bits of a round. Each participant sends one bit, −½ if its
+                update was clipped and ½ otherwise
+                - standard deviation of the noise on the sum of the participants' bits, each −½ or ½
+            noise_std_of_share (float | Unset): standard deviation of the noise in the released share of updates that were
+                not clipped: count_std divided by participants
+            whole_noise_multiplier (float | Unset): noise multiplier of a round as a whole, with both noisy sums as one
+                Gaussian mechanism. The guarantee is certified for it
     """
 
     count_std: float

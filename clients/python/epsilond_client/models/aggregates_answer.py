@@ -17,13 +17,13 @@ class AggregatesAnswer:
     records and the rounds. L is the Lipschitz constant.
 
         Attributes:
-            participants (float): M = 1/E[1/M_r]
-            rms_participants (float): M' = 1/√E[1/M_r²]
-            average_xi (float): Ξ, the root mean square of the mean of the M_r largest ξ_i
-            largest_xi (float): ξ_max
-            average_psi (float): Ψ = L²Ξ
-            largest_psi (float): ψ_max = L²ξ_max
-            branch (str): which of Ξ/M' and ξ_max/M is smaller; the bound uses it
+            participants (float): M = 1/E[1/M_r], the harmonic mean of the number of participants of a round
+            rms_participants (float): M' = 1/√E[1/M_r²], an average of the number of participants of a round
+            average_xi (float): Ξ: root mean square over M_r of the mean of the M_r largest ξ_i
+            largest_xi (float): ξ_max: the largest ξ_i of a client
+            average_psi (float): Ψ = L²Ξ, for the largest Lipschitz constant L of a client's weighted loss
+            largest_psi (float): ψ_max = L²ξ_max, for the largest Lipschitz constant L of a client's weighted loss
+            branch (str): average: Ξ/M' is the smaller one and is used in the bound. largest: ξ_max/M is
     """
 
     participants: float

@@ -15,7 +15,7 @@ T = TypeVar("T", bound="AlgorithmList")
 
 @_attrs_define
 class AlgorithmList:
-    """Every calibrator.
+    """Every algorithm whose noise the service calibrates.
 
     Attributes:
         algorithms (list[Algorithm]):

@@ -20,11 +20,11 @@ class AmendAsked:
     """Another plan: items that are added, and items with fewer runs than before.
 
     Attributes:
-        add (list[PlanChange] | Unset): items of new names
-        lower (list[PlanChange] | Unset): items that fall to fewer runs
+        add (list[PlanChange] | Unset): items to add to the plan. Their names must be new
+        lower (list[PlanChange] | Unset): items whose number of planned runs is lowered
         declared (Declaration | Unset):
-        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations; absent:
-            unchanged
+        approval (bool | Unset): true: amendments, voids and reconciliations take effect only when a second person has
+            approved them; absent: unchanged
     """
 
     add: list[PlanChange] | Unset = UNSET

@@ -22,7 +22,8 @@ class AtValue:
 
     Attributes:
         value (Any):
-        answer (Calibration | Unset): The whole answer. `parameters` is what to run with.
+        answer (Calibration | Unset): The answer to a calibration: the parameters to run with, their certified
+            guarantee, and its proof.
         problem (Problem | Unset): A problem document (RFC 9457): the reason why a request was rejected or failed.
     """
 

@@ -13,11 +13,12 @@ T = TypeVar("T", bound="Averaging")
 
 @_attrs_define
 class Averaging:
-    """The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to the next.
+    """The average of the models w_1, …, w_R of all rounds. Each weight is `ratio` times that of the model before.
 
     Attributes:
         kind (str):
-        ratio (float | Unset): ratio of an iterate's weight to the weight before it; absent if all weights are equal
+        ratio (float | Unset): weight of a model in the average, divided by the weight of the model before it; absent if
+            all weights are equal
     """
 
     kind: str

@@ -14,12 +14,13 @@ T = TypeVar("T", bound="Baseline")
 
 @_attrs_define
 class Baseline:
-    """What doing nothing gives: a bound that holds for the start itself, before any training.
+    """A bound on the risk of the initial model, before any training, to compare other bounds with.
 
     Attributes:
-        value (float | Unbounded): a number, or an infinite value
-        formula (str): formula of the bound
-        theorem (str | Unset): the theorem that gives it; absent where it is epsilond.excess-risk-of-the-start
+        value (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+        formula (str): formula of the bound; its symbols are those of the request's quantities
+        theorem (str | Unset): id of the theorem that proves the bound. Absent: epsilond.excess-risk-of-the-start, or
+            the given initial_gap
     """
 
     value: float | Unbounded

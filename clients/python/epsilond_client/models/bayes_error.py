@@ -15,12 +15,12 @@ T = TypeVar("T", bound="BayesError")
 
 @_attrs_define
 class BayesError:
-    """The best attacker with a prior probability π of one of two neighbours.
+    """The best attacker who guesses which of two neighbours was used. One of them has the prior probability `prior`.
 
     Attributes:
         prior (float):
-        error (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        accuracy (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        error (Ends): A lower and an upper bound, between which the true value is.
+        accuracy (Ends): A lower and an upper bound, between which the true value is.
     """
 
     prior: float

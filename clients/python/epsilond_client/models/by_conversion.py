@@ -11,12 +11,12 @@ T = TypeVar("T", bound="ByConversion")
 
 @_attrs_define
 class ByConversion:
-    """One figure by three conversions.
+    """One number, computed by three conversions between (ε, δ) and Gaussian differential privacy.
 
     Attributes:
-        exact (float): figure from the exact trade-off curve of the Gaussian mechanism
-        zcdp (float): figure from the best conversion of zero-concentrated privacy
-        lemma (float): figure from Lemma 2.6 as printed
+        exact (float): value by the exact conversion, from the trade-off curve of the Gaussian mechanism
+        zcdp (float): value by the best conversion from zero-concentrated differential privacy
+        lemma (float): value by Lemma 2.6 of Reshef and Levy, as printed
     """
 
     exact: float

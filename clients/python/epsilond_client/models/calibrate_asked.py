@@ -24,7 +24,7 @@ class CalibrateAsked:
         Attributes:
             fields (JsonObject): any JSON object
             slot (SlotKind | Unset):
-            item (str | Unset): the item of the plan that would be drawn on
+            item (str | Unset): name of the item of the plan from which the run would be paid
             eta (float | str | Unset): a number, or a text
     """
 

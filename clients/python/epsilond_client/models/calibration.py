@@ -27,7 +27,7 @@ T = TypeVar("T", bound="Calibration")
 
 @_attrs_define
 class Calibration:
-    """The whole answer. `parameters` is what to run with.
+    """The answer to a calibration: the parameters to run with, their certified guarantee, and its proof.
 
     Attributes:
         algorithm (str):
@@ -41,12 +41,12 @@ class Calibration:
         declared_conditions (list[Condition]):
         warnings (list[Caution]):
         engine_version (str):
-        risk (Risk | Unset): Bounds on the excess risk of the run: their objective, and a bound for the start for
+        risk (Risk | Unset): Bounds on the excess risk of the run, its objective, and a bound for the initial model for
             comparison.
         communication (Communication | Unset): Contents and size of the messages.
-        frontier (list[RunChoice] | Unset): choices of risk, rounds and traffic, if rounds or batch_size were open;
-            fewest rounds first
-        considered (list[ConsideredBound] | Unset): bounds set side by side
+        frontier (list[RunChoice] | Unset): alternative runs with their risk and traffic, fewest rounds first. Absent
+            unless rounds or batch_size was chosen
+        considered (list[ConsideredBound] | Unset): theorems that bound δ at these parameters, for comparison
     """
 
     algorithm: str

@@ -26,14 +26,18 @@ class CanaryTraining:
     own seed.
 
         Attributes:
-            problem (LearningProblem): `dataset`: Classification or regression on real records. A client's population is the
-                records that it is dealt.
+            problem (LearningProblem): `dataset`: Classification or regression on real records. The records that a client is
+                assigned are its population.
 
-                `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-                allows.
+                If `samples_per_client` is absent, it is the number of records that a client is assigned and that are not held
+                out.
+                An empirical objective allows only this number.
 
-                `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
-                domain.
+                `huber`: Huber regression on synthetic records: the loss is Huber's function of the residual ⟨x, w⟩ − y.
+
+                Targets y are in [−1, 1] and follow a linear model of the features x. Without the ridge term a gradient has norm
+                at
+                most `threshold`, in every domain. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
                 `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈
                 [−1, 1].
@@ -42,7 +46,11 @@ class CanaryTraining:
                 to
                 [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-                `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+                `linear`: A linear loss ½‖x‖² − ⟨x, w⟩ for the model w and a record x in the unit ball, plus the ridge term
+                ½μ‖w‖².
+
+                μ is `strong_convexity`. If it is 0, the gradient is the same at every model, and the minimiser is on the sphere
+                that bounds the domain.
 
                 `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label
                 y = ±1.
@@ -51,8 +59,9 @@ class CanaryTraining:
                 follow.
                 `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-                `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
-                domain holds it.
+                `mean-estimation`: Estimation of a mean: the loss is ½‖w − x‖² for the model w and a record x in the unit ball.
+
+                The loss is 1-smooth and 1-strongly convex. The minimiser is the mean of the records, if it is in the domain.
 
                 `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the
                 clients.
@@ -73,18 +82,19 @@ class CanaryTraining:
                 The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
                 features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
             unit (Unit): record: One record is protected. client: Everything that one client holds is protected.
-            rounds (int): communication rounds
+            rounds (int): number of rounds
             clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
-            noise_multiplier (float): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity, never over
-                the sensitivity
-            step_size (float): step size
-            sampling_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-            local_steps (int | Unset): gradient steps of one client per round
+            noise_multiplier (float): standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2
+                norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
+            step_size (float): step size of a gradient step
+            sampling_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given
+                client is
+            local_steps (int | Unset): number of gradient steps of one client in a round
             local_step_size (float | Unset): step size of a client's own gradient steps
-            canary (str | Unset): gradient: sends C times a coordinate of its own in every round, the worst that clipping
-                admits. flipped-labels: members taken from the data, with the opposite targets, or the next class. ordinary:
-                unchanged members
-            canaries (int | Unset): canaries, each in the data by a fair coin of its own
+            canary (str | Unset): kind of the canaries. gradient: each sends a vector of norm clipping_norm along a
+                coordinate of its own in every round, the worst case under clipping. flipped-labels: members of the data with
+                opposite targets, or the next class. ordinary: unchanged members of the data
+            canaries (int | Unset): number of canaries. Each is in the data with probability ½, independently of the others
     """
 
     problem: LearningProblem

@@ -24,7 +24,8 @@ class Capacity:
             rho (float | str | Unset): a number, or a text
             delta (float | str | Unset): a number, or a text
             orders (list[float] | Unset): Rényi orders, each above 1
-            weights (list[float] | Unset): weights of the orders; they sum to 1
+            weights (list[float] | Unset): weights of the orders in the slot's bound, in the order of orders. They add up to
+                1
             budget (float | str | Unset): a number, or a text
             epsilon (float | str | Unset): a number, or a text
     """

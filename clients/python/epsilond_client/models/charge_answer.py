@@ -20,13 +20,15 @@ class ChargeAnswer:
     """Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy budget.
 
     Attributes:
-        count (int): number of runs
+        count (int): number of runs that are paid for
         parts (Texts): texts of the page by their names
-        item (str | Unset): the plan's item that pays
-        slot (str | Unset): the slot that pays
+        item (str | Unset): name of the item of the plan that pays; absent if a slot pays
+        slot (str | Unset): kind of the slot that pays; absent if an item of the plan pays
         each (Texts | Unset): texts of the page by their names
-        remaining (str | Unset): μ² left before a job that is not Gaussian
-        theorem (str | Unset): theorem that proves the charge
+        remaining (str | Unset): amount of μ² that was left in the Gaussian slot before the job; absent unless the job
+            is not Gaussian and that slot pays
+        theorem (str | Unset): id of the theorem that proves that the charge covers the runs; absent if an item of the
+            plan pays
     """
 
     count: int

@@ -17,13 +17,13 @@ T = TypeVar("T", bound="CheckpointAnswer")
 
 @_attrs_define
 class CheckpointAnswer:
-    """The log's head.
+    """The signed head of the log: its present size and root hash.
 
     Attributes:
-        origin (str): the name of the log, which its keys carry too
+        origin (str): name of the log; the names of its keys contain it
         size (int): number of entries of the log
         root (str): root hash of the log's Merkle tree (RFC 9162), in base 64
-        checkpoint (str): the three as a signed note (C2SP tlog-checkpoint)
+        checkpoint (str): origin, size and root as a signed note (C2SP tlog-checkpoint)
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 

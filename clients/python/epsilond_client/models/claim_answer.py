@@ -18,15 +18,15 @@ T = TypeVar("T", bound="ClaimAnswer")
 
 @_attrs_define
 class ClaimAnswer:
-    """Verdict on a claim: `undecidable` between the proved upper bound and the witnessed lower bound.
+    """Verdict on a claimed (ε, δ). It is `undecidable` if the claim is between the upper and the lower bound.
 
     Attributes:
         holds (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
         epsilon (float):
         log10_delta (float):
-        margin_epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        margin_log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        delta (float | Unset): absent where it is below every double
+        margin_epsilon (Ends): A lower and an upper bound, between which the true value is.
+        margin_log10_delta (Ends): A lower and an upper bound, between which the true value is.
+        delta (float | Unset): claimed δ; absent if it is too small for a double
     """
 
     holds: Verdict

@@ -17,29 +17,36 @@ T = TypeVar("T", bound="ClientReport")
 
 @_attrs_define
 class ClientReport:
-    """The protection of clients that report equally often; ρ is the parameter μ of Gaussian differential privacy.
+    """The protection of clients that take part equally often. A report is the message of a client in one round.
 
     If participants are drawn uniformly, one answer is for a client that reports most often, another for an average one.
 
         Attributes:
-            described (str): a group of the request, or the client of most or of average reports
-            clients (int): number of clients of this group; for `most` and `average` the number of all clients
-            participations (int): reports of each
-            gaussian_dp_mu (float): ρ of each of its records at the answer's noise, rounded up
-            epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+            described (str): clients that are described. group: a group of the request. most: a client with the largest
+                allowed number of reports. average: a client with the average number of reports
+            clients (int): number of clients that are described; for `most` and `average` the number of all clients
+            participations (int): number of rounds in which each of these clients reports
+            gaussian_dp_mu (float): parameter μ of Gaussian differential privacy for each record of such a client, at the
+                answer's noise, rounded up
+            epsilon (Ends): A lower and an upper bound, between which the true value is.
             protected (list[str]):
             not_protected (list[str]):
-            last_record_gaussian_dp_mu (float | Unset): ρ of the record of its last report, which only one noise vector
-                protects; untrusted server
-            whole_client_gaussian_dp_mu (float | Unset): ρ if all its records change at once, which is not calibrated;
-                untrusted server
-            last_noise_std (float | Unset): σ of the noise of its last report, which stays in the server's sum; untrusted
-                server
-            least_noise_std (float | Unset): noise_std that would suffice if no client reported more often; untrusted server
-            first_round (int | Unset): of its reports, where the pattern is given
-            last_round (int | Unset): of its reports, where the pattern is given
-            longest_gap (int | Unset): largest number of rounds between two consecutive reports of the client
-            uncancelled_rounds (int | Unset): rounds after its last report, in which its last noise is never cancelled
+            last_record_gaussian_dp_mu (float | Unset): parameter μ of Gaussian differential privacy for the record of the
+                client's last report, which only the last noise protects. Absent with a trusted server
+            whole_client_gaussian_dp_mu (float | Unset): parameter μ of Gaussian differential privacy if all records of the
+                client change at once. The noise is not calibrated for it. Absent with a trusted server
+            last_noise_std (float | Unset): standard deviation per coordinate of the noise of the client's last report,
+                which stays in the server's sum. Absent with a trusted server
+            least_noise_std (float | Unset): noise_std that would suffice if no client reported more often than these
+                clients. Absent with a trusted server
+            first_round (int | Unset): first round in which the client reports; absent unless the rounds of the reports are
+                given
+            last_round (int | Unset): last round in which the client reports; absent unless the rounds of the reports are
+                given
+            longest_gap (int | Unset): largest difference between the rounds of two consecutive reports of the client;
+                absent unless the rounds of the reports are given
+            uncancelled_rounds (int | Unset): number of rounds after the client's last report, in which its last noise stays
+                in the sum. Absent with a trusted server, or unless the rounds are given
     """
 
     described: str

@@ -12,7 +12,7 @@ T = TypeVar("T", bound="CommitAsked")
 
 @_attrs_define
 class CommitAsked:
-    """Runs that may be released from now on; all that are left unless `count` says fewer.
+    """Runs to be committed, after which their outputs may be released. Without `count`, all that are left.
 
     Attributes:
         count (int | Unset): number of runs

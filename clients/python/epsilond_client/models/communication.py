@@ -22,11 +22,15 @@ class Communication:
     Attributes:
         bits_per_coordinate (float):
         bits_per_round_per_client (int):
-        total_bits (int): bits of all messages; the largest possible number
-        extra_bits_per_coordinate (float | Unset): bits per coordinate due to noise
-        expected_total_bits (float | Unset): expected bits, if participants are drawn
-        beside (CommunicationBeside | Unset): What other encodings of the same run would send.
-        total_bits_exact (str | Unset): total_bits in full, from 2^53 on
+        total_bits (int): largest possible number of bits of all messages of the run
+        extra_bits_per_coordinate (float | Unset): bits per coordinate that are needed because of the noise, in addition
+            to those of the rounded value
+        expected_total_bits (float | Unset): expected number of bits of all messages of the run; absent unless the
+            number of participants is random
+        beside (CommunicationBeside | Unset): The bits that other encodings of the same messages would need, for
+            comparison.
+        total_bits_exact (str | Unset): total_bits with all its digits, as a decimal string; absent unless total_bits is
+            2^53 or more
     """
 
     bits_per_coordinate: float

@@ -13,18 +13,25 @@ T = TypeVar("T", bound="CommunicationBeside")
 
 @_attrs_define
 class CommunicationBeside:
-    """What other encodings of the same run would send.
+    """The bits that other encodings of the same messages would need, for comparison.
 
     Attributes:
-        float32_total_bits (int): the same with 32-bit coordinates and no privacy
-        printed_bits_per_coordinate (int | Unset): the same with the printed noise
-        printed_total_bits (int | Unset): the same with the printed noise
-        binomial_bits_per_coordinate (int | Unset): with Binomial noise by agarwal-2018.1; absent where that proves
-            nothing
-        binomial_total_bits (int | Unset): the same with Binomial noise; absent where it proves nothing
-        float32_total_bits_exact (str | Unset): float32_total_bits in full, from 2^53 on
-        printed_total_bits_exact (str | Unset): printed_total_bits in full, from 2^53 on
-        binomial_total_bits_exact (str | Unset): binomial_total_bits in full, from 2^53 on
+        float32_total_bits (int): bits of all messages of the run if coordinates were sent as 32-bit floats, without
+            noise
+        printed_bits_per_coordinate (int | Unset): bits per coordinate with the noise that the paper prescribes; absent
+            if it prescribes none
+        printed_total_bits (int | Unset): bits of all messages of the run with the noise that the paper prescribes;
+            absent if it prescribes none
+        binomial_bits_per_coordinate (int | Unset): bits per coordinate with Binomial noise by theorem agarwal-2018.1;
+            absent where this theorem does not apply
+        binomial_total_bits (int | Unset): bits of all messages of the run with Binomial noise by theorem
+            agarwal-2018.1; absent where this theorem does not apply
+        float32_total_bits_exact (str | Unset): float32_total_bits with all its digits, as a decimal string; absent
+            unless float32_total_bits is 2^53 or more
+        printed_total_bits_exact (str | Unset): printed_total_bits with all its digits, as a decimal string; absent
+            unless printed_total_bits is 2^53 or more
+        binomial_total_bits_exact (str | Unset): binomial_total_bits with all its digits, as a decimal string; absent
+            unless binomial_total_bits is 2^53 or more
     """
 
     float32_total_bits: int

@@ -15,15 +15,15 @@ T = TypeVar("T", bound="Condition")
 
 @_attrs_define
 class Condition:
-    """A condition of a printed statement, at these inputs, with both sides.
+    """A condition of a theorem or of a guarantee. If it was evaluated, it has the values of both sides.
 
     Attributes:
         id (str):
-        statement (str | Unset): the condition in words; absent if an earlier condition of the entry with the same id
-            has it
+        statement (str | Unset): the condition in words. Absent if an earlier condition in this entry has the same id
+            and states it
         holds (Verdict | Unset): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        left (float | Unbounded | Unset): a number, or an infinite value
-        right (float | Unbounded | Unset): a number, or an infinite value
+        left (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+        right (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
         kind (str | Unset):
     """
 

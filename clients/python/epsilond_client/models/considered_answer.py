@@ -14,12 +14,12 @@ T = TypeVar("T", bound="ConsideredAnswer")
 
 @_attrs_define
 class ConsideredAnswer:
-    """A theorem that was tried.
+    """A theorem that was tried for the run, and whether it applies.
 
     Attributes:
         theorem (str):
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        reason (str | Unset): why the bound does not apply to this run
+        reason (str | Unset): why the theorem does not apply to this run; absent if it applies
     """
 
     theorem: str

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ConsideredBound")
 
 @_attrs_define
 class ConsideredBound:
-    """A bound that was tried at the answer's parameters; the least of those for the answer's observer is returned.
+    """A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used.
 
     Attributes:
         theorem (str):
@@ -26,10 +26,11 @@ class ConsideredBound:
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        reason (str | Unset): why the bound does not apply to this run
-        log10_delta (float | Unbounded | Unset): a number, or an infinite value
-        delta (float | Unset): absent where it is below every double
-        least (bool | Unset): whether no other bound for this observer is smaller
+        reason (str | Unset): why the theorem does not apply to this run; absent if it applies
+        log10_delta (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+        delta (float | Unset): upper bound on δ at the target ε; absent if it is too small for a double, or if the bound
+            does not apply
+        least (bool | Unset): whether this bound is the smallest one for the observer of the guarantee
     """
 
     theorem: str

@@ -19,8 +19,9 @@ class ContradictAsked:
     """Observations that contradict a run which was paid from the ledger.
 
     Attributes:
-        observations (list[Observation]): at least one observation
-        reservations (list[str] | Unset): ids of those that paid for the run; absent: all with committed runs
+        observations (list[Observation]): observations that contradict the run; at least one
+        reservations (list[str] | Unset): ids of the reservations that paid for the run. Absent: all reservations with
+            committed runs
     """
 
     observations: list[Observation]

@@ -22,18 +22,21 @@ class ConvergenceAnswer:
     `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
 
         Attributes:
-            theorem (str): the theorem of the bound
+            theorem (str): id of the theorem that proves gradient_norm
             objective (Objective):
-            baseline (Baseline): What doing nothing gives: a bound that holds for the start itself, before any training.
-            vacuous (bool): whether the bound is no better than the baseline, and so says nothing
-            gradient_norm (float): bound on the least expected gradient norm of all rounds, the start among them: at most
-                the baseline
-            mean_gradient_norm (float): das.equation-39 with the certified noise: its mean over the rounds
-            start_term (float): part of mean_gradient_norm from the distance of the start
-            steps_term (float): part of mean_gradient_norm from the sizes of the steps
-            client_optima_term (float): part of mean_gradient_norm from distances of the clients' optima
-            without_noise (float): this bound for NormFedAvg, which has no rounding and no noise
-            fedavg (float): bound of das.4 for FedAvg, without privacy: √ of that on the least squared norm
+            baseline (Baseline): A bound on the risk of the initial model, before any training, to compare other bounds
+                with.
+            vacuous (bool): true: the bound is not below the baseline and carries no information
+            gradient_norm (float): upper bound on the smallest expected gradient norm of all rounds, the initial model among
+                them. It is at most the baseline
+            mean_gradient_norm (float): upper bound on the mean over the rounds of the expected gradient norm, by
+                das.equation-39 with the certified noise
+            start_term (float): term of mean_gradient_norm for the distance of the initial model from the minimiser
+            steps_term (float): term of mean_gradient_norm for the lengths of the steps
+            client_optima_term (float): term of mean_gradient_norm for the distances between the clients' minimisers
+            without_noise (float): gradient_norm of the same run without rounding and without noise (NormFedAvg)
+            fedavg (float): bound on the smallest gradient norm for FedAvg without privacy: the root of the bound of das.4
+                on the squared norm. It is at most the baseline
     """
 
     theorem: str

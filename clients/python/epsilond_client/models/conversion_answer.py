@@ -17,15 +17,17 @@ T = TypeVar("T", bound="ConversionAnswer")
 
 @_attrs_define
 class ConversionAnswer:
-    """Privacy by three conversions between (ε, δ) and ρ, the parameter μ of Gaussian differential privacy.
+    """Three conversions between (ε, δ) and the parameter μ of Gaussian differential privacy.
 
-    The exact conversion needs the least noise; the last two fields say how much more the others need.
+    The exact conversion needs the least noise. The last two fields say how much more noise the others need.
 
         Attributes:
-            gaussian_dp_mu (ByConversion): One figure by three conversions.
-            epsilon (ByConversion): One figure by three conversions.
-            noise_over_exact (float | Unbounded): a number, or an infinite value
-            zcdp_noise_over_exact (float | Unbounded): a number, or an infinite value
+            gaussian_dp_mu (ByConversion): One number, computed by three conversions between (ε, δ) and Gaussian
+                differential privacy.
+            epsilon (ByConversion): One number, computed by three conversions between (ε, δ) and Gaussian differential
+                privacy.
+            noise_over_exact (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            zcdp_noise_over_exact (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
     """
 
     gaussian_dp_mu: ByConversion

@@ -12,12 +12,12 @@ T = TypeVar("T", bound="DeclaredAsked")
 
 @_attrs_define
 class DeclaredAsked:
-    """Declarations that no computation can check: see the declared conditions of the ledger.
+    """Declarations about the data and its use, which no computation can check. The guarantee depends on them.
 
     Attributes:
         inputs (Declaration):
-        sealed (bool): whether the membership of the block is fixed
-        released_before (bool): whether anything that reads the block was released
+        sealed (bool): true: it is declared that the membership of the block is fixed
+        released_before (bool): true: outputs that were computed from the block have been released before
     """
 
     inputs: Declaration

@@ -15,11 +15,11 @@ T = TypeVar("T", bound="DeltaOfDirection")
 
 @_attrs_define
 class DeltaOfDirection:
-    """δ of one direction.
+    """Bounds on δ of one direction, and on its base-10 logarithm.
 
     Attributes:
-        delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        delta (Ends): A lower and an upper bound, between which the true value is.
+        log10_delta (Ends): A lower and an upper bound, between which the true value is.
     """
 
     delta: Ends

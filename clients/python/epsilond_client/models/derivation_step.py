@@ -17,7 +17,7 @@ T = TypeVar("T", bound="DerivationStep")
 
 @_attrs_define
 class DerivationStep:
-    """A theorem used, its inputs, and the places in this list of the steps it rests on.
+    """A step of the proof: a theorem, its inputs, and the indices in this list of the steps that it uses.
 
     Attributes:
         theorem (str):

@@ -15,12 +15,12 @@ T = TypeVar("T", bound="Directions")
 
 @_attrs_define
 class Directions:
-    """δ of each direction at an ε of any sign: the largest P(S) − e^ε Q(S) over sets S of outputs.
+    """δ of each direction at one ε: the largest P(S) − e^ε Q(S) over sets S of outputs of two neighbours P and Q.
 
     Attributes:
         epsilon (float):
-        with_against_without (DeltaOfDirection): δ of one direction.
-        without_against_with (DeltaOfDirection): δ of one direction.
+        with_against_without (DeltaOfDirection): Bounds on δ of one direction, and on its base-10 logarithm.
+        without_against_with (DeltaOfDirection): Bounds on δ of one direction, and on its base-10 logarithm.
     """
 
     epsilon: float

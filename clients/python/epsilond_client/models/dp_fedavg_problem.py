@@ -23,51 +23,50 @@ T = TypeVar("T", bound="DpFedavgProblem")
 class DpFedavgProblem:
     """The target, the clients, the size of a round, and limits on the run.
 
-    `participants` is the number in a round, or the expected one for `poisson`; absent, all clients. Absent `rounds` are
-    chosen within the limits. A bound on the excess risk, for one gradient step a round, needs `lipschitz` and
-    `diameter`.
+    `participants` is the number of participants of a round; for `poisson` the expected number. If it is absent, all
+    clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the excess risk needs
+    `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
-            clients (int): clients in the federation
-            dimension (int): coordinates of the model
-            clipping_norm (float): bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the
-                present round
-            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-                place of epsilon
-            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-                target in place of epsilon
-            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
-                √(2ρ) of zCDP's ρ, never the latter
-            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            participants (int | Unset): clients that report in one round
-            rounds (int | Unset): communication rounds
+            clients (int): number of clients in the federation
+            dimension (int): number of coordinates of the model
+            clipping_norm (float): bound on the ℓ2 norm of one client's update. With adaptive clipping it is the bound in
+                the present round
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
+                the ρ of zCDP, for which μ = √(2ρ)
+            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            participants (int | Unset): number of clients that take part in one round
+            rounds (int | Unset): number of rounds
             sampling (Sampling | Unset):
-            adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
-                is released with noise in every round.
-
-                Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
-                ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
-            max_rounds (int | Unset): largest number of rounds of a run, if they are chosen; absent: taken to be 2000
-            communication_budget (int | Unset): bits all clients together may send over the run
-            max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
-                drawn
-            max_reports_per_client (float | Unset): rounds that one client may report in over the run, in expectation over
-                who is drawn
+            adaptive_clipping (AdaptiveClipping | Unset): Adaptive clipping by Andrew et al. 2021: every round releases a
+                noisy share of the updates that were not clipped. Each participant sends a bit, ½ if its update was not clipped
+                and −½ otherwise.
+            max_rounds (int | Unset): largest number of rounds that may be chosen, if rounds is absent. Absent: assumed to
+                be 2000
+            communication_budget (int | Unset): largest number of bits that all clients together may send during the run
+            max_bytes_per_client (int | Unset): largest expected number of bytes that one client sends during the run, over
+                the random draw of participants
+            max_reports_per_client (float | Unset): largest expected number of rounds in which one client takes part, over
+                the random draw of participants
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
-            diameter (float | Unset): diameter of the domain
+            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
     """
 
     relation: Relation

@@ -13,11 +13,11 @@ T = TypeVar("T", bound="Ends")
 
 @_attrs_define
 class Ends:
-    """A two-sided enclosure: lower ≤ truth ≤ upper.
+    """A lower and an upper bound, between which the true value is.
 
     Attributes:
-        lower (float | Unbounded): a number, or an infinite value
-        upper (float | Unbounded): a number, or an infinite value
+        lower (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+        upper (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
     """
 
     lower: float | Unbounded

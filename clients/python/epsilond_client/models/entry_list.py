@@ -21,9 +21,9 @@ class EntryList:
     """Entries of a ledger, in the requested order.
 
     Attributes:
-        entries (list[JsonObject]): entries as they were signed; the commit of a contradicted run also has
-            `contradicted`
-        next_ (str | Unset): position of the next page; absent on the last page
+        entries (list[JsonObject]): entries of the log as they were signed. An entry for a commit of a contradicted run
+            has in addition the member contradicted
+        next_ (str | Unset): position at which the next page starts; absent on the last page
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 

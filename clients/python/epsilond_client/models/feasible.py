@@ -11,7 +11,7 @@ T = TypeVar("T", bound="Feasible")
 
 @_attrs_define
 class Feasible:
-    """Batch sizes least, …, most, which all meet the target.
+    """A range of batch sizes from `least` to `most`, all of which meet the target.
 
     Attributes:
         least (int):

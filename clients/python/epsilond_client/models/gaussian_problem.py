@@ -21,42 +21,43 @@ T = TypeVar("T", bound="GaussianProblem")
 
 @_attrs_define
 class GaussianProblem:
-    """A repeated Gaussian mechanism: of noise multiplier, rounds, sampling rate, ε and δ, solve one from the others.
+    """A repeated Gaussian mechanism: one of noise multiplier, rounds, rate, ε and δ is computed from the others.
 
-    A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε is given.
+    A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at which ε is returned.
 
-    `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population` records. Sampling
-    with replacement needs the latter. To solve for the rate of a batch of fixed size, give `population`.
+    `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population` records. Sampling with
+    replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
             sampling (Sampling):
-            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-                place of epsilon
-            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-                target in place of epsilon
-            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
-                √(2ρ) of zCDP's ρ, never the latter
-            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
+                the ρ of zCDP, for which μ = √(2ρ)
+            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
             solve_for (SolveFor | Unset):
-            noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
-                never over the sensitivity
-            rounds (int | Unset): communication rounds
-            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-            batch_size (int | Unset): number of records, or of clients, in a batch
-            population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
+                the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
+            rounds (int | Unset): number of rounds
+            rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
+                is
+            batch_size (int | Unset): number of records in a batch; if clients are drawn, number of clients
+            population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
     """
 
     relation: Relation

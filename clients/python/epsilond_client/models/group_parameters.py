@@ -20,19 +20,22 @@ class GroupParameters:
     """Parameters of one group of clients, and their guarantee.
 
     Attributes:
-        clients (int): clients of this group
-        samples_per_client (int): records of one of them
-        batch_size (int): records of one of them per round
-        lipschitz (float): gradient norm bound of the loss times p_i N: its weight times all clients
-        noise_std (float): σ per coordinate, added to the mean of batch_size weighted gradients
-        noise_multiplier (float): noise_std over contribution_norm
-        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to the quantity that gets noise.
-            The noise has standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
-            contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-
-            one
+        clients (int): number of clients in this group
+        samples_per_client (int): number of records of each client in this group
+        batch_size (int): number of records that each client in this group uses in one round
+        lipschitz (float): bound on the ℓ2 norm of a record's gradient of the weighted loss. The weighted loss is the
+            loss times p_i N, for the weight p_i of the client among N clients
+        noise_std (float): standard deviation per coordinate of the noise that a client adds to the mean of its
+            batch_size weighted gradients
+        noise_multiplier (float): noise_std divided by contribution_norm
+        contribution_norm (float): bound on the ℓ2 norm of one protected contribution to the quantity to which the noise
+            is added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate.
+            guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 ×
+            contribution_norm for replace-one
         guarantee (GuaranteeAnswer): The guarantee: protected unit, adversary, and enclosures of ε at the target δ and
             of δ at the target ε.
-        printed_noise_std (float | Unset): σ by the paper's formula at the answer's rounds
+        printed_noise_std (float | Unset): noise_std by the formula of Theorem 2.1 of Lowy and Razaviyayn at the rounds
+            of the answer, with the Lipschitz constant of this group. Absent if clients are protected
     """
 
     clients: int

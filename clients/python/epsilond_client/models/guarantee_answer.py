@@ -30,8 +30,9 @@ class GuaranteeAnswer:
 
     Attributes:
         definition (Definition):
-        in_words (str): plain statements: the protected unit, the adversary, the trusted parties and the secret batches
-        statements (list[Statement]): the sentences of in_words, with their subjects
+        in_words (str): the guarantee in plain sentences: protected unit, adversary, trusted parties, and batches that
+            must stay secret
+        statements (list[Statement]): the sentences of in_words, each with a word for its subject
         unit (Unit | WindowedUnit):
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
@@ -42,14 +43,16 @@ class GuaranteeAnswer:
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
         sampling (Sampling):
-        target (Target): An ε that was claimed at the audit's δ.
-        epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        target (Target): An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as
+            `log10_delta`.
+        epsilon (Ends): A lower and an upper bound, between which the true value is.
+        delta (Ends): A lower and an upper bound, between which the true value is.
+        log10_delta (Ends): A lower and an upper bound, between which the true value is.
         tight (Tightness):
-        minimal (str): proved: a slightly smaller parameter fails the same bound
-        sensitivity (float | Unset): ℓ2 sensitivity of the quantity that gets noise, in its units. Absent where client
-            groups differ in it: parameters.groups then has one for each
+        minimal (str): proved: with a slightly smaller parameter, the same theorem provably misses the target. searched:
+            the search found no smaller parameter, and there is no proof
+        sensitivity (float | Unset): ℓ2 sensitivity of the quantity to which the noise is added, in the units of that
+            quantity. Absent if client groups differ in it; parameters.groups then has the sensitivity of each group
     """
 
     definition: Definition

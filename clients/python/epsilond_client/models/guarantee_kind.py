@@ -20,7 +20,7 @@ T = TypeVar("T", bound="GuaranteeKind")
 
 @_attrs_define
 class GuaranteeKind:
-    """Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
+    """The kind of a guarantee: trust model, protected unit, neighbouring relation and adversary.
 
     Attributes:
         definition (Definition):

@@ -11,13 +11,14 @@ T = TypeVar("T", bound="GuaranteeOfLedger")
 
 @_attrs_define
 class GuaranteeOfLedger:
-    """Guarantee for everything that the ledger ever allows, certified when it was opened.
+    """The guarantee for all runs that the ledger ever allows, certified when it was opened or last amended.
 
     Attributes:
-        in_words (str): the promise in one sentence
-        epsilon (float): upper bound on ε of everything it allows, at the target's δ
-        log10_delta (float): upper bound on log10 δ of everything it allows, at the target's ε
-        theorems (list[str]): theorems that prove the guarantee and the charges
+        in_words (str): the guarantee in one sentence
+        epsilon (float): upper bound on ε of all runs together that the ledger allows, at the target's δ
+        log10_delta (float): upper bound on the base-10 logarithm of δ of all runs together that the ledger allows, at
+            the target's ε
+        theorems (list[str]): ids of the theorems that prove the guarantee and the charges of the reservations
     """
 
     in_words: str

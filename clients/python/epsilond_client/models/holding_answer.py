@@ -19,7 +19,7 @@ class HoldingAnswer:
 
     Attributes:
         ledger (str):
-        committed (int): runs that may have been released
+        committed (int): number of committed runs, whose outputs may have been released
         charge (ChargeAnswer): Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy
             budget.
     """

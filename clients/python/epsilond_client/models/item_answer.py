@@ -17,11 +17,13 @@ class ItemAnswer:
 
     Attributes:
         name (str):
-        planned (int): runs that the ledger accounts for
-        reserved (int): runs that somebody holds
-        committed (int): runs that may have been released
-        credit (int): runs of jobs that were stopped early; they may be reserved again
-        job (str | Unset): the reservation that brought the item by its charge, if any
+        planned (int): number of planned runs, for all of which the ledger's guarantee accounts
+        reserved (int): number of runs that are reserved and not yet committed
+        committed (int): number of committed runs, whose outputs may have been released
+        credit (int): number of runs that were returned after other runs of the same reservation were committed, or that
+            were voided. They may be reserved again
+        job (str | Unset): id of the reservation that paid for this item from a slot; absent if the item is in the plan
+            from the opening or an amendment
     """
 
     name: str

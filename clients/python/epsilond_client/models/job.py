@@ -25,15 +25,15 @@ class Job:
 
     Attributes:
         id (str):
-        kind (str): kind of the request: calibration, sweep, account, risk-bounds, plan, …, simulation
-        name (str): subject of the request: an algorithm, a kind of spec, a theorem, a kind of simulation
+        kind (str): kind of the request, such as calibration, sweep, account, risk-bounds, plan or simulation
+        name (str): subject of the request, such as an algorithm, a kind of spec, a theorem or a kind of simulation
         state (JobState):
-        created (str): date and time, RFC 3339, UTC
-        engine_version (str): version of the mathematics that computes the job
+        created (str): time at which the job was created (RFC 3339, UTC)
+        engine_version (str): version of the engine, the mathematics that computes the answer
         links (JobLinks): Links to the parts of a job.
         progress (Progress | Unset): The progress of a job, in steps and seconds.
-        started (str | Unset): time at which the first step began
-        ended (str | Unset): time at which the job was done, failed, cancelled or interrupted
+        started (str | Unset): time at which the first step began; absent while the job is queued
+        ended (str | Unset): time at which the job was done, failed, cancelled or interrupted; absent before
         request (JsonObject | Unset): any JSON object
         result (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
         problem (Problem | Unset): A problem document (RFC 9457): the reason why a request was rejected or failed.

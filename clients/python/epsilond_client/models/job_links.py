@@ -18,8 +18,8 @@ class JobLinks:
     Attributes:
         self_ (str):
         events (str):
-        result (str | Unset): the answer, the same as without a job; available once the job is done
-        figure (str | Unset): a drawing of the result of a simulation; available once the job is done
+        result (str | Unset): URL of the answer, which is the same as without a job; absent until the job is done
+        figure (str | Unset): URL of a drawing of the result of a simulation; absent until the job is done
     """
 
     self_: str

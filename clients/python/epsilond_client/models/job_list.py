@@ -21,7 +21,7 @@ class JobList:
 
     Attributes:
         jobs (list[Job] | Unset):
-        next_ (str | Unset): position of the page with older jobs; absent on the last page
+        next_ (str | Unset): position at which the next page, with older jobs, starts; absent on the last page
     """
 
     jobs: list[Job] | Unset = UNSET

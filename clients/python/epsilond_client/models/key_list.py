@@ -18,7 +18,7 @@ class KeyList:
     """Every key that the signatures of this service are verified with, oldest first.
 
     Attributes:
-        keys (list[JsonObject]): JSON Web Keys, each with name, note_key, from and until
+        keys (list[JsonObject]): public keys as JSON Web Keys, each also with the members name, note_key, from and until
     """
 
     keys: list[JsonObject]

@@ -13,12 +13,15 @@ T = TypeVar("T", bound="LearningProblem")
 
 @_attrs_define
 class LearningProblem:
-    """`dataset`: Classification or regression on real records. A client's population is the records that it is dealt.
+    """`dataset`: Classification or regression on real records. The records that a client is assigned are its population.
 
-    `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-    allows.
+    If `samples_per_client` is absent, it is the number of records that a client is assigned and that are not held out.
+    An empirical objective allows only this number.
 
-    `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the domain.
+    `huber`: Huber regression on synthetic records: the loss is Huber's function of the residual ⟨x, w⟩ − y.
+
+    Targets y are in [−1, 1] and follow a linear model of the features x. Without the ridge term a gradient has norm at
+    most `threshold`, in every domain. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
     `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈ [−1,
     1].
@@ -26,7 +29,10 @@ class LearningProblem:
     Targets follow a linear model. `target_noise` is the standard deviation of their noise before they are clipped to
     [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-    `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+    `linear`: A linear loss ½‖x‖² − ⟨x, w⟩ for the model w and a record x in the unit ball, plus the ridge term ½μ‖w‖².
+
+    μ is `strong_convexity`. If it is 0, the gradient is the same at every model, and the minimiser is on the sphere
+    that bounds the domain.
 
     `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label y =
     ±1.
@@ -34,8 +40,9 @@ class LearningProblem:
     A label is 1 with probability 1/(1 + e^(−a⟨x, v⟩)), where a is `sharpness` and v the model that the records follow.
     `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-    `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
-    domain holds it.
+    `mean-estimation`: Estimation of a mean: the loss is ½‖w − x‖² for the model w and a record x in the unit ball.
+
+    The loss is 1-smooth and 1-strongly convex. The minimiser is the mean of the records, if it is in the domain.
 
     `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the
     clients.
@@ -56,74 +63,66 @@ class LearningProblem:
     features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
 
         Attributes:
-            kind (str): Depends on the object:
-
-                - Depends on the object:
-
-                - name of the kind of learning problem
-                - handwritten digits
-                - Huber regression
-                - least squares
-                - name of the kind of learning problem
-            data_set (str | Unset): breast-cancer (569 records, d = 30), digits (1797 records, d = 64) or diabetes (442
-                records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1. A regression's
-                targets are centred and scaled to [−1, 1]
-            loss (str | Unset): logistic: of two classes, of digits odd against even; softmax: cross-entropy of all classes,
-                with one row of weights for each; squared: of a regression. Absent: logistic, and squared of a regression
-            clients (int | Unset): clients in the federation
-            samples_per_client (int | Unset): records of one client
+            kind (str): name of the kind of learning problem
+            data_set (str | Unset): data set: breast-cancer (569 records, d = 30 features), digits (1797 records, d = 64) or
+                diabetes (442 records, d = 10, a regression). Features are standardised, divided by √d and clipped to norm 1.
+                Targets of a regression are centred and scaled to [−1, 1]
+            loss (str | Unset): loss function. logistic: for two classes; for digits these are odd and even. softmax: cross-
+                entropy over all classes, with one row of weights for each. squared: squared error of a regression. Absent:
+                squared for a regression, otherwise logistic
+            clients (int | Unset): number of clients in the federation
+            samples_per_client (int | Unset): number of records of one client
             split (str | Unset): Depends on the object:
 
                 - Depends on the object:
 
-                - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or
-                target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
-                - records of a client: consecutive in the file, where a writer's records are consecutive; or sorted by their
-                digit
-                - assignment of records to clients, the same number to each. iid: at random. by-label: sorted by their class or
-                target. odd-even-pairs: of digits, to 25 clients, each with one odd and one even digit
+                - how records are assigned to clients, the same number to each. iid: at random. by-label: sorted by class or
+                target. odd-even-pairs: only for digits and 25 clients, each with one odd and one even digit
+                - which records a client gets. consecutive: consecutive ones of the file, in which the records of one writer are
+                consecutive. by-label: sorted by digit
+                - how records are assigned to clients, the same number to each. iid: at random. by-label: sorted by class or
+                target. odd-even-pairs: only for digits and 25 clients, each with one odd and one even digit
             held_out (float | Unset): Depends on the object:
 
                 - Depends on the object:
 
-                - share of each client's records, taken at random, that is not used for training: the output is tested on them
-                - share of each client's records that its own model is tested on
-                - share of each client's records, taken at random, that is not used for training: the output is tested on them
-            diameter (float | Unset): diameter of the domain
-            strong_convexity (float | Unset): strong convexity: weight of ½‖w‖² in every record's loss
+                - share of each client's records that is not used for training. The trained model is tested on these records,
+                which are chosen at random
+                - share of each client's records that is not used for training. The client's own model is tested on these
+                records
+                - share of each client's records that is not used for training. The trained model is tested on these records,
+                which are chosen at random
+            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            strong_convexity (float | Unset): strong convexity constant μ: every record's loss contains ½μ‖w‖² for the model
+                w
             objective (Objective | Unset):
             seed (int | Unset): Depends on the object:
 
                 - Depends on the object:
 
-                - seed that the populations are drawn from
-                - seed of the held-out records
-                - seed of the optima and of the feature vectors
-                - seed that the populations are drawn from
-            dimension (int | Unset): coordinates of the model
-            own_share (float | Unset): share of a client's population that follows a model of its own; the rest is every
-                client's
-            population (int | Unset): records of each client's population; absent: samples_per_client if empirical,
-                otherwise 50
-            target_noise (float | Unset): standard deviation of targets about the model's, before clipping to 1
-            threshold (float | Unset): Depends on the object:
-
-                - Depends on the object:
-
-                - residual from which on the loss grows linearly
-                - residual beyond which the Huber loss is linear
-                - residual from which on the loss grows linearly
-            sharpness (float | Unset): factor of the model's score in the log-odds of a label; at 0 labels are fair coin
-                flips
-            optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
-            optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
-                are equal
-            personal_dimension (int | Unset): last coordinates in which the clients' optima differ; absent: all
-            feature_decay (float | Unset): coordinate k of the features has variance k^−a
-            target_noise_std (float | Unset): standard deviation of the noise of the targets
-            feature_vectors (int | Unset): number of different feature vectors, all equally likely
-            features (str | Unset): distribution of the features: random signs with bounded norm, or Gaussian with unbounded
-                norm
+                - seed of the random numbers by which the populations are made
+                - seed of the random choice of the records that are held out for testing
+                - seed of the random choice of the clients' optimal models and of the feature vectors
+                - seed of the random numbers by which the populations are made
+            dimension (int | Unset): number of coordinates of the model
+            own_share (float | Unset): share of a client's population that follows a model of the client's own. The rest
+                follows a model that all clients share
+            population (int | Unset): number of records in each client's population. Absent: samples_per_client for the
+                objective empirical, otherwise 50
+            target_noise (float | Unset): standard deviation of the noise in the targets, before they are clipped to [−1, 1]
+            threshold (float | Unset): absolute value of the residual beyond which the Huber loss is linear
+            sharpness (float | Unset): factor a: the log-odds of a label are a times the score of the model that the records
+                follow. At 0 labels are fair coin flips
+            optimum_norm (float | Unset): distance between the initial model and the mean of the clients' own optimal models
+            optimum_spread (float | Unset): root mean square distance of the clients' own optimal models from their mean; 0
+                if they are all equal
+            personal_dimension (int | Unset): number of coordinates, the last ones, in which the clients' optimal models
+                differ; absent: all coordinates
+            feature_decay (float | Unset): exponent a: coordinate k of the features has variance k^−a, for k = 1, 2, …
+            target_noise_std (float | Unset): standard deviation of the noise in the targets
+            feature_vectors (int | Unset): number of different feature vectors, which are all equally likely
+            features (str | Unset): distribution of the features. sign: random signs, so that the norm is bounded. gaussian:
+                Gaussian, so that it is not
     """
 
     kind: str

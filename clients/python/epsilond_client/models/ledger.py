@@ -28,7 +28,7 @@ T = TypeVar("T", bound="Ledger")
 
 @_attrs_define
 class Ledger:
-    """A ledger with its promise and conditions. A contradicted ledger has observations and no guarantee.
+    """A ledger with its guarantee and conditions. A contradicted ledger has observations and no guarantee.
 
     Attributes:
         id (str):
@@ -43,21 +43,26 @@ class Ledger:
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
-        opened (str): date and time, RFC 3339, UTC
-        state (str): closed: nothing more can be reserved; contradicted: a run differs from its record, so no ε holds
-        sealed (bool): whether the membership of the block is fixed: before, nothing is reserved
-        conditional (bool): whether runs were voided, or decisions declared independent of outputs
-        target (Target): An ε that was claimed at the audit's δ.
+        opened (str): time at which the ledger was opened (RFC 3339, UTC)
+        state (str): state of the ledger. open: runs can be reserved. closed: nothing more can be reserved.
+            contradicted: a run differed from its record, and no ε holds
+        sealed (bool): true: the membership of the block is fixed. Runs can be reserved only then
+        conditional (bool): true: the guarantee also depends on declarations that were made for voided runs or for
+            amendments
+        target (Target): An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as
+            `log10_delta`.
         plan (list[ItemAnswer]):
         slots (list[SlotAnswer]):
-        block (str | Unset): part of the data set; absent: the whole set
-        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
-        guarantee (GuaranteeOfLedger | Unset): Guarantee for everything that the ledger ever allows, certified when it
-            was opened.
+        block (str | Unset): name of the part of the data set (block); absent: the whole data set
+        approval (bool | Unset): true: amendments, voids and reconciliations take effect only when a second person has
+            approved them
+        guarantee (GuaranteeOfLedger | Unset): The guarantee for all runs that the ledger ever allows, certified when it
+            was opened or last amended.
         observations (list[Observation] | Unset): observations that contradict runs; empty if there are none
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         declared_conditions (list[Condition] | Unset):
-        curve (list[Target] | Unset): ε at some δ if only the whole plan is run; empty without a plan
+        curve (list[Target] | Unset): upper bounds on ε at several δ, if only the whole plan is run. Empty without a
+            plan, or if the ledger is contradicted
         warnings (list[Caution] | Unset):
     """
 

@@ -22,7 +22,7 @@ class LedgerList:
 
     Attributes:
         ledgers (list[Ledger]):
-        next_ (str | Unset): position of the next page; absent on the last page
+        next_ (str | Unset): position at which the next page starts; absent on the last page
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 

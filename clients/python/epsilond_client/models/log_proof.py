@@ -26,11 +26,14 @@ class LogProof:
         Attributes:
             entry (JsonObject | Unset): any JSON object
             proof (JsonObject | Unset): any JSON object
-            checkpoint (str | Unset): the log's head as a signed note
-            signature (str | Unset): over the three others: a detached JSON Web Signature
-            first (int | Unset): entries of the earlier log
-            second (int | Unset): entries of the later log
-            consistency_path (list[str] | Unset): hashes in base 64
+            checkpoint (str | Unset): signed head of the log as a note (C2SP tlog-checkpoint); absent in a proof for two
+                logs
+            signature (str | Unset): signature of entry, proof and checkpoint: a detached JSON Web Signature; absent in a
+                proof for two logs
+            first (int | Unset): number of entries of the earlier log; absent in a proof for an entry
+            second (int | Unset): number of entries of the later log; absent in a proof for an entry
+            consistency_path (list[str] | Unset): hashes that prove that the later log continues the earlier one, in base
+                64; absent in a proof for an entry
             warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 

@@ -23,51 +23,55 @@ T = TypeVar("T", bound="MbSgdProblem")
 
 @_attrs_define
 class MbSgdProblem:
-    """The problem of mini-batch algorithms, without further fields.
+    """The request of mb-sgd: the target, the federation, the learning problem and limits on the run.
 
     Attributes:
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
-        unit (Unit | WindowedUnit): the protected unit
+        unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
         observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
             add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
-        samples_per_client (int): records of one client
-        clients (int): clients in the federation
-        dimension (int): coordinates of the model
+        samples_per_client (int): number of records of one client
+        clients (int): number of clients in the federation
+        dimension (int): number of coordinates of the model
         lipschitz (float): bound on the ℓ2 norm of one record's gradient
-        diameter (float): diameter of the domain
-        advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-            place of epsilon
-        true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-            target in place of epsilon
-        false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-        gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
-            √(2ρ) of zCDP's ρ, never the latter
-        rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
-        epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-        delta (float | Unset): failure probability δ of (ε, δ)
-        log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        participants (int | Unset): clients that report in one round
-        rounds (int | Unset): communication rounds
-        batch_size (int | Unset): records of one client per round
-        smoothness (float | Unset): Lipschitz constant of the gradient
-        strong_convexity (float | Unset): strong convexity, 0 if only convex
-        initial_distance (float | Unset): bound on the distance from the start to a minimiser
-        max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
-        communication_budget (int | Unset): bits all clients together may send over the run
-        within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
-            budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
+        diameter (float): diameter of the domain, the set to which the model is restricted
+        advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+            minus its false one
+        true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+            false_positive_rate
+        false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+        gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
+            the ρ of zCDP, for which μ = √(2ρ)
+        rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+        epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+        delta (float | Unset): δ of the (ε, δ) guarantee
+        log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+        participants (int | Unset): number of clients that take part in one round
+        rounds (int | Unset): number of rounds
+        batch_size (int | Unset): number of records that a client uses in one round
+        smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
+        strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
+        initial_distance (float | Unset): bound on the distance between the initial model and a minimiser of the
+            objective
+        max_gradients (int | Unset): largest number of gradient evaluations of one client, which limits batch_size ·
+            rounds
+        communication_budget (int | Unset): largest number of bits that all clients together may send during the run
+        within (float | Unset): tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose
+            risk bound is at most 1 + within times the least within the budgets
         sampling (Sampling | Unset):
-        identically_distributed (bool | Unset): whether all clients draw from one distribution
-        heterogeneity (float | Unset): root mean square over clients of |∇F_i − ∇F|, at its largest
-        readings (list[Reading] | Unset): readings of the printed theorem to return
-        client_groups (list[ClientGroup] | Unset): groups of equal clients; a field that a group leaves out is as for
-            all clients
-        participation (list[ParticipationCount] | Unset): distribution of the number of clients that report in one round
+        identically_distributed (bool | Unset): whether the records of all clients come from the same distribution
+        heterogeneity (float | Unset): root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest.
+            F_i is the expected loss of client i, and F the mean of all F_i
+        readings (list[Reading] | Unset): interpretations (readings) of the printed theorem to return; all if absent
+        client_groups (list[ClientGroup] | Unset): groups of clients with equal properties. A field that a group leaves
+            out has the value given for all clients
+        participation (list[ParticipationCount] | Unset): distribution of the number of clients that take part in a
+            round. Absent: this number is fixed
     """
 
     relation: Relation

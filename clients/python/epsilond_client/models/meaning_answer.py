@@ -16,10 +16,10 @@ T = TypeVar("T", bound="MeaningAnswer")
 
 @_attrs_define
 class MeaningAnswer:
-    """What it means to an attacker who tells two neighbours apart.
+    """The success of the best attacker who has to distinguish two neighbouring data sets.
 
     Attributes:
-        advantage (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        advantage (Ends): A lower and an upper bound, between which the true value is.
         true_positive_rates (list[TruePositiveRate]):
     """
 

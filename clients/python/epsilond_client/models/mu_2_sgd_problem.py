@@ -24,49 +24,54 @@ T = TypeVar("T", bound="Mu2SgdProblem")
 class Mu2SgdProblem:
     """The target, the federation and the losses, who adds the noise, and who takes part.
 
-    Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is then only where ε is read).
-    Absent spreads and optimum_gradient_norm are at their largest, G and L.
+    Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`. With a risk, δ is only the
+    point at which ε is returned.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
-            clients (int): clients in the federation
-            rounds (int): communication rounds
-            dimension (int): coordinates of the model
+            clients (int): number of clients in the federation
+            rounds (int): number of rounds
+            dimension (int): number of coordinates of the model
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
-            smoothness (float): Lipschitz constant of the gradient, 0 for linear losses
-            diameter (float): diameter of the domain
-            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-                place of epsilon
-            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-                target in place of epsilon
-            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
-            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            participants (int | Unset): clients that report in one round
+            smoothness (float): smoothness constant: Lipschitz constant of the gradient of the loss; 0 for linear losses
+            diameter (float): diameter of the domain, the set to which the model is restricted
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            gaussian_dp_mu (float | Unset): parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP,
+                for which μ = √(2ρ)
+            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            participants (int | Unset): number of clients that take part in one round
             server (Server | Unset):
-            gradient_std (float | Unset): root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
-            heterogeneity (float | Unset): root mean square over clients of ∇f_i − ∇f; absent: G
-            smoothness_std (float | Unset): Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L
-            smoothness_heterogeneity (float | Unset): Lipschitz constant of ∇f_i − ∇f; absent: L
-            optimum_gradient_norm (float | Unset): norm of the gradient at the minimiser over the domain, 0 if it is an
-                interior point; absent: G
+            gradient_std (float | Unset): root mean square distance of a record's gradient from the expected gradient of its
+                client, at the model where it is largest. Absent: the value of lipschitz
+            heterogeneity (float | Unset): root mean square over clients of the distance of a client's expected gradient
+                from the mean over all clients. Absent: the value of lipschitz
+            smoothness_std (float | Unset): Lipschitz constant, as a function of the model, of a record's gradient minus the
+                expected gradient of its client. Absent: the value of smoothness
+            smoothness_heterogeneity (float | Unset): Lipschitz constant, as a function of the model, of a client's expected
+                gradient minus the mean over all clients. Absent: the value of smoothness
+            optimum_gradient_norm (float | Unset): norm of the expected loss's gradient at the minimiser in the domain; 0 if
+                the minimiser is an interior point. Absent: the value of lipschitz
             participation (Participation | Unset): The clients that take part in each round: drawn uniformly, or in groups.
 
                 No client reports more often than `most_participations`. If it is absent, the limit is the number of rounds T
                 or,
                 with groups, the most reports of any group.
-            readings (list[Reading] | Unset): readings of the printed theorem to return
+            readings (list[Reading] | Unset): interpretations (readings) of the printed theorem to return; all if absent
     """
 
     relation: Relation

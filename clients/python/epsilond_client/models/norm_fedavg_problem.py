@@ -22,47 +22,52 @@ T = TypeVar("T", bound="NormFedavgProblem")
 
 @_attrs_define
 class NormFedavgProblem:
-    """A run of DP-NormFedAvg, seen message by message (`server`) or model by model (`released-models`).
+    """A run of DP-NormFedAvg. The adversary sees every message (`server`) or every model (`released-models`).
 
-    The observer `released-models` does not see who took part. A client as the unit then gains from the random draw, if
-    the sensitivities are those of replacing all of its data. Absent sensitivities are those of any two unit vectors.
-    Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent `step_ratio` is the one of
-    the least bound.
+    The observer `released-models` does not see who took part. If clients are protected, and the sensitivities are those
+    of replacing all data of a client, the random draw of clients then amplifies privacy. Absent sensitivities are those
+    of any two unit vectors. If `participants` is absent, all clients take part. Absent `local_steps` are the root of
+    `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the gradient norm.
 
         Attributes:
-            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+            epsilon (float): ε of the (ε, δ) guarantee, with natural logarithms
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
-            dimension (int): coordinates of the model
-            quantization_levels (int): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-            rounds (int): communication rounds
-            clients (int): clients in the federation
-            smoothness (float): Lipschitz constant of the gradient
-            quasar_convexity (float): quasar-convexity of every client's loss, 1 if convex
-            initial_distance (float): bound on the distance from the start to a minimiser
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-            linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
-            l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-            sensitivity_rule (SensitivityRule | Unset): A rule for the sensitivities. The kind decides which of the other
-                fields are needed.
+            dimension (int): number of coordinates of the model
+            quantization_levels (int): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of
+                1/s
+            rounds (int): number of rounds
+            clients (int): number of clients in the federation
+            smoothness (float): smoothness constant: Lipschitz constant of the gradient of the loss
+            quasar_convexity (float): quasar-convexity constant of every client's loss; 1 if the losses are convex
+            initial_distance (float): bound on the distance between the initial model and a minimiser of the objective
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer
+                vectors of two neighbouring data sets, in grid steps
+            l2_sensitivity (float | Unset): ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            sensitivity_rule (SensitivityRule | Unset): A rule from which the sensitivities are computed. The kind decides
+                which of the other fields are needed.
             method (QtdlMethod | Unset):
-            readings (list[Reading] | Unset): printed readings to return, all if absent
-            participants (int | Unset): clients that report in one round
-            client_optimum_distance (float | Unset): distance of a client's own minimiser from the common one
-            growth_ratio (float | Unset): largest norm of a record's gradient, divided by the norm of its client's mean
+            readings (list[Reading] | Unset): interpretations (readings) of the printed theorem to return; all if absent
+            participants (int | Unset): number of clients that take part in one round
+            client_optimum_distance (float | Unset): bound on the distance between the minimiser of a client's own loss and
+                the minimiser of the mean loss
+            growth_ratio (float | Unset): largest ratio of the norm of a record's gradient to the norm of its client's mean
                 gradient
-            samples_per_client (int | Unset): records of one client
-            local_steps (int | Unset): gradient steps of one client per round
-            step_ratio (float | Unset): step of the server over the clients' step
+            samples_per_client (int | Unset): number of records of one client
+            local_steps (int | Unset): number of gradient steps of one client in a round
+            step_ratio (float | Unset): step size of the server, divided by the step size of the clients
     """
 
     epsilon: float

@@ -14,7 +14,7 @@ class NumericalAnswer:
     """Numerical error of the computed bound. It does not say how close the bound is to the truth.
 
     Attributes:
-        relative_width (float): numerical width of the bound on δ, relative to its upper end
+        relative_width (float): width of the numerical enclosure of the theorem's δ, divided by its upper bound
     """
 
     relative_width: float

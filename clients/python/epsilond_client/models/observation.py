@@ -13,10 +13,10 @@ class Observation:
     """An observation that contradicts the record of a run.
 
     Attributes:
-        premise (str): id of the premise that does not hold
-        message (str): observation
-        remedy (str): change to the program, or necessary declaration
-        count (int): number of times observed; 0 if not disclosed
+        premise (str): id of the condition of the guarantee that does not hold
+        message (str): what was observed, in words
+        remedy (str): change to the program, or declaration, that would make the condition hold
+        count (int): number of times that it was observed; 0 if the number is not disclosed
     """
 
     premise: str

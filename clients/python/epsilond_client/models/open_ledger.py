@@ -26,9 +26,9 @@ class OpenLedger:
     """A ledger to be opened: its data, its target, its plan and its slots.
 
     Attributes:
-        name (str): name for people to read, at most 200 characters
-        dataset (str): the data set that the budget is of
-        unit (Unit | WindowedUnit): the protected unit
+        name (str): name that people read, with at most 200 characters
+        dataset (str): name of the data set to which the privacy budget belongs
+        unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
@@ -37,12 +37,17 @@ class OpenLedger:
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
             as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
             together are the adversary and see every model that a trusted server sends them.
-        target (Target): An ε that was claimed at the audit's δ.
-        declared (DeclaredAsked): Declarations that no computation can check: see the declared conditions of the ledger.
-        block (str | Unset): the part of the data set, where each unit lies in exactly one; absent: all of it
-        plan (list[PlanChange] | Unset): runs that are fixed in advance, for all outputs
-        slots (list[SlotAsked] | Unset): budgets for runs that may be chosen by outputs
-        approval (bool | Unset): whether a second person approves amendments, voids and reconciliations
+        target (Target): An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as
+            `log10_delta`.
+        declared (DeclaredAsked): Declarations about the data and its use, which no computation can check. The guarantee
+            depends on them.
+        block (str | Unset): name of the part of the data set (block). Each protected unit is in exactly one block.
+            Absent: the whole data set
+        plan (list[PlanChange] | Unset): planned runs, which are fixed in advance and do not depend on outputs
+        slots (list[SlotAsked] | Unset): slots: budgets for runs that are not planned and may be chosen by earlier
+            outputs
+        approval (bool | Unset): true: amendments, voids and reconciliations take effect only when a second person has
+            approved them
     """
 
     name: str

@@ -15,13 +15,13 @@ T = TypeVar("T", bound="OverWindows")
 
 @_attrs_define
 class OverWindows:
-    """Upper bounds for all windows of a record or client together, at the first requested point.
+    """The guarantee for all windows of a record or client together, at the first requested point, by group privacy.
 
     Attributes:
         windows (int):
-        epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        epsilon (Ends): A lower and an upper bound, between which the true value is.
+        delta (Ends): A lower and an upper bound, between which the true value is.
+        log10_delta (Ends): A lower and an upper bound, between which the true value is.
         theorem (str):
         in_words (str):
     """

@@ -35,145 +35,167 @@ class Parameters:
     Attributes:
         noise_std (float | Unset): Depends on the object:
 
-            - σ per coordinate, added by each client to its mean of batch_size gradients; absent if groups differ
-            - σ per coordinate of a client's first report; with a trusted server, of a mean
-            - standard deviation of the noise per coordinate, in units of the update
-            - σ_ζ per coordinate, on the average of the clipped shared gradients
-            - σ per coordinate of one client's noise, the least of all steps; their mean carries σ/√m
-            - σ per coordinate, added by each client to its mean of batch_size gradients
+            - standard deviation per coordinate of the noise that each client adds to the mean of its batch_size gradients;
+            absent if client groups differ in it
+            - standard deviation per coordinate of the noise of a client's first report. With a trusted server: of the noise
+            in every round's mean
+            - standard deviation of the noise per coordinate, in units of the update (grid steps divided by
+            quantization_levels)
+            - standard deviation per coordinate of the noise that the server adds to the average of the clipped shared
+            gradients
+            - standard deviation per coordinate of the noise that one client adds, in the step where it is smallest
+            - standard deviation per coordinate of the noise that each client adds to the mean of its batch_size gradients
         noise_multiplier (float | Unset): Depends on the object:
 
-            - noise_std over contribution_norm; absent if groups differ in either
-            - z: noise_std_of_sum over contribution_norm
-            - σ divided by the bound on the norm of one contribution
-            - noise_std over contribution_norm
+            - noise_std divided by contribution_norm; absent if client groups differ in either
+            - noise_std_of_sum divided by contribution_norm
+            - standard deviation of the noise per coordinate, divided by the bound on the ℓ2 norm of one contribution
+            - noise_std divided by contribution_norm
         contribution_norm (float | Unset): Depends on the object:
 
-            - bound on the ℓ2 norm of one protected contribution to the quantity that gets noise. The noise has standard
-            deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is contribution_norm for
-            the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-one
-            - 1, as noise and sensitivity are in units of it; bound on the ℓ2 norm of one protected contribution to the
-            quantity that gets noise. The noise has standard deviation noise_multiplier × contribution_norm per coordinate.
+            - bound on the ℓ2 norm of one protected contribution to the quantity to which the noise is added. The noise has
+            standard deviation noise_multiplier × contribution_norm per coordinate. guarantee.sensitivity is
+            contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 × contribution_norm for replace-
+            one
+            - 1, the unit of noise and sensitivity: bound on the ℓ2 norm of one protected contribution to the quantity to
+            which the noise is added. The noise has standard deviation noise_multiplier × contribution_norm per coordinate.
             guarantee.sensitivity is contribution_norm for the relations add-or-remove-one and zero-out-one, and 2 ×
             contribution_norm for replace-one
         batch_size (int | Unset): Depends on the object:
 
-            - records of one client per round, of a client with samples_per_client records
-            - number of records, or of clients, in a batch
-            - records of one client per round
+            - number of records that a client with samples_per_client records uses in one round
+            - number of records in a batch; if clients are drawn, number of clients
+            - number of records that a client uses in one round
         rounds (int | Unset): Depends on the object:
 
-            - communication rounds
-            - rounds
+            - number of rounds
             - number of runs of the mechanism
-            - communication rounds K
-            - steps of the pass: whole batches, clients left over never take part
-        stages (list[Stage] | Unset): stages of the algorithm; absent if no risk bound is proved
+            - number of steps of the pass, one for each whole batch. Clients that are left over never take part
+        stages (list[Stage] | Unset): stages of the run, in their order; absent if no risk bound is proved
         envelope_smoothness (float | Unset): Depends on the object:
 
-            - smoothness b of the Moreau envelope that is minimised; absent for a smooth loss
-            - without smoothness: b of the Moreau envelope of each (weighted) loss, whose gradients are sent
-            - without smoothness: b of the Moreau envelope of each loss, whose gradients are sent
-        strong_convexity (float | Unset): μ to use in the steps of Algorithm 2
-        groups (list[GroupParameters] | Unset): parameters of each of client_groups
-        noise_std_of_sum (float | Unset): z·C per coordinate, on the sum of the clipped updates
-        noise_std_of_mean (float | Unset): z·C/M per coordinate, on the mean: the noisy sum over the fixed participants
-            M
-        noise_norm_of_mean (float | Unset): √d·z·C/M: norm of the noise of the mean, to compare with clipping_norm
+            - smoothness constant of the Moreau envelope that is minimised in place of the loss; absent if the loss is
+            smooth
+            - smoothness constant of the Moreau envelope of each (weighted) loss, whose gradients are sent in place of the
+            loss's. Absent if the loss is smooth
+            - smoothness constant of the Moreau envelope of each loss, whose gradients are sent in place of the loss's.
+            Absent if the loss is smooth
+        strong_convexity (float | Unset): strong convexity constant in the steps of Algorithm 2 of Lowy and Razaviyayn
+        groups (list[GroupParameters] | Unset): parameters of each client group, in the order of client_groups; absent
+            without client groups
+        noise_std_of_sum (float | Unset): standard deviation per coordinate of the noise on the sum of the clipped
+            updates of a round
+        noise_std_of_mean (float | Unset): standard deviation per coordinate of the noise in the mean of a round, which
+            is the noisy sum divided by participants
+        noise_norm_of_mean (float | Unset): norm of the noise in the mean of a round: noise_std_of_mean times the root
+            of dimension. Compare it with clipping_norm
         clipping_norm (float | Unset): Depends on the object:
 
-            - C: bound on one update's norm. With adaptive clipping it is the round's, and the noise grows with it
-            - S = G + 2LD: norm to which a client scales its difference s, before noise
-            - bound on one client's message
-        noise_to_signal (float | Unset): noise_norm_of_mean over clipping_norm
+            - bound on the ℓ2 norm of one update. With adaptive clipping it changes from round to round, and the noise in
+            proportion to it
+            - bound on the ℓ2 norm of a client's message: lipschitz + 2 · smoothness · diameter. A longer message is scaled
+            down to it before noise is added
+            - bound on the ℓ2 norm of one client's message
+        noise_to_signal (float | Unset): noise_norm_of_mean divided by clipping_norm
         participants (int | Unset): Depends on the object:
 
-            - M, which the sum is divided by, however many take part
-            - clients of one round, r
-            - clients of one round; absent where their number is random
-            - clients in a batch
-        participation_rate (float | Unset): probability that a client takes part in a round
-        reports_per_client (float | Unset): number of rounds in which one client reports; its expectation if clients are
-            drawn at random
-        bytes_per_client (float | Unset): bytes that one client sends; their expectation if clients are drawn at random
-        remaining_share (float | Unset): bound on the final excess risk, divided by clipping_norm · diameter. A client
-            makes one gradient step a round, of norm at most clipping_norm. A value of 1 or more carries no information
+            - fixed number by which the noisy sum of a round is divided, however many clients take part
+            - number of clients in one round
+            - number of clients in one round; absent if it is random
+            - number of clients in a batch
+        participation_rate (float | Unset): probability that a given client takes part in a round
+        reports_per_client (float | Unset): number of rounds in which one client takes part; the expected number if
+            clients are drawn at random
+        bytes_per_client (float | Unset): number of bytes that one client sends during the run; the expected number if
+            clients are drawn at random
+        remaining_share (float | Unset): bound on the excess risk after the run, divided by clipping_norm · diameter. It
+            assumes one gradient step of a client per round, and gradients of norm at most clipping_norm. A value of 1 or
+            more carries no information
         step_size (float | Unset): Depends on the object:
 
             - step size of the risk bound; absent if no risk bound is proved
-            - absent where no risk bound applies
-            - η; absent where no risk bound applies
-            - η of the theorem; absent where no risk bound applies
-            - the largest step size
-        adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
-            is released with noise in every round.
-
-            Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
-            ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
-        frontier (list[RunChoice] | Unset): choices of noise, rounds and traffic, fewest rounds first; absent unless
-            rounds were open
-        rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-        population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
-        epsilon (float | Unset): certified ε
-        delta (float | Unset): certified δ; absent where it is below every double
+            - step size of a gradient step; absent where no risk bound applies
+            - step size η in the theorem of the risk bound; absent where no risk bound applies
+            - largest step size of all steps
+        adaptive_clipping (AdaptiveClipping | Unset): Adaptive clipping by Andrew et al. 2021: every round releases a
+            noisy share of the updates that were not clipped. Each participant sends a bit, ½ if its update was not clipped
+            and −½ otherwise.
+        frontier (list[RunChoice] | Unset): alternative numbers of rounds with their noise and traffic, fewest rounds
+            first. Absent unless the number of rounds was chosen
+        rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
+            is
+        population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
+        epsilon (float | Unset): certified ε of the run at the answer's δ
+        delta (float | Unset): certified δ of the run at the answer's ε; absent if it is too small for a double
         log10_delta (float | Unset):
-        averaging (Averaging | Unset): The iterates w_1, …, w_R are averaged with weights growing by `ratio` from one to
-            the next.
-        schedule (ScheduleAnswer | Unset): The noise of every report, as a rule.
-        gaussian_dp_mu (float | Unset): ρ of the most exposed record, rounded up
-        residual_noise_std (float | Unset): σ per coordinate of the noise left in the server's mean after the last
-            round, root mean square
-        conversion (ConversionAnswer | Unset): Privacy by three conversions between (ε, δ) and ρ, the parameter μ of
-            Gaussian differential privacy.
+        averaging (Averaging | Unset): The average of the models w_1, …, w_R of all rounds. Each weight is `ratio` times
+            that of the model before.
+        schedule (ScheduleAnswer | Unset): The rule for the standard deviation of the noise of every report.
+        gaussian_dp_mu (float | Unset): parameter μ of Gaussian differential privacy for the least protected record,
+            rounded up
+        residual_noise_std (float | Unset): root mean square per coordinate of the noise that is left in the server's
+            mean after the last round
+        conversion (ConversionAnswer | Unset): Three conversions between (ε, δ) and the parameter μ of Gaussian
+            differential privacy.
 
-            The exact conversion needs the least noise; the last two fields say how much more the others need.
-        client_reports (list[ClientReport] | Unset): protection of each kind of client, and its limits
-        noise_levels (int | Unset): m: the largest absolute value of the integer noise
-        decay_rate (float | Unset): α: the noise is y with probability proportional to e^(−α|y|)
-        variance (float | Unset): variance of the noise per coordinate, in squared units of the update
-        mean_squared_error (float | Unset): mean squared error of one message by rounding and noise together
-        quantization_levels (int | Unset): s: grid steps per unit
+            The exact conversion needs the least noise. The last two fields say how much more noise the others need.
+        client_reports (list[ClientReport] | Unset): what is and what is not protected, for each kind of client
+        noise_levels (int | Unset): largest absolute value m of the integer noise, in grid steps
+        decay_rate (float | Unset): decay rate α of the integer noise: the value y has probability proportional to
+            e^(−α|y|)
+        variance (float | Unset): variance of the noise per coordinate, in squared units of the update (noise_std
+            squared)
+        mean_squared_error (float | Unset): expected squared ℓ2 error of one message, by rounding and noise together, in
+            squared units of the update
+        quantization_levels (int | Unset): number of grid steps in a unit of the update
         method (QtdlMethod | Unset):
-        l1_sensitivity (float | Unset): Δ₁ in grid steps, as that proof uses it
-        linf_sensitivity (float | Unset): Δ∞ in grid steps
-        l2_sensitivity (float | Unset): Δ₂ in grid steps
-        log10_failure_delta (float | Unset): log10 of the probability, in a round and counted in δ, that rounding
-            exceeds these
-        local_steps (int | Unset): full gradient steps of a client per round, E
+        l1_sensitivity (float | Unset): ℓ1 sensitivity in grid steps for which the noise is certified
+        linf_sensitivity (float | Unset): ℓ∞ sensitivity in grid steps for which the noise is certified
+        l2_sensitivity (float | Unset): ℓ2 sensitivity in grid steps for which the noise is certified; absent if the
+            proof does not use it
+        log10_failure_delta (float | Unset): base-10 logarithm of the probability that the rounding of a round exceeds
+            these sensitivities. δ includes it. Absent if rounding never exceeds them
+        local_steps (int | Unset): number of full gradient steps of a client in one round
         local_step_size (float | Unset): Depends on the object:
 
-            - the clients' step η
-            - η/(qW), own part; W: sum of weights, q: their rate
-        server_step_size (float | Unset): the server's step β, times the mean of the messages
-        compression (float | Unset): γ: the mean squared error of one message
+            - step size of the clients' gradient steps
+            - step size of a client's own part: step_size divided by participation_rate and by the sum of the clients'
+            weights. Absent where no risk bound applies
+        server_step_size (float | Unset): step size of the server: it adds the mean of the messages times this factor to
+            the model
+        compression (float | Unset): expected squared ℓ2 error of one message, by rounding and noise together
         convergence (ConvergenceAnswer | Unset): Bounds on the gradient norm of the clients' mean loss, in units of
             loss/length.
 
             `mean_gradient_norm` is the sum of its three terms; `gradient_norm` is not above the baseline.
-        noise_levels_exact (str | Unset): noise_levels in full, from 2^53 on
-        noise_constant (float | Unset): constant c at which equation (4) or (12) of Bietti et al. has this noise
-        personalization (float | Unbounded | Unset): a number, or an infinite value
-        shared_step_size (float | Unset): αη, of the shared part
-        sharing (Sharing | Unset): The bound on the excess risk as a function of α, the degree of sharing from 0 (local
+        noise_levels_exact (str | Unset): noise_levels with all its digits, as a decimal string; absent unless
+            noise_levels is 2^53 or more
+        noise_constant (float | Unset): value of the constant in equation (4) or (12) of Bietti et al. at which their
+            formula gives noise_std; 0 if the target ε is 0
+        personalization (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+        shared_step_size (float | Unset): step size of the shared part of the model; absent where no risk bound applies
+        sharing (Sharing | Unset): Bounds on the excess risk as a function of the degree of sharing α, from 0 (local
             models) to unbounded.
-        participation (ParticipationFigures | Unset): The ε of a client at the certified noise and the target δ, if a
-            fixed number of clients is drawn in each round.
+        participation (ParticipationFigures | Unset): ε of a client at the certified noise and the target δ, if a fixed
+            number of clients is drawn in each round.
 
             The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
-        mean_noise_std (float | Unset): σ/√m, noise of the mean of a batch in the step with noise_std
+        mean_noise_std (float | Unset): standard deviation per coordinate of the noise in the mean of a batch, where it
+            is smallest: noise_std divided by the root of participants
         step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
             `explicit`: Listed values, one for each step.
 
-            `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+            `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
         noise_schedule (Schedule | Unset): `constant`: The same value at every step.
 
             `explicit`: Listed values, one for each step.
 
-            `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
-        feasible_participants (list[Feasible] | Unset): all tried batch sizes that meet the target, if participants were
-            solved for
-        every_batch_size_tried (bool | Unset): whether no other size meets it
+            `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
+        feasible_participants (list[Feasible] | Unset): ranges of all tried batch sizes that meet the target; absent
+            unless participants were solved for
+        every_batch_size_tried (bool | Unset): true: every batch size was decided, and no other one meets the target.
+            false: some were not decided. Absent unless participants were solved for
     """
 
     noise_std: float | Unset = UNSET

@@ -15,9 +15,10 @@ class ParticipatingGroup:
     """Clients with equal participation: their number, and how often (`counts`) or when (`pattern`) each reports.
 
     Attributes:
-        clients (int): clients in the federation
-        participations (int | Unset): number of rounds in which each client of this group reports
-        rounds (list[int] | Unset): the rounds, from 1 on and ascending, in which each of them reports
+        clients (int): number of clients in the federation
+        participations (int | Unset): number of rounds in which each client of this group takes part
+        rounds (list[int] | Unset): the rounds, counted from 1 and in ascending order, in which each client of this
+            group takes part
     """
 
     clients: int

@@ -22,11 +22,12 @@ class Participation:
     with groups, the most reports of any group.
 
         Attributes:
-            kind (str | Unset): uniform: m of M afresh in each round; counts: how often; pattern: in which rounds
-            most_participations (int | Unset): largest number of rounds in which one client may report; absent: all rounds,
-                or the most of any group
-            groups (list[ParticipatingGroup] | Unset): numbers of clients with the same participation (kinds `counts` and
-                `pattern`)
+            kind (str | Unset): uniform: in each round participants are drawn uniformly from all clients. counts: each group
+                states in how many rounds it takes part. pattern: each group states in which rounds
+            most_participations (int | Unset): largest number of rounds in which one client may take part. Absent: the
+                number of rounds; with groups, the largest number of any group
+            groups (list[ParticipatingGroup] | Unset): groups of clients that take part equally, for the kinds `counts` and
+                `pattern`. Absent for `uniform`
     """
 
     kind: str | Unset = UNSET

@@ -13,8 +13,8 @@ class ParticipationCount:
     """How many clients may report in a round, and with what probability.
 
     Attributes:
-        participants (int): clients that report in one round
-        probability (float): probability of this count
+        participants (int): number of clients that take part in one round
+        probability (float): probability that this number of clients takes part in a round
     """
 
     participants: int

@@ -15,15 +15,15 @@ T = TypeVar("T", bound="ParticipationFigures")
 
 @_attrs_define
 class ParticipationFigures:
-    """The ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
+    """ε of a client at the certified noise and the target δ, if a fixed number of clients is drawn in each round.
 
     The observer is all other clients together. They know who was drawn, so that the draw does not amplify privacy.
 
         Attributes:
-            epsilon_against_other_clients (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-            epsilon_of_expected_rounds (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-            epsilon_if_unseen (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-            expected_rounds (float): rounds that a client takes part in, in expectation
+            epsilon_against_other_clients (Ends): A lower and an upper bound, between which the true value is.
+            epsilon_of_expected_rounds (Ends): A lower and an upper bound, between which the true value is.
+            epsilon_if_unseen (Ends): A lower and an upper bound, between which the true value is.
+            expected_rounds (float): expected number of rounds in which a client takes part
     """
 
     epsilon_against_other_clients: Ends

@@ -22,14 +22,16 @@ class PendingMove:
 
     Attributes:
         id (str):
-        ledger (str): the ledger's id
-        kind (str): requested move
-        state (str): pending: nothing has changed yet; approved: the move was made
+        ledger (str): id of the ledger
+        kind (str): kind of the requested move
+        state (str): state of the move. pending: nothing has changed yet. approved: the move was made. Otherwise it
+            ended without being made
         body (JsonObject): any JSON object
-        requested_by (str): name of the caller who requested it
-        requested_at (str): date and time, RFC 3339, UTC
-        expires_at (str | Unset): time from which the move cannot be approved any more; absent: no such time
-        closed_by (str | Unset): name of the person who approved, rejected or withdrew the move
+        requested_by (str): name of the caller who requested the move
+        requested_at (str): time at which the move was requested (RFC 3339, UTC)
+        expires_at (str | Unset): time after which the move cannot be approved any more; absent: it does not expire
+        closed_by (str | Unset): name of the person who approved, rejected or withdrew the move; absent while it is
+            pending, or if it expired
         closed_at (str | Unset): time at which the move ended; absent while it is pending
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """

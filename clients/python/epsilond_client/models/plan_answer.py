@@ -20,16 +20,19 @@ T = TypeVar("T", bound="PlanAnswer")
 
 @_attrs_define
 class PlanAnswer:
-    """Every algorithm: ranked ones first, group by group, then those without a figure, undecided, not applicable.
+    """Every algorithm as an answer to a plan: rankings of comparable entries, and a recommendation.
 
-    Attributes:
-        rank_by (RankBy):
-        recommended (Recommendation): The recommended entry: the smallest remaining share, or one hardly larger that
-            needs less trust.
-        trusts (list[TrustPrice]): every kind of trust that the plan accepts, the least trust first
-        groups (list[PlanGroup]):
-        entries (list[PlanEntry]):
-        engine_version (str):
+    In `entries`, those that apply are first, group by group, with the ranked ones first. Undecided entries follow.
+    Entries that do not apply are last.
+
+        Attributes:
+            rank_by (RankBy):
+            recommended (Recommendation): The recommended entry: its remaining share is the smallest, or hardly larger with
+                less trust or fewer rounds.
+            trusts (list[TrustPrice]): best entry under each kind of trust that the plan accepts, the least trust first
+            groups (list[PlanGroup]):
+            entries (list[PlanEntry]):
+            engine_version (str):
     """
 
     rank_by: RankBy

@@ -16,11 +16,11 @@ T = TypeVar("T", bound="PlanChange")
 
 @_attrs_define
 class PlanChange:
-    """An item of the plan that falls to fewer runs.
+    """An item of a plan: a mechanism that is planned, or an item whose number of runs is lowered.
 
     Attributes:
-        name (str): name for people to read, at most 200 characters
-        planned (int | Unset): runs that stay planned, at least those taken
+        name (str): name that people read, with at most 200 characters
+        planned (int | Unset): new number of planned runs. It is at least the number that is reserved or committed
         spec (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation of
             the request.
 
@@ -135,12 +135,12 @@ class PlanChange:
 
             `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
-            W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-            projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
-            holds
-            one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
-            are
-            not clipped.
+            W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+            Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n
+            clients
+            holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m.
+            Gradients
+            are not clipped.
 
             `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its
             batches
@@ -171,9 +171,9 @@ class PlanChange:
             Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
             batch
             is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-            zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum.
-            The
-            bound then holds for public sets.
+            zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then
+            also
+            holds if the sets are public.
 
             Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
@@ -286,16 +286,16 @@ class PlanChange:
             secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
             them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-            `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism`
-            draws
-            again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients
-            that
-            draw among their own records. For a client the level is open below a draw of clients, where the draw may be
-            among
-            the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-            from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records`
-            or
-            `clients` (docs/decisions/0004-two-level-sampling.md).
+            `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs
+            have
+            two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn
+            client
+            may draw among its own records. There is only one reading if an outer draw is of records. If clients are
+            protected,
+            a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw
+            of
+            clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+            covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
 
             `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to
             each of `dimension` integers.

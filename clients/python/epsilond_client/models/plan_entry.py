@@ -32,36 +32,42 @@ class PlanEntry:
         algorithm (str):
         title (str):
         applies (Verdict): Whether a statement is true: `yes`, `no`, or `undecidable` from what is known.
-        why (list[Reason]): why the algorithm does not apply; if it applies, the values that the plan assumed for it
-        guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
+        why (list[Reason]): reasons why the algorithm does not apply; if it applies, the assumptions that were made for
+            it
+        guarantee (GuaranteeKind): The kind of a guarantee: trust model, protected unit, neighbouring relation and
+            adversary.
         noise_added_to (str):
-        unused (list[str]): fields of the plan that this algorithm takes no account of
+        unused (list[str]): names of the plan's fields that do not affect this algorithm's request
         variant (str | Unset): variant of the algorithm; absent if the algorithm has only one
         objective (Objective | Unset):
-        rank (int | Unset): within its group, from 1; absent where there is nothing to rank by, or its risk is vacuous
-        noise_std (float | Unset): standard deviation of the noise per coordinate
+        rank (int | Unset): rank of the entry within its group; 1 is the best. Absent if the entry has no figure,
+            exceeds a limit, or is not shown to improve on the initial model
+        noise_std (float | Unset): standard deviation per coordinate of the noise that is added to the quantity named in
+            noise_added_to
         rounds (int | Unset):
-        bits (int | Unset): bits that all clients together send over the run
-        bytes_per_client (float | Unset): bytes that one client sends; their expectation if clients are drawn at random
-        reports_per_client (float | Unset): number of rounds in which one client reports; its expectation if clients are
-            drawn at random
-        noise_norm (float | Unset): norm of the noise in the mean of one round
-        noise_to_signal (float | Unset): noise_norm over the bound on the mean's norm: clipping_norm, or lipschitz
-        remaining_share (float | Unbounded | Unset): a number, or an infinite value
+        bits (int | Unset): bits that all clients together send during the run
+        bytes_per_client (float | Unset): number of bytes that one client sends during the run; the expected number if
+            clients are drawn at random
+        reports_per_client (float | Unset): number of rounds in which one client takes part; the expected number if
+            clients are drawn at random
+        noise_norm (float | Unset): norm of the noise in the mean of one round: its standard deviation per coordinate,
+            times the root of the number of coordinates
+        noise_to_signal (float | Unset): noise_norm divided by a bound on the norm of the mean without noise. The bound
+            is clipping_norm where messages are clipped, and otherwise lipschitz
+        remaining_share (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
         basis (RankBy | Unset):
-        exceeds (list[str] | Unset): limits of the plan that the entry exceeds; it is then neither ranked nor
-            recommended
-        risk (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
-            consists of.
-
-            If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
-            growth.
-        vacuous (bool | Unset): whether the proved bound is no better than the start; absent where no bound is proved
-        reach (Reached | Unset): The smallest value found that reaches the risk, and the next smaller one, which does
-            not.
+        exceeds (list[str] | Unset): names of the plan's limits that the entry exceeds. An entry that exceeds one is
+            neither ranked nor recommended
+        risk (RiskBound | Unset): An upper or lower bound on the excess risk by `theorem`, with the `terms` that it
+            consists of. If `constant` is `hidden`, the theorem leaves a constant factor open, and the bound is only an
+            order of growth.
+        vacuous (bool | Unset): true: the bound on the risk or gradient norm is not below that of the initial model.
+            Absent if there is no bound
+        reach (Reached | Unset): A value of the field that was solved for, with the bound on the excess risk there.
         request (JsonObject | Unset): any JSON object
-        calibration (Calibration | Unset): The whole answer. `parameters` is what to run with.
-        bits_exact (str | Unset): bits in full, from 2^53 on
+        calibration (Calibration | Unset): The answer to a calibration: the parameters to run with, their certified
+            guarantee, and its proof.
+        bits_exact (str | Unset): bits with all its digits, as a decimal string; absent unless bits is 2^53 or more
     """
 
     algorithm: str

@@ -15,14 +15,15 @@ T = TypeVar("T", bound="PlanGroup")
 
 @_attrs_define
 class PlanGroup:
-    """Entries that can be compared: one kind of guarantee, figures of one thing.
+    """Entries that can be compared, because they have the same kind of guarantee and figures of the same quantity.
 
     Attributes:
-        guarantee (GuaranteeKind): Who trusts whom, whose data is protected, what a neighbour is, and who sees what.
-        compares (str): description of the compared figure
+        guarantee (GuaranteeKind): The kind of a guarantee: trust model, protected unit, neighbouring relation and
+            adversary.
+        compares (str): quantity by which the entries are compared, in words
         ranked (list[str]): names of entries, the best first; algorithm or algorithm (variant)
-        unranked (list[str]): names of entries that are not ranked. Those beyond the limits or not shown to be better
-            than the start come first, by increasing figure. Those without a figure or with a hidden constant follow
+        unranked (list[str]): names of entries that are not ranked. First are those that exceed a limit or are not shown
+            to improve on the initial model, by increasing figure. Those without a figure follow
     """
 
     guarantee: GuaranteeKind

@@ -24,80 +24,84 @@ T = TypeVar("T", bound="PlanProblem")
 
 @_attrs_define
 class PlanProblem:
-    """The target, the federation and the learning problem, of which each algorithm takes what it needs.
+    """The target, the federation and the learning problem, of which each algorithm uses the fields that it needs.
 
-    Losses are convex. Nothing but the target and the number of clients is needed by all: an entry that lacks something
-    says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to let it. Limits on rounds,
-    traffic and participation bind what is chosen, and what exceeds them is never ranked or recommended.
+    Losses are convex. All algorithms need only the target and the number of clients. An entry that lacks another field
+    says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them. Limits on rounds, traffic and
+    participation restrict this choice. An entry that exceeds a limit is never ranked or recommended.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
-            observers (list[Observer]): adversaries, named by their view. Only algorithms with a guarantee against one of
-                them are considered
-            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-                place of epsilon
-            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-                target in place of epsilon
-            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
-                √(2ρ) of zCDP's ρ, never the latter
-            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            clients (int | Unset): clients in the federation
-            samples_per_client (int | Unset): records of one client
-            participants (int | Unset): clients that report in one round
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            observers (list[Observer]): adversaries against whom the guarantee may hold. Only algorithms with a guarantee
+                against one of them are considered
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
+                the ρ of zCDP, for which μ = √(2ρ)
+            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            clients (int | Unset): number of clients in the federation
+            samples_per_client (int | Unset): number of records of one client
+            participants (int | Unset): number of clients that take part in one round
             client_sampling (Sampling | Unset):
-            dimension (int | Unset): coordinates of the model
+            dimension (int | Unset): number of coordinates of the model
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
-            diameter (float | Unset): diameter of the domain
-            smoothness (float | Unset): Lipschitz constant of the gradient
-            strong_convexity (float | Unset): strong convexity, 0 if only convex
-            initial_distance (float | Unset): bound on the distance from the start to a minimiser
-            initial_gap (float | Unset): bound on the excess risk of the start
-            identically_distributed (bool | Unset): whether all clients draw from one distribution
-            heterogeneity (float | Unset): root mean square over clients of |∇F_i − ∇F|, at its largest
-            gradient_std (float | Unset): root mean square distance of a record's gradient from its client's expected one,
-                at its largest
-            empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂| on the data at hand, at
-                its largest over the domain
-            rounds (int | Unset): communication rounds
-            batch_size (int | Unset): records of one client per round
+            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
+            strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
+            initial_distance (float | Unset): bound on the distance between the initial model and a minimiser of the
+                objective
+            initial_gap (float | Unset): bound on the excess risk of the initial model, before training
+            identically_distributed (bool | Unset): whether the records of all clients come from the same distribution
+            heterogeneity (float | Unset): root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest.
+                F_i is the expected loss of client i, and F the mean of all F_i
+            gradient_std (float | Unset): root mean square distance of a record's gradient from the expected gradient of its
+                client, at the model where it is largest
+            empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂|, at the model where it
+                is largest. f is the loss of the record, and F̂ the mean loss of all records at hand
+            rounds (int | Unset): number of rounds
+            batch_size (int | Unset): number of records that a client uses in one round
             sampling (Sampling | Unset):
-            step_size (float | Unset): step size
-            max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
-            communication_budget (int | Unset): bits all clients together may send over the run
-            max_rounds (int | Unset): largest number of rounds of a run, if they are chosen
-            max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
-                drawn
-            max_reports_per_client (float | Unset): rounds that one client may report in over the run, in expectation over
-                who is drawn
-            within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
-                budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
-            quantization_levels (int | Unset): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+            step_size (float | Unset): step size of a gradient step
+            max_gradients (int | Unset): largest number of gradient evaluations of one client, which limits batch_size ·
+                rounds
+            communication_budget (int | Unset): largest number of bits that all clients together may send during the run
+            max_rounds (int | Unset): largest number of rounds that may be chosen, if rounds is absent
+            max_bytes_per_client (int | Unset): largest expected number of bytes that one client sends during the run, over
+                the random draw of participants
+            max_reports_per_client (float | Unset): largest expected number of rounds in which one client takes part, over
+                the random draw of participants
+            within (float | Unset): tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose
+                risk bound is at most 1 + within times the least within the budgets
+            quantization_levels (int | Unset): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to
+                multiples of 1/s
             clipping_norm (float | Unset): bound on the ℓ2 norm of one client's message in a round
-            shared_dimension (int | Unset): coordinates of the shared part of the model
-            shared_gradient_std (float | Unset): root mean square distance, at the optimum, of a record's shared gradient
-                from its expected one
-            local_gradient_std (float | Unset): root mean square norm, at the optimum, of a record's gradient in its
-                client's own part
-            shared_gradient_norm (float | Unset): bound on the norm, at the optimum, of a client's expected shared gradient;
-                0 for models w + θ_i
-            optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
-            optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
-                are equal
+            shared_dimension (int | Unset): number of coordinates of the shared part of the model
+            shared_gradient_std (float | Unset): root mean square distance of a record's gradient in the shared part from
+                the expected gradient of its client, at the optimum
+            local_gradient_std (float | Unset): root mean square norm of a record's gradient in its client's own part of the
+                model, at the optimum
+            shared_gradient_norm (float | Unset): bound on the norm of a client's expected gradient in the shared part, at
+                the optimum. It is 0 if a client's model is the sum of shared and own part
+            optimum_norm (float | Unset): distance between the initial model and the mean of the clients' own optimal models
+            optimum_spread (float | Unset): root mean square distance of the clients' own optimal models from their mean; 0
+                if they are all equal
             trust (list[Definition] | Unset): trust models that are accepted; all if absent. local: no other party is
                 trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the
                 server is trusted, and a client's own model stays with the client
-            algorithms (list[str] | Unset): algorithms to consider, all if absent
+            algorithms (list[str] | Unset): names of the algorithms to consider; absent: all
             objective (Objective | Unset):
             rank_by (RankBy | Unset):
-            reach (Reach | Unset): The smallest value of one field at which an explicit bound on the excess risk is at most
-                `risk`.
+            reach (Reach | Unset): A question for the smallest value of one field at which the upper bound on the excess
+                risk is at most `risk`.
     """
 
     relation: Relation

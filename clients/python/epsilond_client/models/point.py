@@ -15,12 +15,12 @@ T = TypeVar("T", bound="Point")
 
 @_attrs_define
 class Point:
-    """The curve at one point. The requested quantity has equal ends.
+    """ε and δ at one requested point. Both bounds on the requested quantity are its value.
 
     Attributes:
-        epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-        log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        epsilon (Ends): A lower and an upper bound, between which the true value is.
+        delta (Ends): A lower and an upper bound, between which the true value is.
+        log10_delta (Ends): A lower and an upper bound, between which the true value is.
     """
 
     epsilon: Ends

@@ -26,59 +26,62 @@ T = TypeVar("T", bound="PpsgdProblem")
 class PpsgdProblem:
     """The target, the clients, and for a bound on the excess risk the learning problem.
 
-    A client is protected as a whole, against all other clients together. `participation_rate` q is needed unless all
-    clients take part; for `without-replacement` qN is the number of participants. The risk needs `smoothness` and
-    `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the least bound.
+    A client is protected as a whole, against all other clients together. `participation_rate` is needed unless all
+    clients take part. For `without-replacement` it gives the number of participants, as a fraction of `clients`. The
+    bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are the sum of a shared part
+    and a client's own part. If `personalization` is absent, the degree of sharing with the smallest bound is chosen.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
-            clients (int): clients in the federation
-            rounds (int): communication rounds
+            clients (int): number of clients in the federation
+            rounds (int): number of rounds
             clipping_norm (float): bound on the ℓ2 norm of one client's message in a round
-            shared_dimension (int): coordinates of the shared part of the model
-            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-                place of epsilon
-            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-                target in place of epsilon
-            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-            gaussian_dp_mu (float | Unset): parameter of Gaussian differential privacy, as the target in place of epsilon;
-                √(2ρ) of zCDP's ρ, never the latter
-            rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            shared_dimension (int): number of coordinates of the shared part of the model
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
+                the ρ of zCDP, for which μ = √(2ρ)
+            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
             sampling (Sampling | Unset):
-            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
-                batch
-            smoothness (float | Unset): Lipschitz constant of the gradient
-            lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient; absent: taken to be value that
-                clipping_norm allows: no message is clipped
-            batch_size (int | Unset): records of one client per round
-            client_groups (list[Batches] | Unset): groups of equal clients; a field that a group leaves out is as for all
-                clients
+            participation_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a
+                given client is
+            smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
+            lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest
+                value at which clipping_norm clips no message
+            batch_size (int | Unset): number of records that a client uses in one round
+            client_groups (list[Batches] | Unset): groups of clients with equal properties. A field that a group leaves out
+                has the value given for all clients
             weighting (Weighting | Unset):
-            shared_gradient_std (float | Unset): root mean square distance, at the optimum, of a record's shared gradient
-                from its expected one; absent: taken to be lipschitz, its largest value
-            local_gradient_std (float | Unset): root mean square norm, at the optimum, of a record's gradient in its
-                client's own part; absent: taken to be shared_gradient_std, as both gradients are one for losses of w + θ_i
-            shared_gradient_norm (float | Unset): bound on the norm, at the optimum, of a client's expected shared gradient;
-                0 for models w + θ_i; absent: taken to be as large as clipping allows; it is 0 for losses of w + θ_i where every
-                client's own part is at its optimum
-            optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
-            optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
-                are equal
-            personalization (float | Unbounded | Unset): a number, or an infinite value
-            noise_constant (float | Unset): value of the constant that the paper leaves open in its noise: c in (4), c₂ in
-                (12)
-            readings (list[Reading] | Unset): which readings of the printed theorems to return
+            shared_gradient_std (float | Unset): root mean square distance of a record's gradient in the shared part from
+                the expected gradient of its client, at the optimum. Absent: assumed to be the value of lipschitz
+            local_gradient_std (float | Unset): root mean square norm of a record's gradient in its client's own part of the
+                model, at the optimum. Absent: assumed to be shared_gradient_std. Both are equal for losses of the sum of shared
+                and own part
+            shared_gradient_norm (float | Unset): bound on the norm of a client's expected gradient in the shared part, at
+                the optimum. It is 0 if a client's model is the sum of shared and own part. Absent: assumed to be the smaller
+                one of clipping_norm and lipschitz. It is 0 for losses of the sum of shared and own part, if every client's own
+                part is at its optimum
+            optimum_norm (float | Unset): distance between the initial model and the mean of the clients' own optimal models
+            optimum_spread (float | Unset): root mean square distance of the clients' own optimal models from their mean; 0
+                if they are all equal
+            personalization (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+            noise_constant (float | Unset): constant in the paper's formulas for the noise, which it does not specify: c in
+                equation (4), c₂ in equation (12)
+            readings (list[Reading] | Unset): interpretations (readings) of the printed theorems to return; all if absent
     """
 
     relation: Relation

@@ -15,20 +15,24 @@ T = TypeVar("T", bound="PrescribedRisk")
 
 @_attrs_define
 class PrescribedRisk:
-    """Our bound on the risk of the run that the theorem's corrected reading prescribes at the answer's batch size.
+    """A bound on the excess risk of the run that a theorem prescribes, with the theorem's known errors corrected.
 
-    Attributes:
-        theorem (str):
-        reading (Reading):
-        batch_size (int):
-        rounds (int):
-        step_size (float):
-        within_budget (bool): whether the request's budgets pay for its rounds
-        certified_noise (float | Unbounded): a number, or an infinite value
-        printed_noise (float | Unbounded): a number, or an infinite value
-        ratio (float | Unbounded): a number, or an infinite value
-        envelope_smoothness (float | Unset): smoothness of the Moreau envelope
-        vacuous (bool | Unset): whether the bound at its certified noise is no better than the baseline
+    The prescribed run has the batch size of the answer.
+
+        Attributes:
+            theorem (str):
+            reading (Reading):
+            batch_size (int):
+            rounds (int):
+            step_size (float):
+            within_budget (bool): whether the prescribed run keeps to the limits max_gradients and communication_budget of
+                the request
+            certified_noise (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            printed_noise (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            ratio (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            envelope_smoothness (float | Unset): smoothness constant of the Moreau envelope that replaces the loss; absent
+                if the loss is smooth
+            vacuous (bool | Unset): true: certified_noise is not below the baseline and carries no information
     """
 
     theorem: str

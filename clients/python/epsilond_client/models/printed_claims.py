@@ -18,19 +18,21 @@ T = TypeVar("T", bound="PrintedClaims")
 
 @_attrs_define
 class PrintedClaims:
-    """The claims that all interpretations of a printed theorem in this entry share: ε, δ and the excess risk.
+    """What a printed theorem claims in all readings (interpretations) of this entry: ε, δ and the excess risk.
 
-    Claims that the rest of the answer states are left out.
+    Claims that repeat the rest of the answer are left out.
 
         Attributes:
-            epsilon (float | Unset): absent where the statement claims the target
-            delta (float | Unset): absent where the statement claims the target, or δ is below every double
-            log10_delta (float | Unset): absent where the statement claims the target
-            excess_risk (float | Unset): excess-risk bound the statement claims
-            vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
+            epsilon (float | Unset): ε that the statement claims; absent where it claims the target
+            delta (float | Unset): δ that the statement claims; absent where it claims the target, or if δ is too small for
+                a double
+            log10_delta (float | Unset): base-10 logarithm of the δ that the statement claims; absent where it claims the
+                target
+            excess_risk (float | Unset): bound on the excess risk that the statement claims; absent if it claims none
+            vacuous (bool | Unset): true: the bound is not below the baseline and carries no information
             objective (Objective | Unset):
-            baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
-                training.
+            baseline (Baseline | Unset): A bound on the risk of the initial model, before any training, to compare other
+                bounds with.
     """
 
     epsilon: float | Unset = UNSET

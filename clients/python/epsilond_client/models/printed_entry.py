@@ -23,26 +23,28 @@ T = TypeVar("T", bound="PrintedEntry")
 
 @_attrs_define
 class PrintedEntry:
-    """All readings of one theorem that prescribe the same parameters, with the certified guarantee there.
+    """All readings (interpretations) of a theorem that prescribe the same parameters, and the guarantee there.
 
-    The members of the entry hold for every reading in `readings`. `by_reading` has what differs between them.
+    The members of the entry hold for every reading in `readings`. `by_reading` has the differences between the
+    readings.
 
         Attributes:
             theorem (str):
-            readings (list[Reading]): readings that prescribe these parameters
+            readings (list[Reading]): interpretations (readings) of the theorem that prescribe these parameters
             status (Status): Whether the statement, read as it is used here, holds.
             parameters (Numbers): numbers by name
-            reason (str | Unset): why the status is not proved, where it depends on the request
-            claims (PrintedClaims | Unset): The claims that all interpretations of a printed theorem in this entry share: ε,
-                δ and the excess risk.
+            reason (str | Unset): why the statement is not proved for this request; absent if status does not depend on the
+                request
+            claims (PrintedClaims | Unset): What a printed theorem claims in all readings (interpretations) of this entry:
+                ε, δ and the excess risk.
 
-                Claims that the rest of the answer states are left out.
+                Claims that repeat the rest of the answer are left out.
             true_ (TrueAtPrinted | Unset): The certified guarantee at the printed parameters: ε at the target δ, and log10 δ
                 at the target ε.
 
                 Both are rounded outward to 6 significant digits.
-            conditions (list[Condition] | Unset): conditions of all these readings that fail or are undecidable here, with
-                both sides; those that hold are in POST /v1/theorems/{theorem}/evaluations
+            conditions (list[Condition] | Unset): conditions of all these readings that fail or cannot be decided at this
+                request. POST /v1/theorems/{theorem}/evaluations also returns those that hold
             by_reading (list[ReadingDetails] | Unset): differences between the readings; absent where there are none
     """
 

@@ -29,7 +29,8 @@ class Problem:
         status (int):
         detail (str):
         errors (list[FieldError] | Unset):
-        condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
+        condition (Condition | Unset): A condition of a theorem or of a guarantee. If it was evaluated, it has the
+            values of both sides.
         nearest (Values | Unset): numbers or texts by name
         considered (list[ConsideredAnswer] | Unset): theorems that were tried, each with the reason why it was rejected
         observations (list[Observation] | Unset): observations that contradict the record of a run

@@ -17,9 +17,10 @@ class Progress:
 
     Attributes:
         done (int): number of finished steps
-        of (int): number of steps: values of a sweep, algorithms of a plan, blocks of a simulation, or 1
-        seconds_spent (float | Unset): seconds since the first step; absent while it waits
-        seconds_left (float | Unset): estimated seconds of remaining work, without waiting
+        of (int): number of steps of the job: values of a sweep, algorithms of a plan, blocks of a simulation, or 1 for
+            others
+        seconds_spent (float | Unset): seconds since the first step began; absent while the job waits
+        seconds_left (float | Unset): estimated number of seconds until the job is done, without time for waiting
     """
 
     done: int

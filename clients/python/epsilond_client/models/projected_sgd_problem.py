@@ -23,59 +23,62 @@ T = TypeVar("T", bound="ProjectedSgdProblem")
 
 @_attrs_define
 class ProjectedSgdProblem:
-    """The target, the pass, and which number to solve for.
+    """The target, the pass over the clients, and the number that is computed (`solve_for`).
 
-    One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is released and no other is
-    seen. The noise is that of one record: the mean of m carries σ/√m.
+    One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m = `participants`. One model is released,
+    and no other model is seen. The noise is the one that each client adds to its own gradient.
 
-    `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a whole, constant if absent.
-    `step_size`: the smallest step size; `step_schedule` is then a shape likewise. `participants`: the smallest batch
-    of all that meet the target, which need not be an interval; `participants` is absent and no schedule is listed.
+    `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is scaled as a whole; if it is
+    absent, the noise is constant. `step_size`: the smallest step size is computed, and `step_schedule` is a shape in
+    the same way. `participants`: the smallest batch size that meets the target is computed. Larger ones may miss it.
+    `participants` is then absent, and no schedule lists its values.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
-            clients (int): clients in the federation
-            dimension (int): coordinates of the model
+            clients (int): number of clients in the federation
+            dimension (int): number of coordinates of the model
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
-            radius (float): radius of the domain
-            advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-                place of epsilon
-            true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-                target in place of epsilon
-            false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
+            radius (float): radius of the domain, the ball to which the model is restricted
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
             solve_for (SolveFor | Unset):
-            participants (int | Unset): clients that report in one round
-            smoothness (float | Unset): Lipschitz constant of the gradient
-            strong_convexity (float | Unset): strong convexity, 0 if only convex
+            participants (int | Unset): number of clients that take part in one round
+            smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
+            strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
             convex (bool | Unset): whether every record's loss is convex
             step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
                 `explicit`: Listed values, one for each step.
 
-                `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
             noise_schedule (Schedule | Unset): `constant`: The same value at every step.
 
                 `explicit`: Listed values, one for each step.
 
-                `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
             release (Release | Unset):
-            suffix_fraction (float | Unset): the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
-            gradient_bound (float | Unset): bound on the mean gradient's norm; absent: taken to be lipschitz
-            gradient_std (float | Unset): root mean square distance of a record's gradient from its client's expected one,
-                at its largest; absent: taken to be lipschitz
-            shamir_constant (float | Unset): the constant of Shamir 2016, Theorem 3, which no paper gives
-            readings (list[Reading] | Unset): which readings of the printed bounds to return
+            suffix_fraction (float | Unset): for release `suffix`: fraction α. The released model is that after a step drawn
+                uniformly from ⌈αT⌉, …, T, where T is the number of steps
+            gradient_bound (float | Unset): bound on the mean gradient's norm. Absent: assumed to be the value of lipschitz
+            gradient_std (float | Unset): root mean square distance of a record's gradient from the expected gradient of its
+                client, at the model where it is largest. Absent: assumed to be the value of lipschitz
+            shamir_constant (float | Unset): constant factor in the bound of Shamir 2016, Theorem 3, which no paper
+                specifies
+            readings (list[Reading] | Unset): interpretations (readings) of the printed bounds to return; all if absent
     """
 
     relation: Relation

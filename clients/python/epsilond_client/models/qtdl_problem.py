@@ -27,29 +27,33 @@ class QtdlProblem:
     The guarantee is for all `rounds` messages of one client, against an observer of every message.
 
         Attributes:
-            epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+            epsilon (float): ε of the (ε, δ) guarantee, with natural logarithms
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): the protected unit
+            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
-            dimension (int): coordinates of the model
-            quantization_levels (int): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-            linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
-            l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-            sensitivity_rule (SensitivityRule | Unset): A rule for the sensitivities. The kind decides which of the other
-                fields are needed.
-            rounds (int | Unset): communication rounds
+            dimension (int): number of coordinates of the model
+            quantization_levels (int): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of
+                1/s
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer
+                vectors of two neighbouring data sets, in grid steps
+            l2_sensitivity (float | Unset): ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            sensitivity_rule (SensitivityRule | Unset): A rule from which the sensitivities are computed. The kind decides
+                which of the other fields are needed.
+            rounds (int | Unset): number of rounds
             method (QtdlMethod | Unset):
-            readings (list[Reading] | Unset): printed readings to return, all if absent
-            participants (int | Unset): clients that report in one round
+            readings (list[Reading] | Unset): interpretations (readings) of the printed theorem to return; all if absent
+            participants (int | Unset): number of clients that take part in one round
     """
 
     epsilon: float

@@ -10,17 +10,18 @@ T = TypeVar("T", bound="QuantizedMessage")
 
 @_attrs_define
 class QuantizedMessage:
-    """A client's message for one of two updates that the attacker knows.
+    """A client's message for one of two updates. The attacker knows both, and has to find out which was sent.
 
-    Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace noise is
-    added.
+    Each coordinate is rounded at random to a multiple of 1/s, without bias, where s is `quantization_levels`. Then
+    truncated discrete Laplace noise is added.
 
         Attributes:
-            first (list[float]): an update of ℓ2 norm at most 1, as a list of its coordinates
-            second (list[float]): an update of ℓ2 norm at most 1, as a list of its coordinates
-            quantization_levels (int): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-            noise_levels (int): largest absolute value of integer noise
-            decay_rate (float): decay of integer noise: its probability at y is proportional to e^(−α|y|)
+            first (list[float]): one of the two updates, with ℓ2 norm at most 1, as a list of its coordinates
+            second (list[float]): one of the two updates, with ℓ2 norm at most 1, as a list of its coordinates
+            quantization_levels (int): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of
+                1/s
+            noise_levels (int): largest absolute value of the integer noise, in grid steps
+            decay_rate (float): decay rate α of the integer noise: the value y has probability proportional to e^(−α|y|)
     """
 
     first: list[float]

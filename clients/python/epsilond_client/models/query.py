@@ -12,22 +12,27 @@ T = TypeVar("T", bound="Query")
 
 @_attrs_define
 class Query:
-    """At which ε or δ to read the curve: at most one of the first six. Without any of them it is read at ε = 0.
+    """The values of ε or δ at which the guarantee is returned. Give at most one of the first six members.
 
-    The other members request figures of an attacker, and divergences. They may be combined.
+    δ is returned for an ε, and ε for a δ. Without any of the six, δ is returned at ε = 0. The other members request
+    figures of an attacker, and divergences. They may be combined.
 
         Attributes:
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            epsilons (list[float] | Unset): several ε, at most 1000
-            deltas (list[float] | Unset): several δ, at most 1000
-            log10_deltas (list[float] | Unset): several log10 δ, at most 1000
-            false_positive_rates (list[float] | Unset): at most 100 false positive rates α, at which trade_off has the true
-                positive rate
-            priors (list[float] | Unset): at most 100 priors π of an attacker, at which bayes_errors has the least error
-            orders (list[float] | Unset): at most 100 orders above 1, for renyi_divergences
-            signed_epsilons (list[float] | Unset): at most 100 ε of any sign, at which directions has δ of each direction
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            epsilons (list[float] | Unset): list of ε, at most 1000, at each of which δ is returned
+            deltas (list[float] | Unset): list of δ, at most 1000, at each of which ε is returned
+            log10_deltas (list[float] | Unset): list of base-10 logarithms of δ, at most 1000, at each of which ε is
+                returned
+            false_positive_rates (list[float] | Unset): list of false positive rates, at most 100. trade_off of the answer
+                has the largest true positive rate at each
+            priors (list[float] | Unset): list of prior probabilities of one of two neighbours, at most 100. bayes_errors of
+                the answer has the attacker's least error at each
+            orders (list[float] | Unset): list of Rényi orders above 1, at most 100. renyi_divergences of the answer has the
+                divergence at each
+            signed_epsilons (list[float] | Unset): list of ε of any sign, at most 100. directions of the answer has δ of
+                each direction at each
     """
 
     epsilon: float | Unset = UNSET

@@ -13,13 +13,13 @@ T = TypeVar("T", bound="RatioAnswer")
 
 @_attrs_define
 class RatioAnswer:
-    """An upper bound, or its order, over the order of a lower bound.
+    """The ratio of an upper bound, or of its order, to the order of a lower bound.
 
     Attributes:
-        upper (str): theorem of the upper bound
-        lower (str): theorem of the lower bound
-        value (float | Unbounded): a number, or an infinite value
-        statement (str): the constants that the statement hides, in words
+        upper (str): id of the theorem of the upper bound
+        lower (str): id of the theorem of the lower bound
+        value (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+        statement (str): which constants the ratio hides, and which conditions of the lower bound fail, in words
     """
 
     upper: str

@@ -12,10 +12,10 @@ T = TypeVar("T", bound="Reach")
 
 @_attrs_define
 class Reach:
-    """The smallest value of one field at which an explicit bound on the excess risk is at most `risk`.
+    """A question for the smallest value of one field at which the upper bound on the excess risk is at most `risk`.
 
     Attributes:
-        risk (float): expected loss above the least one
+        risk (float): excess risk: expected loss of the trained model minus the least expected loss
         solve_for (SolveFor):
     """
 

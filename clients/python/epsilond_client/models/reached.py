@@ -19,15 +19,16 @@ T = TypeVar("T", bound="Reached")
 
 @_attrs_define
 class Reached:
-    """The smallest value found that reaches the risk, and the next smaller one, which does not.
+    """A value of the field that was solved for, with the bound on the excess risk there.
 
     Attributes:
         value (float):
         solve_for (SolveFor | Unset):
-        risk (float | Unbounded | Unset): a number, or an infinite value
-        below (Tried | Unset): A value that was tried, and the bound on the risk there; absent where nothing is
-            certified there.
-        minimal (str | Unset): found by a search, which excludes smaller values only if the risk falls in it
+        risk (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+        below (Tried | Unset): A value of the field that was tried, with its risk bound; `risk` is absent if no noise
+            meets the target.
+        minimal (str | Unset): searched: the value was found by a search. No smaller value suffices if the risk
+            decreases as the field grows; this is not proved
     """
 
     value: float

@@ -19,15 +19,16 @@ T = TypeVar("T", bound="ReadingDetails")
 
 @_attrs_define
 class ReadingDetails:
-    """The part of an entry in which one of its readings differs from another.
+    """What differs between one reading (interpretation) of an entry and the others.
 
     Attributes:
         reading (Reading):
         parameters (Numbers | Unset): numbers by name
-        leaves_open (list[str] | Unset): parameters of the entry that this reading does not prescribe
-        excess_risk (float | Unset): excess-risk bound the statement claims
-        vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
-        conditions (list[Condition] | Unset): failing or undecidable conditions that not all readings share
+        leaves_open (list[str] | Unset): names of the entry's parameters that this reading does not prescribe
+        excess_risk (float | Unset): bound on the excess risk that the statement claims; absent if it claims none
+        vacuous (bool | Unset): true: the bound is not below the baseline and carries no information
+        conditions (list[Condition] | Unset): conditions of this reading that fail or cannot be decided, and that other
+            readings of the entry do not share
     """
 
     reading: Reading

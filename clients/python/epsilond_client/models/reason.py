@@ -18,13 +18,15 @@ T = TypeVar("T", bound="Reason")
 
 @_attrs_define
 class Reason:
-    """Why an algorithm does not apply, or what was taken for granted where it does.
+    """The reason why an algorithm does not apply; or, if it applies, an assumption that was made for it.
 
     Attributes:
         message (str):
-        pointer (str | Unset): the field of the plan that the reason is about
-        allowed (str | Unset): sufficient values
-        condition (Condition | Unset): A condition of a printed statement, at these inputs, with both sides.
+        pointer (str | Unset): JSON pointer to the field of the plan that the reason is about; absent if it is about no
+            field
+        allowed (str | Unset): values of this field with which the algorithm would apply
+        condition (Condition | Unset): A condition of a theorem or of a guarantee. If it was evaluated, it has the
+            values of both sides.
         nearest (Values | Unset): numbers or texts by name
     """
 

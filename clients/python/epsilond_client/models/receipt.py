@@ -19,14 +19,14 @@ T = TypeVar("T", bound="Receipt")
 
 @_attrs_define
 class Receipt:
-    """Receipt of a commit. In several ledgers: the first in the order of their ids, and all of them.
+    """The receipt of a commit. With several ledgers it is that of the first one by id, and `receipts` has all.
 
     Attributes:
         entry (JsonObject): any JSON object
         proof (JsonObject): any JSON object
         checkpoint (str): the log's head as a signed note (C2SP tlog-checkpoint)
-        signature (str): over the three others: a detached JSON Web Signature (RFC 7515)
-        receipts (list[ReceiptAnswer] | Unset): one receipt for each ledger, if several
+        signature (str): signature of entry, proof and checkpoint: a detached JSON Web Signature (RFC 7515)
+        receipts (list[ReceiptAnswer] | Unset): one receipt for each ledger; absent if there is only one
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 

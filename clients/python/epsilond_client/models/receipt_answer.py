@@ -15,13 +15,13 @@ T = TypeVar("T", bound="ReceiptAnswer")
 
 @_attrs_define
 class ReceiptAnswer:
-    """Evidence for anyone: the entry, the proof that the log has it, and the log's signed head.
+    """Evidence that anyone can check: an entry, the proof that the log contains it, and the log's signed head.
 
     Attributes:
         entry (JsonObject): any JSON object
         proof (JsonObject): any JSON object
         checkpoint (str): the log's head as a signed note (C2SP tlog-checkpoint)
-        signature (str): over the three others: a detached JSON Web Signature (RFC 7515)
+        signature (str): signature of entry, proof and checkpoint: a detached JSON Web Signature (RFC 7515)
     """
 
     entry: JsonObject

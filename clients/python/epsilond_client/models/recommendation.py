@@ -17,13 +17,14 @@ T = TypeVar("T", bound="Recommendation")
 
 @_attrs_define
 class Recommendation:
-    """The recommended entry: the smallest remaining share, or one hardly larger that needs less trust.
+    """The recommended entry: its remaining share is the smallest, or hardly larger with less trust or fewer rounds.
 
     Attributes:
-        why (str): the reasons why the request was refused, in words
-        entry (str | Unset): name of an entry; absent where none within limits improves on the start
-        choices (list[RunChoice] | Unset): other possible numbers of rounds; absent unless the algorithm chose the
-            number
+        why (str): why this entry is recommended, in words; without an entry, why none is
+        entry (str | Unset): name of the recommended entry. Absent if no entry keeps to the limits and is shown to
+            improve on the initial model
+        choices (list[RunChoice] | Unset): runs with other numbers of rounds, and the recommended one. Absent unless the
+            algorithm chose the number of rounds
     """
 
     why: str

@@ -15,15 +15,17 @@ T = TypeVar("T", bound="ReferenceAnswer")
 
 @_attrs_define
 class ReferenceAnswer:
-    """Orders to compare with, and from which ε on privacy against everyone costs no more than having few records.
+    """Orders of growth of the excess risk for comparison, up to constants and logarithms.
 
     Attributes:
         theorem (str):
         non_private_scale (float):
-        one_record_scale (float): local privacy with one record a person
-        central_scale (float): a trusted server
-        free_privacy_epsilon (float): √(d/n), a threshold up to constants
-        free_privacy (Condition): A condition of a printed statement, at these inputs, with both sides.
+        one_record_scale (float): order of the cost of local privacy, if each client had only one record
+        central_scale (float): order of the excess risk if the server is trusted
+        free_privacy_epsilon (float): √(d/n), for d coordinates of the model and n records of a client. For larger ε,
+            local privacy costs no more than the sampling of the records, up to constants
+        free_privacy (Condition): A condition of a theorem or of a guarantee. If it was evaluated, it has the values of
+            both sides.
     """
 
     theorem: str

@@ -15,11 +15,11 @@ T = TypeVar("T", bound="RenyiDivergence")
 
 @_attrs_define
 class RenyiDivergence:
-    """The Rényi divergence of neighbours at an order, in the worse direction.
+    """The Rényi divergence of one order between the outputs on two neighbours, the larger one of both directions.
 
     Attributes:
         order (float):
-        divergence (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        divergence (Ends): A lower and an upper bound, between which the true value is.
     """
 
     order: float

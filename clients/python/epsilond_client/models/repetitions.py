@@ -18,7 +18,8 @@ class Repetitions:
     `negative-binomial`: A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022,
     Definition 1).
 
-    P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+    K runs have probability proportional to (1 − γ)^K Γ(K + η)/K! for K ≥ 1. Here η is `shape`, and γ is determined by
+    `mean`.
 
     `poisson`: A Poisson number of runs. If it is 0, an output that does not depend on the data is released.
 
@@ -26,9 +27,10 @@ class Repetitions:
             kind (RepetitionsKind):
             mean (float | Unset): Depends on the object:
 
-                - expected number of runs K, which is at least 1
-                - expected number of runs K
-            shape (float | Unset): shape; 1 is geometric, 0 logarithmic
+                - expected number of runs of the mechanism, which is at least 1
+                - expected number of runs of the mechanism
+            shape (float | Unset): shape parameter η of the negative binomial distribution. 1 gives the geometric
+                distribution, 0 the logarithmic one
     """
 
     kind: RepetitionsKind

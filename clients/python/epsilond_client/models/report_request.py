@@ -19,7 +19,7 @@ class ReportRequest:
     """The question whose answer is reported, and the date of the report.
 
     Attributes:
-        kind (str): kind of the reported question
+        kind (str): kind of the answer that is reported: a calibration or an account
         request (JsonObject): any JSON object
         algorithm (str | Unset): algorithm of the calibration; absent for an account
         date (str | Unset): date printed on the report, YYYY-MM-DD; absent: no date

@@ -24,17 +24,19 @@ class ReservationAnswer:
 
     Attributes:
         id (str):
-        state (str): committed once a run is
+        state (str): state of the reservation. reserved: no run is committed. committed: at least one run is. cancelled:
+            it was given back. expired: its time is over
         count (int): number of runs
-        committed (int): number of runs that may have been released
+        committed (int): number of committed runs, whose outputs may have been released. If ledgers differ in it, the
+            smallest number
         charge (ChargeAnswer): Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy
             budget.
-        created (str): date and time, RFC 3339, UTC
-        ledgers (list[str]): ids of the ledgers that pay
-        holdings (list[HoldingAnswer]): cost of the runs in each ledger
+        created (str): time at which the reservation was made (RFC 3339, UTC)
+        ledgers (list[str]): ids of the ledgers that pay for the runs
+        holdings (list[HoldingAnswer]): runs and their cost in each ledger that pays
         warnings (list[Caution]):
-        expires (str | Unset): time at which uncommitted runs return; absent: never
-        receipts (list[Receipt] | Unset): receipts of the newest commits
+        expires (str | Unset): time at which uncommitted runs return to the ledger; absent: they do not expire
+        receipts (list[Receipt] | Unset): receipts of the newest commits of the reservation
     """
 
     id: str

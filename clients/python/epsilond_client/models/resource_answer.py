@@ -17,10 +17,11 @@ class ResourceAnswer:
 
     Attributes:
         share_used (float): amount used or reserved, as a share of the capacity or of the planned runs
-        remaining (str): neither used nor reserved: an amount as a decimal string, or runs
-        item (str | Unset): item of the plan; absent for a slot
-        slot (str | Unset): slot of the budget; absent for an item of the plan
-        part (str | Unset): part of the slot's capacity
+        remaining (str): what is neither used nor reserved: an amount as a decimal string, or for an item a number of
+            runs
+        item (str | Unset): name of the item of the plan; absent if it is a slot
+        slot (str | Unset): kind of the slot; absent if it is an item of the plan
+        part (str | Unset): name of the part of the slot's capacity; absent if it is an item of the plan
     """
 
     share_used: float

@@ -20,26 +20,24 @@ T = TypeVar("T", bound="Risk")
 
 @_attrs_define
 class Risk:
-    """Bounds on the excess risk of the run: their objective, and a bound for the start for comparison.
+    """Bounds on the excess risk of the run, its objective, and a bound for the initial model for comparison.
 
     Attributes:
         objective (Objective | Unset):
-        baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
-            training.
-        upper (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
-            consists of.
+        baseline (Baseline | Unset): A bound on the risk of the initial model, before any training, to compare other
+            bounds with.
+        upper (RiskBound | Unset): An upper or lower bound on the excess risk by `theorem`, with the `terms` that it
+            consists of. If `constant` is `hidden`, the theorem leaves a constant factor open, and the bound is only an
+            order of growth.
+        lower (RiskBound | Unset): An upper or lower bound on the excess risk by `theorem`, with the `terms` that it
+            consists of. If `constant` is `hidden`, the theorem leaves a constant factor open, and the bound is only an
+            order of growth.
+        declared_conditions (list[str] | Unset): ids of conditions of the risk bound, beyond those of the guarantee,
+            that the service cannot check. GET /v1/theorems/{theorem} has the statement of each
+        as_prescribed (PrescribedRisk | Unset): A bound on the excess risk of the run that a theorem prescribes, with
+            the theorem's known errors corrected.
 
-            If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
-            growth.
-        lower (RiskBound | Unset): An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it
-            consists of.
-
-            If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of
-            growth.
-        declared_conditions (list[str] | Unset): ids of premises of the bound, beyond those of the guarantee, that only
-            you can vouch for. GET /v1/theorems/{theorem} has the statement of each
-        as_prescribed (PrescribedRisk | Unset): Our bound on the risk of the run that the theorem's corrected reading
-            prescribes at the answer's batch size.
+            The prescribed run has the batch size of the answer.
     """
 
     objective: Objective | Unset = UNSET

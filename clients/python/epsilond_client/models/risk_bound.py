@@ -25,26 +25,27 @@ T = TypeVar("T", bound="RiskBound")
 
 @_attrs_define
 class RiskBound:
-    """An upper or lower bound on the excess risk by a `theorem`, with the `terms` that it consists of.
-
-    If the theorem leaves its constant factor open, `constant` is `hidden`. The value is then only an order of growth.
+    """An upper or lower bound on the excess risk by `theorem`, with the `terms` that it consists of. If `constant` is
+    `hidden`, the theorem leaves a constant factor open, and the bound is only an order of growth.
 
         Attributes:
             theorem (str):
             trust (Definition | Unset):
             problem (Objective | Unset):
             constant (ConstantKind | Unset):
-            scale (float | Unset): the order; absent where every constant is given, or where the statement gives none
+            scale (float | Unset): order of growth of the bound, up to a hidden constant. Absent if all constants are given,
+                or if the theorem states no order
             terms (Numbers | Unset): numbers by name
             conditions (list[Condition] | Unset):
-            value (float | Unbounded | Unset): a number, or an infinite value
+            value (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
             objective (Objective | Unset):
-            baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
-                training.
+            baseline (Baseline | Unset): A bound on the risk of the initial model, before any training, to compare other
+                bounds with.
             vacuous (bool | Unset): Depends on the object:
 
-                - whether the bound is no better than the baseline, and so says nothing
-                - whether an upper bound with explicit constants is no better than the baseline
+                - true: the bound is not below the baseline and carries no information
+                - true: the upper bound is not below the baseline and carries no information. Absent for a bound with a hidden
+                constant
             reading (Reading | Unset):
             status (Status | Unset): Whether the statement, read as it is used here, holds.
     """

@@ -25,31 +25,31 @@ T = TypeVar("T", bound="RiskBoundsAnswer")
 
 @_attrs_define
 class RiskBoundsAnswer:
-    """Bounds on the risk of a run, upper and lower, and reference rates. Parts that do not apply are absent.
+    """Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent.
 
     Attributes:
         algorithm (str):
-        run (RunAnswer): The run that the bounds are about.
+        run (RunAnswer): The run whose risk is bounded.
         upper (list[RiskBound]):
         lower (list[RiskBound]):
         ratios (list[RatioAnswer]):
         declared_conditions (list[Condition]):
         warnings (list[Caution]):
         engine_version (str):
-        measure (str | Unset): bounded quantity: the excess of the objective over its least value, the norm of the
-            objective's gradient, or the expected squared error of a released mean
+        measure (str | Unset): quantity that is bounded. excess-risk: the objective minus its least value. gradient-
+            norm: the norm of the objective's gradient. squared-error: the expected squared error of a released mean
         objective (Objective | Unset):
-        baseline (Baseline | Unset): What doing nothing gives: a bound that holds for the start itself, before any
-            training.
+        baseline (Baseline | Unset): A bound on the risk of the initial model, before any training, to compare other
+            bounds with.
         aggregates (AggregatesAnswer | Unset): Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at
             the rounds of the run (Appendix E.1).
 
             M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number
             of
             records and the rounds. L is the Lipschitz constant.
-        no_upper_bound (str | Unset): what the theorems leave open; absent if an upper bound of this run has a value
-        reference (ReferenceAnswer | Unset): Orders to compare with, and from which ε on privacy against everyone costs
-            no more than having few records.
+        no_upper_bound (str | Unset): why no upper bound has a value for this run, in words; absent if one has
+        reference (ReferenceAnswer | Unset): Orders of growth of the excess risk for comparison, up to constants and
+            logarithms.
     """
 
     algorithm: str

@@ -32,175 +32,198 @@ T = TypeVar("T", bound="RiskProblem")
 
 @_attrs_define
 class RiskProblem:
-    """A run of accelerated-mb-sgd, and the lower bounds to compare with its upper ones.
+    """A run whose risk is bounded, and the lower bounds to compare it with. The algorithm in the path decides which of the
+    fields are allowed.
 
-    Attributes:
-        relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
-            same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
-            contribution counts as zero in one of the data sets.
-        unit (Any): the protected unit
-        observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
-            add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
-            hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
-            as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
-            together are the adversary and see every model that a trusted server sends them.
-        noise_std (float | Unset): Depends on the object:
+        Attributes:
+            relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
+                same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
+                contribution counts as zero in one of the data sets.
+            unit (Any): protected unit, in which neighbouring data sets differ
+            observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
+                add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
+                hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
+                as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
+                together are the adversary and see every model that a trusted server sends them.
+            noise_std (float | Unset): Depends on the object:
 
-            - standard deviation per coordinate of the Gaussian noise added to a message
-            - noise per coordinate of the mean of a round; 0 without noise
-            - σ per coordinate of the run's noise, of the sum of a batch; absent: the smallest certified one
-            - σ per coordinate of the run's noise, of a client's first report, or of every mean of a trusted server; absent:
-            the smallest certified one
-            - σ per coordinate of the run's noise, in units of the normalised update; absent: the smallest certified one
-            - standard deviation per coordinate of the server's noise on the averaged shared gradient
-            - σ per coordinate of the run's noise, the least of all steps, of one client's gradient; absent: the smallest
-            certified one
-            - σ per coordinate of the run's noise, in units of the update; absent: the smallest certified one
-        gradient_std (float | Unset): Depends on the object:
+                - standard deviation per coordinate of the Gaussian noise that is added to a message
+                - standard deviation per coordinate of the noise in the mean of a round; 0 for a run without noise
+                - standard deviation per coordinate of the noise on the sum of a batch. Absent: the smallest certified noise
+                - standard deviation per coordinate of the noise on a client's first report, or on every round's mean if the
+                server is trusted. Absent: the smallest certified noise
+                - standard deviation per coordinate of the noise on one message, in units of the normalised update. Absent: the
+                smallest certified noise
+                - standard deviation per coordinate of the noise that the server adds to the average of the clients' shared
+                gradients
+                - standard deviation per coordinate of the noise on one client's gradient, in the step where it is smallest.
+                Absent: the smallest certified noise
+                - standard deviation per coordinate of the noise on one message, in units of the update. Absent: the smallest
+                certified noise
+            gradient_std (float | Unset): Depends on the object:
 
-            - root mean square distance of a record's gradient from its client's expected one, at its largest
-            - root mean square of ∇f(x; z) − ∇f_i(x), at its largest; absent: G
-            - root mean square distance of a record's gradient from its client's expected one, at its largest; absent: taken
-            to be lipschitz
-        trust (Definition | Unset):
-        problem (Objective | Unset):
-        compositionality (float | Unset): √(Σ(ε₀^r)²)/ε₀ of an algorithm, at least 1; 1 if it is sequential
-        round_epsilon (float | Unset): largest ε of one report of one client; absent: ε₀
-        round_delta (float | Unset): least δ of one report of one client
-        radius (float | Unset): radius of the domain
-        epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-        delta (float | Unset): failure probability δ of (ε, δ)
-        log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        samples_per_client (int | Unset): records of one client
-        clients (int | Unset): clients in the federation
-        participants (int | Unset): clients that report in one round
-        dimension (int | Unset): coordinates of the model
-        lipschitz (float | Unset): Depends on the object:
+                - root mean square distance of a record's gradient from the expected gradient of its client, at the model where
+                it is largest
+                - root mean square distance of a record's gradient from the expected gradient of its client, at the model where
+                it is largest. Absent: the value of lipschitz
+                - root mean square distance of a record's gradient from the expected gradient of its client, at the model where
+                it is largest. Absent: assumed to be the value of lipschitz
+            trust (Definition | Unset):
+            problem (Objective | Unset):
+            compositionality (float | Unset): compositionality of the algorithms that the lower bound covers: √(Σ_r
+                (ε₀^r)²)/ε₀, at least 1. ε₀^r is the ε of one client's report in round r, ε₀ that of the run. It is 1 for
+                sequential algorithms
+            round_epsilon (float | Unset): largest ε of one client's report in one round. Absent: the ε of the whole run
+            round_delta (float | Unset): smallest δ of one client's report in one round
+            radius (float | Unset): radius of the domain, the ball to which the model is restricted
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            samples_per_client (int | Unset): number of records of one client
+            clients (int | Unset): number of clients in the federation
+            participants (int | Unset): number of clients that take part in one round
+            dimension (int | Unset): number of coordinates of the model
+            lipschitz (float | Unset): Depends on the object:
 
-            - bound on the ℓ2 norm of one record's gradient
-            - bound on the ℓ2 norm of one record's gradient; absent: taken to be value that clipping_norm allows: no message
-            is clipped
-        diameter (float | Unset): diameter of the domain
-        rounds (int | Unset): communication rounds
-        batch_size (int | Unset): Depends on the object:
+                - bound on the ℓ2 norm of one record's gradient
+                - bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest value at which clipping_norm
+                clips no message
+            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            rounds (int | Unset): number of rounds
+            batch_size (int | Unset): Depends on the object:
 
-            - records of one client per round
-            - number of records, or of clients, in a batch
-        smoothness (float | Unset): Depends on the object:
+                - number of records that a client uses in one round
+                - number of records in a batch; if clients are drawn, number of clients
+            smoothness (float | Unset): Depends on the object:
 
-            - Lipschitz constant of the gradient
-            - Lipschitz constant of the gradient, 0 for linear losses
-        strong_convexity (float | Unset): strong convexity, 0 if only convex
-        initial_distance (float | Unset): bound on the distance from the start to a minimiser
-        max_gradients (int | Unset): gradient evaluations one client may spend, batch_size times rounds
-        communication_budget (int | Unset): bits all clients together may send over the run
-        within (float | Unset): largest relative excess of the bound on the excess risk over the least one within the
-            budgets, if rounds or batch_size are open. The smallest run within this excess is chosen
-        sampling (Sampling | Unset):
-        identically_distributed (bool | Unset): whether all clients draw from one distribution
-        heterogeneity (float | Unset): Depends on the object:
+                - smoothness constant: Lipschitz constant of the gradient of the loss
+                - smoothness constant: Lipschitz constant of the gradient of the loss; 0 for linear losses
+            strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
+            initial_distance (float | Unset): bound on the distance between the initial model and a minimiser of the
+                objective
+            max_gradients (int | Unset): largest number of gradient evaluations of one client, which limits batch_size ·
+                rounds
+            communication_budget (int | Unset): largest number of bits that all clients together may send during the run
+            within (float | Unset): tolerance of the choice of absent rounds or batch_size. The smallest run is chosen whose
+                risk bound is at most 1 + within times the least within the budgets
+            sampling (Sampling | Unset):
+            identically_distributed (bool | Unset): whether the records of all clients come from the same distribution
+            heterogeneity (float | Unset): Depends on the object:
 
-            - root mean square over clients of |∇F_i − ∇F|, at its largest
-            - root mean square over clients of ∇f_i − ∇f; absent: G
-        readings (list[Reading] | Unset): Depends on the object:
+                - root mean square over clients i of |∇F_i − ∇F|, at the model where it is largest. F_i is the expected loss of
+                client i, and F the mean of all F_i
+                - root mean square over clients of the distance of a client's expected gradient from the mean over all clients.
+                Absent: the value of lipschitz
+            readings (list[Reading] | Unset): Depends on the object:
 
-            - readings of the printed theorem to return
-            - printed readings to return, all if absent
-            - which readings of the printed theorems to return
-            - which readings of the printed bounds to return
-        client_groups (list[ClientGroup] | Unset): groups of equal clients; a field that a group leaves out is as for
-            all clients
-        participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
-        empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂| on the data at hand, at
-            its largest over the domain
-        initial_gap (float | Unset): bound on the excess risk of the start
-        clipping_norm (float | Unset): Depends on the object:
+                - interpretations (readings) of the printed theorem to return; all if absent
+                - interpretations (readings) of the printed theorems to return; all if absent
+                - interpretations (readings) of the printed bounds to return; all if absent
+            client_groups (list[ClientGroup] | Unset): groups of clients with equal properties. A field that a group leaves
+                out has the value given for all clients
+            participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
+            empirical_gradient_std (float | Unset): root mean square over all records of |∇f − ∇F̂|, at the model where it
+                is largest. f is the loss of the record, and F̂ the mean loss of all records at hand
+            initial_gap (float | Unset): bound on the excess risk of the initial model, before training
+            clipping_norm (float | Unset): Depends on the object:
 
-            - bound on the ℓ2 norm of one client's update; with adaptive clipping the bound of the present round
-            - bound on the ℓ2 norm of one client's message in a round
-        adaptive_clipping (AdaptiveClipping | Unset): Clipping by Andrew et al. 2021: how many updates were not clipped
-            is released with noise in every round.
+                - bound on the ℓ2 norm of one client's update. With adaptive clipping it is the bound in the present round
+                - bound on the ℓ2 norm of one client's message in a round
+            adaptive_clipping (AdaptiveClipping | Unset): Adaptive clipping by Andrew et al. 2021: every round releases a
+                noisy share of the updates that were not clipped. Each participant sends a bit, ½ if its update was not clipped
+                and −½ otherwise.
+            max_rounds (int | Unset): largest number of rounds that may be chosen, if rounds is absent. Absent: assumed to
+                be 2000
+            max_bytes_per_client (int | Unset): largest expected number of bytes that one client sends during the run, over
+                the random draw of participants
+            max_reports_per_client (float | Unset): largest expected number of rounds in which one client takes part, over
+                the random draw of participants
+            step_size (float | Unset): step size of a gradient step
+            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
+                minus its false one
+            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+                false_positive_rate
+            false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
+            gaussian_dp_mu (float | Unset): Depends on the object:
 
-            Each participant adds its bit, 1 where its update was not clipped, shifted to −½ or ½, and the share is read as
-            ½ + (noisy sum)/M with the M of the request. A twentieth of M is their choice of `count_std`.
-        max_rounds (int | Unset): largest number of rounds of a run, if they are chosen; absent: taken to be 2000
-        max_bytes_per_client (int | Unset): bytes that one client may send over the run, in expectation over who is
-            drawn
-        max_reports_per_client (float | Unset): rounds that one client may report in over the run, in expectation over
-            who is drawn
-        step_size (float | Unset): step size
-        advantage (float | Unset): largest advantage of an attacker, true minus false positive rate, as the target in
-            place of epsilon
-        true_positive_rate (float | Unset): largest true positive rate of an attacker at false_positive_rate, as the
-            target in place of epsilon
-        false_positive_rate (float | Unset): false positive rate at which true_positive_rate limits an attacker
-        gaussian_dp_mu (float | Unset): Depends on the object:
+                - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ =
+                √(2ρ)
+                - parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ)
+            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            solve_for (SolveFor | Unset):
+            noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
+                the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
+            rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
+                is
+            population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
+            contribution_norm (float | Unset): bound on the ℓ2 norm of every vector, to which noise_multiplier refers. A sum
+                changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 ×
+                contribution_norm for replace-one
+            records (int | Unset): number of vectors whose mean is estimated
+            server (Server | Unset):
+            smoothness_std (float | Unset): Lipschitz constant, as a function of the model, of a record's gradient minus the
+                expected gradient of its client. Absent: the value of smoothness
+            smoothness_heterogeneity (float | Unset): Lipschitz constant, as a function of the model, of a client's expected
+                gradient minus the mean over all clients. Absent: the value of smoothness
+            optimum_gradient_norm (float | Unset): norm of the expected loss's gradient at the minimiser in the domain; 0 if
+                the minimiser is an interior point. Absent: the value of lipschitz
+            quantization_levels (int | Unset): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to
+                multiples of 1/s
+            l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer
+                vectors of two neighbouring data sets, in grid steps
+            l2_sensitivity (float | Unset): ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            sensitivity_rule (SensitivityRule | Unset): A rule from which the sensitivities are computed. The kind decides
+                which of the other fields are needed.
+            method (QtdlMethod | Unset):
+            quasar_convexity (float | Unset): quasar-convexity constant of every client's loss; 1 if the losses are convex
+            client_optimum_distance (float | Unset): bound on the distance between the minimiser of a client's own loss and
+                the minimiser of the mean loss
+            growth_ratio (float | Unset): largest ratio of the norm of a record's gradient to the norm of its client's mean
+                gradient
+            local_steps (int | Unset): number of gradient steps of one client in a round
+            step_ratio (float | Unset): step size of the server, divided by the step size of the clients
+            participation_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a
+                given client is
+            shared_dimension (int | Unset): number of coordinates of the shared part of the model
+            weighting (Weighting | Unset):
+            shared_gradient_std (float | Unset): root mean square distance of a record's gradient in the shared part from
+                the expected gradient of its client, at the optimum. Absent: assumed to be the value of lipschitz
+            local_gradient_std (float | Unset): root mean square norm of a record's gradient in its client's own part of the
+                model, at the optimum. Absent: assumed to be shared_gradient_std. Both are equal for losses of the sum of shared
+                and own part
+            shared_gradient_norm (float | Unset): bound on the norm of a client's expected gradient in the shared part, at
+                the optimum. It is 0 if a client's model is the sum of shared and own part. Absent: assumed to be the smaller
+                one of clipping_norm and lipschitz. It is 0 for losses of the sum of shared and own part, if every client's own
+                part is at its optimum
+            optimum_norm (float | Unset): distance between the initial model and the mean of the clients' own optimal models
+            optimum_spread (float | Unset): root mean square distance of the clients' own optimal models from their mean; 0
+                if they are all equal
+            personalization (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+            noise_constant (float | Unset): Depends on the object:
 
-            - parameter of Gaussian differential privacy, as the target in place of epsilon; √(2ρ) of zCDP's ρ, never the
-            latter
-            - parameter of Gaussian differential privacy, √(2ρ) of zCDP's ρ; never the latter
-        rho (float | Unset): parameter of zero-concentrated differential privacy, as the target in place of epsilon
-        solve_for (SolveFor | Unset):
-        noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
-            never over the sensitivity
-        rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-        population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
-        contribution_norm (float | Unset): bound on the ℓ2 norm of every vector, the unit of noise_multiplier. A sum
-            changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 ×
-            contribution_norm for replace-one
-        records (int | Unset): vectors whose mean is released
-        server (Server | Unset):
-        smoothness_std (float | Unset): Lipschitz constant of ∇f(x; z) − ∇f_i(x); absent: L
-        smoothness_heterogeneity (float | Unset): Lipschitz constant of ∇f_i − ∇f; absent: L
-        optimum_gradient_norm (float | Unset): norm of the gradient at the minimiser over the domain, 0 if it is an
-            interior point; absent: G
-        quantization_levels (int | Unset): grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-        l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-        linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
-        l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
-        sensitivity_rule (SensitivityRule | Unset): A rule for the sensitivities. The kind decides which of the other
-            fields are needed.
-        method (QtdlMethod | Unset):
-        quasar_convexity (float | Unset): quasar-convexity of every client's loss, 1 if convex
-        client_optimum_distance (float | Unset): distance of a client's own minimiser from the common one
-        growth_ratio (float | Unset): largest norm of a record's gradient, divided by the norm of its client's mean
-            gradient
-        local_steps (int | Unset): gradient steps of one client per round
-        step_ratio (float | Unset): step of the server over the clients' step
-        participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
-            batch
-        shared_dimension (int | Unset): coordinates of the shared part of the model
-        weighting (Weighting | Unset):
-        shared_gradient_std (float | Unset): root mean square distance, at the optimum, of a record's shared gradient
-            from its expected one; absent: taken to be lipschitz, its largest value
-        local_gradient_std (float | Unset): root mean square norm, at the optimum, of a record's gradient in its
-            client's own part; absent: taken to be shared_gradient_std, as both gradients are one for losses of w + θ_i
-        shared_gradient_norm (float | Unset): bound on the norm, at the optimum, of a client's expected shared gradient;
-            0 for models w + θ_i; absent: taken to be as large as clipping allows; it is 0 for losses of w + θ_i where every
-            client's own part is at its optimum
-        optimum_norm (float | Unset): norm of the mean of the clients' own optima, from the start
-        optimum_spread (float | Unset): root mean square distance of the clients' own optima from their mean, 0 if all
-            are equal
-        personalization (float | Unbounded | Unset): a number, or an infinite value
-        noise_constant (float | Unset): Depends on the object:
+                - constant in the paper's formulas for the noise, which it does not specify: c in equation (4), c₂ in equation
+                (12)
+                - constant factor in the noise of Theorem 4.1 of Lowy and Razaviyayn, which the paper does not specify
+            convex (bool | Unset): whether every record's loss is convex
+            step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
-            - value of the constant that the paper leaves open in its noise: c in (4), c₂ in (12)
-            - the constant of Theorem 4.1's noise, which the paper does not give
-        convex (bool | Unset): whether every record's loss is convex
-        step_schedule (Schedule | Unset): `constant`: The same value at every step.
+                `explicit`: Listed values, one for each step.
 
-            `explicit`: Listed values, one for each step.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
+            noise_schedule (Schedule | Unset): `constant`: The same value at every step.
 
-            `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
-        noise_schedule (Schedule | Unset): `constant`: The same value at every step.
+                `explicit`: Listed values, one for each step.
 
-            `explicit`: Listed values, one for each step.
-
-            `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
-        release (Release | Unset):
-        suffix_fraction (float | Unset): the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
-        gradient_bound (float | Unset): bound on the mean gradient's norm; absent: taken to be lipschitz
-        shamir_constant (float | Unset): the constant of Shamir 2016, Theorem 3, which no paper gives
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
+            release (Release | Unset):
+            suffix_fraction (float | Unset): for release `suffix`: fraction α. The released model is that after a step drawn
+                uniformly from ⌈αT⌉, …, T, where T is the number of steps
+            gradient_bound (float | Unset): bound on the mean gradient's norm. Absent: assumed to be the value of lipschitz
+            shamir_constant (float | Unset): constant factor in the bound of Shamir 2016, Theorem 3, which no paper
+                specifies
     """
 
     relation: Relation

@@ -30,136 +30,150 @@ class Run:
     """`accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh batches in every
     round.
 
-    `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
+    `sampling` says how a client draws the `batch_size` records of a batch.
 
-    `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
+    `fedavg`: A run of FedAvg without noise and without privacy.
+
+    If `local_step_size` is absent, it is the step size of Theorem 4 of Das et al. for convex losses.
 
     `grid-fedavg`: A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
     The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
-    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are None,
+    `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are absent,
     discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
 
     `local-sgd`: A run of noisy local SGD: participants take several noisy steps before the server averages their
     models.
 
     In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
-    `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
+    `participants` is absent, all clients participate. If `noise_std` is absent, the noise is calibrated.
 
     `mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
     `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
-    `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
-    used if it is None.
+    `client_groups` describes clients that differ. `quantization_levels` rounds messages. The last three may be absent.
 
     `mu2-sgd`: A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-    If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs a
-    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T rounds.
-    The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+    If `noise_std` is absent, the noise is calibrated, and an absent `step_size` with it. A run with given noise needs a
+    step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and the rounds.
+    The server divides the sum of a round's reports by `participants`; if it is absent, by the number of all clients.
 
     `norm-fedavg`: A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid,
     with noise.
 
-    If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates are
-    sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem 2
-    of Das et al.; `step_sizes` states them.
+    If `noise_levels` is absent, the noise is calibrated; 0 means no noise. If `quantization_levels` is absent, updates
+    are sent without rounding, which is possible only without noise. Absent step sizes have the values of Theorem 2 of
+    Das et al.
 
-    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
-    and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+    Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels` and
+    `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
     `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
 
-    `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
+    `one-pass-accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn that uses each record at most once.
 
-    `ppsgd`: How the clients take part, what they send, and the steps.
+    Then `batch_size` · `rounds` is at most `samples_per_client`.
 
-    `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are absent
-    `personalization` and steps. Where it is given, so must they be, by `step_size` η or by `shared_step_size` αη: one
-    decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
-    taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
+    `ppsgd`: A run of PPSGD (Bietti et al.): how the clients take part, what they send, and the step sizes.
+
+    `noise_std` is the noise per coordinate of the mean that the server forms. If it is absent, it is calibrated, and
+    absent `personalization` and step sizes are chosen. If it is given, they must be given. Of `step_size` η and
+    `shared_step_size` one is enough, because it decides the other. If only one part of the model learns
+    (`personalization` is 0 or "unbounded"), a step size that is given for the other part is converted by
+    shared_step_size = η/(qW). Here q is `participation_rate`, and W the sum of the clients' weights. If `clipping_norm`
+    is absent, messages are not clipped.
 
     `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over the
-    n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen. `release`
-    says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means constant
-    noise.
+    If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
+    the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
+    `release` says which model is released.
 
-    `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
+    `shuffled-mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement.
 
         Attributes:
             algorithm (RunAlgorithm):
-            rounds (int | Unset): communication rounds
-            batch_size (int | Unset): records of one client per round
-            participants (int | Unset): clients that report in one round
-            stages (list[Stage] | Unset): stages; their rounds add up to the run's
-            strong_convexity (float | Unset): strong convexity μ in the step sizes of Algorithm 2; absent: the μ of the
-                learning problem
+            rounds (int | Unset): number of rounds
+            batch_size (int | Unset): number of records that a client uses in one round
+            participants (int | Unset): number of clients that take part in one round
+            stages (list[Stage] | Unset): stages of the run, in their order. Their rounds add up to the rounds of the run
+            strong_convexity (float | Unset): strong convexity constant in the step sizes of Algorithm 2 of Lowy and
+                Razaviyayn. Absent: that of the learning problem
             noise_std (float | Unset): Depends on the object:
 
-                - standard deviation per coordinate of the Gaussian noise added to a message
-                - σ per coordinate, in every local step
-                - σ of a client's first report, or of a trusted server; see `method`
-                - standard deviation per coordinate of the server's noise on the averaged shared gradient
-                - standard deviation per coordinate of one client's noise, at the step where it is least; the mean of m clients
-                carries σ/√m
+                - standard deviation per coordinate of the Gaussian noise that is added to a message
+                - standard deviation per coordinate of the noise in each gradient step of a client
+                - standard deviation per coordinate of the noise of a client's first report, or of a trusted server's noise in a
+                round's mean
+                - standard deviation per coordinate of the noise that the server adds to the average of the clients' shared
+                gradients
+                - standard deviation per coordinate of the noise that one client adds, in the step where it is smallest
             participation (bool | float | JsonObject | list[Any] | str | Unset): any JSON value that is not null
             client_groups (list[ClientGroup] | Unset): Depends on the object:
 
-                - groups of equal clients, as counts, in the order of the problem's clients. With weights the objective is the
-                weighted mean of the clients' losses. For an empirical objective, a client with fewer records has the last ones
-                of its population
-                - groups of equal clients; a field that a group leaves out is as for all clients
+                - groups of clients with equal properties, in the order of the problem's clients. With weights the objective is
+                the weighted mean of the clients' losses. For an empirical objective, a client with fewer records has the last
+                ones of its population
+                - groups of clients with equal properties. A field that a group leaves out has the value given for all clients
             sampling (Sampling | Unset):
-            local_steps (int | Unset): gradient steps of one client per round
-            local_step_size (float | Unset): step size
-            server_step_size (float | Unset): the server's step, times a unit update
+            local_steps (int | Unset): number of gradient steps of one client in a round
+            local_step_size (float | Unset): step size of a gradient step
+            server_step_size (float | Unset): step size of the server: it adds the mean of the normalised updates times this
+                factor to the model
             quantization_levels (int | Unset): Depends on the object:
 
-                - grid steps per unit: coordinates in [−1, 1] are rounded to multiples of 1/s
-                - levels between 0 and a message's norm to which its coordinates are rounded at random after the noise; absent:
-                messages are sent as they are
-            scaling (str | Unset): normalised to norm 1, or clipped to clipping_norm and divided by it
+                - number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of 1/s
+                - number of levels between 0 and the norm of a noisy message. Its coordinates are rounded at random to these
+                levels. Absent: messages are sent as they are
+            scaling (str | Unset): scaling of an update before rounding. normalised: to norm 1. clipped: to norm at most
+                clipping_norm, and then divided by clipping_norm
             clipping_norm (float | Unset): bound on the ℓ2 norm of one client's message in a round
-            noise_at (str | Unset): clients: each adds noise to its own message; server: it adds noise once, to the sum
-            noise_levels (int | Unset): largest absolute value of integer noise
-            decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
-            trials (int | Unset): trials of the Binomial noise
+            noise_at (str | Unset): who adds the noise. clients: each client adds noise to its own message. server: the
+                server adds noise once, to the sum
+            noise_levels (int | Unset): largest absolute value of the integer noise, in grid steps
+            decay_rate (float | Unset): decay rate α of the integer noise: the value y has probability proportional to
+                e^(−α|y|)
+            trials (int | Unset): number of trials (coin flips) of the Binomial noise of one coordinate
             step_size (float | Unset): Depends on the object:
 
-                - step size of a local step
-                - step size
-            averaging_ratio (float | Unset): ratio of an iterate's weight to the weight before it; absent: 1/(1 − ημ), which
-                the bound needs
+                - step size of a client's gradient step
+                - step size of a gradient step
+            averaging_ratio (float | Unset): weight of a model in the average, divided by the weight of the model before it.
+                Absent: 1/(1 − ημ) as in the risk bound, for step size η and strong convexity μ
             server (Server | Unset):
-            method (str | Unset): the algorithm: cancelled-noise, or one with which it is compared at the same privacy
-            printed_noise_levels (int | Unset): largest absolute value of integer noise
-            printed_decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
-            raised_noise_levels (int | Unset): largest absolute value of integer noise
-            raised_decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
+            method (str | Unset): algorithm that is run: cancelled-noise is DP-μ²-FL. The others are for comparison with the
+                same privacy
+            printed_noise_levels (int | Unset): largest absolute value of the integer noise of the comparison run `as-
+                printed`
+            printed_decay_rate (float | Unset): decay rate of the integer noise of the comparison run `as-printed`
+            raised_noise_levels (int | Unset): largest absolute value of the integer noise of the comparison run `as-
+                printed-raised`
+            raised_decay_rate (float | Unset): decay rate of the integer noise of the comparison run `as-printed-raised`
             observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
                 client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a
                 trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
                 curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
                 other clients together are the adversary and see every model that a trusted server sends them.
-            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
-                batch
+            participation_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a
+                given client is
             weighting (Weighting | Unset):
-            personalization (float | Unbounded | Unset): a number, or an infinite value
-            shared_step_size (float | Unset): step size of the shared part, α times step_size
+            personalization (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+            shared_step_size (float | Unset): step size of the shared part of the model: α times step_size, for the degree
+                of sharing α
             batches (Batches | Unset):
             step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
                 `explicit`: Listed values, one for each step.
 
-                `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
             noise_schedule (Schedule | Unset): `constant`: The same value at every step.
 
                 `explicit`: Listed values, one for each step.
 
-                `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
             release (Release | Unset):
-            suffix_fraction (float | Unset): the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
+            suffix_fraction (float | Unset): for release `suffix`: fraction α. The released model is that after a step drawn
+                uniformly from ⌈αT⌉, …, T, where T is the number of steps
     """
 
     algorithm: RunAlgorithm

@@ -13,15 +13,20 @@ T = TypeVar("T", bound="RunAnswer")
 
 @_attrs_define
 class RunAnswer:
-    """The run that the bounds are about.
+    """The run whose risk is bounded.
 
     Attributes:
-        noise_std (float): σ per coordinate; with client groups the root mean square over clients
-        noise_source (str): the smallest certified noise, unless the request gave one
+        noise_std (float): standard deviation of the noise per coordinate; with client groups its root mean square over
+            clients
+        noise_source (str): given: the request has this noise. certified: it is the smallest noise that is certified to
+            meet the target
         rounds (int):
-        batch_size (int | Unset): records of a batch, or users of a step; absent where the algorithm has none
-        step_size (float | Unset): given, or the one that minimises the explicit bound
-        envelope_smoothness (float | Unset): smoothness of the Moreau envelope; absent for smooth losses
+        batch_size (int | Unset): number of records in a client's batch, or of clients in a step; absent where the
+            algorithm has neither
+        step_size (float | Unset): step size of the request, or else the one that minimises the explicit upper bound;
+            absent if there is neither
+        envelope_smoothness (float | Unset): smoothness constant of the Moreau envelope that replaces the loss; absent
+            if the loss is smooth
     """
 
     noise_std: float

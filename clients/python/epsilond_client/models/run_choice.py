@@ -14,41 +14,46 @@ T = TypeVar("T", bound="RunChoice")
 
 @_attrs_define
 class RunChoice:
-    """An alternative run: no other run listed is at least as good in rounds, batch size and risk.
+    """A run with another number of rounds or batch size, with its noise, its risk and its traffic.
 
     Attributes:
         rounds (int):
         total_bits (int): Depends on the object:
 
-            - largest number of bits that all clients together send
-            - bits that all clients together send
-            - bits of all reports, in expectation if the number of participants is random
-        batch_size (int | Unset): records of one client per round, where the algorithm chooses them
-        risk (float | Unbounded | Unset): a number, or an infinite value
-        vacuous (bool | Unset): whether the bound is no better than the baseline, and so says nothing
-        noise_std (float | Unset): σ per coordinate, root mean square over clients. Unless certified, it is an estimate
-            and must not be used for a run: calibrate at these rounds and this batch_size
+            - largest possible number of bits that all clients together send
+            - number of bits that all clients together send during the run
+            - number of bits that all clients together send during the run; the expected number if the number of
+            participants is random
+        batch_size (int | Unset): number of records that a client uses in one round; absent if the algorithm does not
+            choose it
+        risk (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+        vacuous (bool | Unset): true: the bound is not below the baseline and carries no information
+        noise_std (float | Unset): standard deviation of the noise per coordinate, root mean square over clients. If
+            certified is false, it is an estimate: before such a run, calibrate at these rounds and this batch_size
         certified (bool | Unset): Depends on the object:
 
-            - whether noise_std, and with it the risk, is certified to meet the target
-            - whether the noise there is certified, or estimated
+            - whether noise_std provably meets the target. If not, noise_std and risk are estimates
+            - true: the noise of this run is certified to meet the target. false: it is an estimate
         chosen (bool | Unset): Depends on the object:
 
-            - whether this choice is the run of the answer
-            - whether this choice is the run of the entry
-        bits_per_client (int | Unset): bits that a client sends if it reports in every round
-        total_bits_exact (str | Unset): total_bits in full, from 2^53 on
-        remaining_share (float | Unbounded | Unset): a number, or an infinite value
-        noise_to_signal (float | Unset): the same field as in `entries`; absent if the frontier has none
-        bytes_per_client (float | Unset): Depends on the object:
-
-            - the same field as in `entries`
-            - bytes that one client sends; their expectation if clients are drawn at random
-        noise_multiplier (float | Unset): z, of the sum of the updates
-        noise_std_of_mean (float | Unset): z·C/M per coordinate
-        noise_norm_of_mean (float | Unset): √d·z·C/M, to compare with clipping_norm
-        reports_per_client (float | Unset): number of rounds in which one client reports; its expectation if clients are
-            drawn at random
+            - whether parameters of the answer describe this run
+            - whether this is the run of the recommended entry
+            - whether this is the run that the parameters of the answer describe
+        bits_per_client (int | Unset): number of bits that a client sends if it takes part in every round
+        total_bits_exact (str | Unset): total_bits with all its digits, as a decimal string; absent unless total_bits is
+            2^53 or more
+        remaining_share (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
+        noise_to_signal (float | Unset): norm of the noise in the mean of one round, divided by a bound on the norm of
+            the mean; absent if it is not known
+        bytes_per_client (float | Unset): number of bytes that one client sends during the run; the expected number if
+            clients are drawn at random
+        noise_multiplier (float | Unset): noise multiplier of the sum of updates: standard deviation of its noise per
+            coordinate, divided by clipping_norm
+        noise_std_of_mean (float | Unset): standard deviation per coordinate of the noise in the mean of a round
+        noise_norm_of_mean (float | Unset): norm of the noise in the mean of a round: noise_std_of_mean times the root
+            of dimension. Compare it with clipping_norm
+        reports_per_client (float | Unset): number of rounds in which one client takes part; the expected number if
+            clients are drawn at random
     """
 
     rounds: int

@@ -17,13 +17,13 @@ class Schedule:
 
     `explicit`: Listed values, one for each step.
 
-    `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+    `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
 
         Attributes:
             kind (ScheduleKind):
-            value (float | Unset): the value at every step
-            values (list[float] | Unset): the values at steps 1, …, T in their order
-            scale (float | Unset): the value at step 1, divided by t at step t
+            value (float | Unset): value at every step
+            values (list[float] | Unset): value at each step, in the order of the steps
+            scale (float | Unset): value s at step 1; the value at step t is s/t
     """
 
     kind: ScheduleKind

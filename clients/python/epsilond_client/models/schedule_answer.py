@@ -11,13 +11,17 @@ T = TypeVar("T", bound="ScheduleAnswer")
 
 @_attrs_define
 class ScheduleAnswer:
-    """The noise of every report, as a rule.
+    """The rule for the standard deviation of the noise of every report.
 
     Attributes:
-        base_std (float): σ of a client's first report, or of every round of a trusted server
-        rule (str): σ of a report; participations counts the client's own, this one included
-        added_by (str): who draws the noise of a round and subtracts the noise of the round before
-        most_participations (int): reports of a client for which the noise is enough; then it must stop
+        base_std (float): standard deviation per coordinate of the noise of a client's first report. With a trusted
+            server: of the noise in every round's mean
+        rule (str): formula for the standard deviation of the noise of a report. participations is the number of the
+            client's reports so far, with this one
+        added_by (str): who draws new noise and subtracts the earlier noise: each client at its own reports, or the
+            server in each round
+        most_participations (int): largest number of reports of one client for which the guarantee holds. After them the
+            client must stop
     """
 
     base_std: float

@@ -12,16 +12,22 @@ T = TypeVar("T", bound="SensitivityRule")
 
 @_attrs_define
 class SensitivityRule:
-    """A rule for the sensitivities. The kind decides which of the other fields are needed.
+    """A rule from which the sensitivities are computed. The kind decides which of the other fields are needed.
 
     Attributes:
-        kind (str): trivial: any two points of the cube; unit-vector: any two unit vectors; coupled, hoeffding:
-            distances of the unit updates, rounded together; relative: equation (6)
-        update_l1 (float | Unset): ℓ1 distance of the unit updates on neighbouring data
-        update_l2 (float | Unset): ℓ2 distance of the unit updates on neighbouring data
-        update_linf (float | Unset): largest difference of one coordinate of the unit update between neighbours
-        failure_delta (float | Unset): probability, over the rounding, that the values move further than said
-        relative_movement (float | Unset): ℓ2 distance of the unit updates on neighbouring data, in equation (6)
+        kind (str): what is assumed of neighbouring updates. trivial: any two points of the cube [−1, 1]^d. unit-vector:
+            any two unit vectors. coupled, hoeffding: the update_ distances, if both are rounded with the same random
+            numbers. relative: equation (6) of Das et al.
+        update_l1 (float | Unset): largest ℓ1 distance between the normalised updates (of norm 1) of two neighbouring
+            data sets, before rounding
+        update_l2 (float | Unset): largest ℓ2 distance between the normalised updates (of norm 1) of two neighbouring
+            data sets, before rounding
+        update_linf (float | Unset): largest difference in one coordinate between the normalised updates (of norm 1) of
+            two neighbouring data sets, before rounding
+        failure_delta (float | Unset): probability, over the random rounding, that two neighbouring integer vectors are
+            further apart than the sensitivities state
+        relative_movement (float | Unset): μ in equation (6) of Das et al.: largest ℓ2 distance between the normalised
+            updates (of norm 1) of two neighbouring data sets
     """
 
     kind: str

@@ -18,29 +18,34 @@ T = TypeVar("T", bound="Sharing")
 
 @_attrs_define
 class Sharing:
-    """The bound on the excess risk as a function of α, the degree of sharing from 0 (local models) to unbounded.
+    """Bounds on the excess risk as a function of the degree of sharing α, from 0 (local models) to unbounded.
 
     Attributes:
-        optimised (bool): whether α was chosen here
-        best (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+        optimised (bool): true: the request had no α, and α was chosen as that of the smallest bound. false: the request
+            gave α
+        best (SharingPoint): Bounds on the excess risk at one degree of sharing α (`personalization`), and the step
+            sizes that they are for.
 
             `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
             are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
-        local_only (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+        local_only (SharingPoint): Bounds on the excess risk at one degree of sharing α (`personalization`), and the
+            step sizes that they are for.
 
             `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
             are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
-        balanced (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+        balanced (SharingPoint): Bounds on the excess risk at one degree of sharing α (`personalization`), and the step
+            sizes that they are for.
 
             `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
             are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
-        global_only (SharingPoint): The bound on the excess risk at one α, and the step sizes that it is for.
+        global_only (SharingPoint): Bounds on the excess risk at one degree of sharing α (`personalization`), and the
+            step sizes that they are for.
 
             `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
             are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
-        curve (list[SharingPoint]): proved_excess_risk as a function of α, from local models to one shared model
-        threshold (SharingThreshold | Unset): Lemma 4.6 at the least noise: where sharing nothing has the least variance
-            term.
+        curve (list[SharingPoint]): bounds at many α in ascending order, from 0 (local models) to unbounded (one model)
+        threshold (SharingThreshold | Unset): The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing
+            has the least variance.
     """
 
     optimised: bool

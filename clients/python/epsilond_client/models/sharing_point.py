@@ -13,22 +13,24 @@ T = TypeVar("T", bound="SharingPoint")
 
 @_attrs_define
 class SharingPoint:
-    """The bound on the excess risk at one α, and the step sizes that it is for.
+    """Bounds on the excess risk at one degree of sharing α (`personalization`), and the step sizes that they are for.
 
     `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
     are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
 
         Attributes:
-            personalization (float | Unbounded): a number, or an infinite value
-            excess_risk (float | Unbounded): a number, or an infinite value
-            optimisation (float | Unbounded): a number, or an infinite value
-            statistical (float | Unbounded): a number, or an infinite value
-            privacy (float | Unbounded): a number, or an infinite value
-            excess_risk_at_step (float | Unbounded): a number, or an infinite value
-            proved_excess_risk (float | Unbounded): a number, or an infinite value
-            step_size (float): η of the theorem, 0 where only the shared part learns
-            shared_step_size (float): αη, of the noisy average of the shared gradients
-            local_step_size (float): η/(qW), own part; q: participation_rate, W: weights' sum
+            personalization (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            excess_risk (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            optimisation (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            statistical (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            privacy (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            excess_risk_at_step (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            proved_excess_risk (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
+            step_size (float): step size η in the theorem; 0 if only the shared part learns
+            shared_step_size (float): step size of the shared part of the model, for the noisy average of the shared
+                gradients
+            local_step_size (float): step size of a client's own part: step_size divided by participation_rate and by the
+                sum of the clients' weights
     """
 
     personalization: float | Unbounded

@@ -13,12 +13,12 @@ T = TypeVar("T", bound="SharingThreshold")
 
 @_attrs_define
 class SharingThreshold:
-    """Lemma 4.6 at the least noise: where sharing nothing has the least variance term.
+    """The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing has the least variance.
 
     Attributes:
-        rounds (float): number of rounds from which sharing nothing has the least variance term, N(N −
-            1)σ²μ*²/(k²d_wC²m)
-        epsilon (float | Unbounded): a number, or an infinite value
+        rounds (float): number of rounds from which on α = 0 (nothing is shared) has the smallest variance term of the
+            bound
+        epsilon (float | Unbounded): a number; "unbounded" or "-unbounded" if it is infinite
     """
 
     rounds: float

@@ -49,7 +49,7 @@ class SimulationRequest:
             relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
                 is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
                 unit's contribution counts as zero in one of the data sets.
-            unit (Unit | Unset | WindowedUnit): the protected unit
+            unit (Unit | Unset | WindowedUnit): protected unit, in which neighbouring data sets differ
             observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
                 client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a
                 trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
@@ -169,12 +169,12 @@ class SimulationRequest:
 
                 `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
-                W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-                projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
-                holds
-                one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
-                are
-                not clipped.
+                W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+                Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n
+                clients
+                holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m.
+                Gradients
+                are not clipped.
 
                 `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its
                 batches
@@ -205,9 +205,9 @@ class SimulationRequest:
                 Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
                 batch
                 is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-                zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum.
-                The
-                bound then holds for public sets.
+                zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then
+                also
+                holds if the sets are public.
 
                 Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
@@ -320,16 +320,16 @@ class SimulationRequest:
                 secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
                 them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-                `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism`
-                draws
-                again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients
-                that
-                draw among their own records. For a client the level is open below a draw of clients, where the draw may be
-                among
-                the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-                from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records`
-                or
-                `clients` (docs/decisions/0004-two-level-sampling.md).
+                `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs
+                have
+                two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn
+                client
+                may draw among its own records. There is only one reading if an outer draw is of records. If clients are
+                protected,
+                a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw
+                of
+                clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+                covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
 
                 `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to
                 each of `dimension` integers.
@@ -347,27 +347,24 @@ class SimulationRequest:
                 events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
 
                 Admits: every mechanism with this guarantee, as `approximate` does.
-            message (QuantizedMessage | Unset): A client's message for one of two updates that the attacker knows.
+            message (QuantizedMessage | Unset): A client's message for one of two updates. The attacker knows both, and has
+                to find out which was sent.
 
-                Each coordinate is rounded at random to the grid of steps 1/s, without bias, and truncated discrete Laplace
-                noise is
-                added.
-            attack (str | Unset): attacked program. implemented: truncated integer noise and rounding by the exact samplers,
-                with batches drawn whole where population and batch_size are given. mathematical: the same distributions by the
-                fastest sampler
-            delta (float | Unset): failure probability δ of (ε, δ)
-            log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-            samples (int | Unset): runs of the mechanism on each of the two data sets
+                Each coordinate is rounded at random to a multiple of 1/s, without bias, where s is `quantization_levels`. Then
+                truncated discrete Laplace noise is added.
+            attack (str | Unset): program that is attacked. implemented: the exact samplers of integer noise and rounding,
+                and draws of whole batches if population and batch_size are given. mathematical: faster samplers of the same
+                distributions
+            delta (float | Unset): δ of the (ε, δ) guarantee
+            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            samples (int | Unset): number of runs of the mechanism on each of the two data sets
             confidence (float | Unset): Depends on the object:
 
-                - probability with which the lower bounds hold, each by itself
-                - probability with which each single lower bound holds
-                - confidence of the band at each single round
-            seed (int | Unset): Depends on the object:
-
-                - seed of all randomness: the same seed gives the same answer
-                - the same seed gives the same answer
-            claim (Target | Unset): An ε that was claimed at the audit's δ.
+                - confidence level of each lower bound by itself: the probability that it holds
+                - confidence level of the interval at each round by itself
+            seed (int | Unset): seed of all randomness: the same seed gives the same answer
+            claim (Target | Unset): An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given
+                only as `log10_delta`.
             training (CanaryTraining | Unset): A training with clipping and noise, and the canaries that are put into its
                 data.
 
@@ -376,93 +373,102 @@ class SimulationRequest:
                 deviation `noise_multiplier` times C. A client's contribution is its update after `local_steps` gradient steps.
                 Canaries are additional members, whose presence an attacker guesses. `problem` has the data, drawn once from its
                 own seed.
-            runs (int | Unset): trainings that are attacked. With several canaries one is enough: each is in by a coin of
-                its own; of one canary half of the runs have it
-            references (int | Unset): further trainings, of which an attacker by likelihood ratios knows which canaries were
-                in
-            attacks (list[str] | Unset): every-model: log-likelihood ratios of all models. final-model: the canary's loss
-                under the last one. The likelihood-ratio attacks: that loss compared with those under reference models. Absent:
-                all possible attacks
+            runs (int | Unset): number of trainings that are attacked. With several canaries, each is in the data of a
+                training with probability ½, and one training is enough. With one canary, half of the trainings contain it
+            references (int | Unset): number of further trainings, for likelihood-ratio attacks. The attacker knows which
+                canaries they contain
+            attacks (list[str] | Unset): attacks to make. every-model: by log-likelihood ratios of all models. final-model:
+                by the canary's loss under the last model. Likelihood-ratio attacks: by this loss, compared with the losses
+                under reference models. Absent: all that are possible
             preset (str | Unset): name of the experiment
-            repetitions (int | Unset): independent repetitions, each with its own randomness
+            repetitions (int | Unset): number of independent repetitions, each with its own randomness
             run (Run | Unset): `accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn in which clients draw fresh
                 batches in every round.
 
-                `sampling` says how a client draws the `batch_size` records of a batch. The other fields are inherited.
+                `sampling` says how a client draws the `batch_size` records of a batch.
 
-                `fedavg`: Absent: the step of Das et al., Theorem 4: η = ζ/(c̄LE); losses are convex, ζ = 1. There is no noise.
+                `fedavg`: A run of FedAvg without noise and without privacy.
+
+                If `local_step_size` is absent, it is the step size of Theorem 4 of Das et al. for convex losses.
 
                 `grid-fedavg`: A run of FedAvg whose clients send updates rounded to a grid, with integer noise.
 
                 The noise of a coordinate is one of two kinds. It is truncated discrete Laplace noise if `noise_levels` and
                 `decay_rate` are given, and Binomial noise if `trials`, its number of coin flips, is given. If all three are
-                None,
+                absent,
                 discrete Laplace noise is calibrated. The run has no noise if `noise_levels` is 0.
 
                 `local-sgd`: A run of noisy local SGD: participants take several noisy steps before the server averages their
                 models.
 
                 In each of `rounds` rounds a participant takes `local_steps` steps, with `batch_size` fresh records in each. If
-                `participants` is None, all clients participate. If `noise_std` is None, the noise is calibrated.
+                `participants` is absent, all clients participate. If `noise_std` is absent, the noise is calibrated.
 
                 `mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn in which clients draw fresh batches in every round.
 
                 `sampling` says how a client draws a batch. `participation` is a distribution of the number of participants.
-                `client_groups` describes clients that differ. `quantization_levels` rounds messages. None of the last three is
-                used if it is None.
+                `client_groups` describes clients that differ. `quantization_levels` rounds messages. The last three may be
+                absent.
 
                 `mu2-sgd`: A run of DP-μ²-FL (Reshef and Levy), or of a method that it is compared with.
 
-                If `noise_std` is None, the noise is calibrated, and a missing `step_size` with it. A run with given noise needs
-                a
-                step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and T
+                If `noise_std` is absent, the noise is calibrated, and an absent `step_size` with it. A run with given noise
+                needs a
+                step size. The method `noisy-sgd` does not: its default step size depends on the problem, the noise and the
                 rounds.
-                The server divides the sum of a round's reports by `participants` m; None means the number of all clients.
+                The server divides the sum of a round's reports by `participants`; if it is absent, by the number of all
+                clients.
 
                 `norm-fedavg`: A run of DP-NormFedAvg (Algorithm 2 of Das et al.): normalised client updates, rounded to a grid,
                 with noise.
 
-                If `noise_levels` is None, the noise is calibrated; 0 means no noise. If `quantization_levels` is None, updates
-                are
-                sent without rounding, which is possible only without noise. Step sizes that are None take the values of Theorem
-                2
-                of Das et al.; `step_sizes` states them.
+                If `noise_levels` is absent, the noise is calibrated; 0 means no noise. If `quantization_levels` is absent,
+                updates
+                are sent without rounding, which is possible only without noise. Absent step sizes have the values of Theorem 2
+                of
+                Das et al.
 
                 Two further kinds of noise are for comparison, and are computed when noise is calibrated. `printed_noise_levels`
-                and `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
+                and
+                `printed_decay_rate` are what Theorem 1 of Das et al. prescribes (`as-printed`). `raised_noise_levels` and
                 `raised_decay_rate` keep that decay, with as many levels as its guarantee needs (`as-printed-raised`).
 
-                `one-pass-accelerated-mb-sgd`: Algorithm 2, with batch_size · rounds ≤ samples_per_client.
+                `one-pass-accelerated-mb-sgd`: A run of Algorithm 2 of Lowy and Razaviyayn that uses each record at most once.
 
-                `ppsgd`: How the clients take part, what they send, and the steps.
+                Then `batch_size` · `rounds` is at most `samples_per_client`.
 
-                `noise_std` is σ_ζ per coordinate, on the mean that the server forms; absent, it is calibrated, and so are
-                absent
-                `personalization` and steps. Where it is given, so must they be, by `step_size` η or by `shared_step_size` αη:
-                one
-                decides the other, and where only one part learns (α is 0, or "unbounded") the step given for the other part is
-                taken to be as long: αη = η/(qW). Absent `clipping_norm`: nothing is clipped.
+                `ppsgd`: A run of PPSGD (Bietti et al.): how the clients take part, what they send, and the step sizes.
+
+                `noise_std` is the noise per coordinate of the mean that the server forms. If it is absent, it is calibrated,
+                and
+                absent `personalization` and step sizes are chosen. If it is given, they must be given. Of `step_size` η and
+                `shared_step_size` one is enough, because it decides the other. If only one part of the model learns
+                (`personalization` is 0 or "unbounded"), a step size that is given for the other part is converted by
+                shared_step_size = η/(qW). Here q is `participation_rate`, and W the sum of the clients' weights. If
+                `clipping_norm`
+                is absent, messages are not clipped.
 
                 `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et
                 al.).
 
-                If `noise_std` is None, the noise is calibrated; 0 means no noise. If `rounds` is None, the run is one pass over
-                the
-                n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
-                `release`
-                says which model is released. `noise_schedule` is scaled so that its least value is `noise_std`; None means
-                constant
-                noise.
+                If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass
+                over
+                the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
+                `release` says which model is released.
 
-                `shuffled-mb-sgd`: Algorithm 1, its batches drawn without replacement.
-            problem (LearningProblem | Unset): `dataset`: Classification or regression on real records. A client's
-                population is the records that it is dealt.
+                `shuffled-mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement.
+            problem (LearningProblem | Unset): `dataset`: Classification or regression on real records. The records that a
+                client is assigned are its population.
 
-                `samples_per_client` absent: as many as it is dealt and not held out, which is all that an empirical objective
-                allows.
+                If `samples_per_client` is absent, it is the number of records that a client is assigned and that are not held
+                out.
+                An empirical objective allows only this number.
 
-                `huber`: Huber's loss of ⟨x, w⟩ − y, targets in [−1, 1]: gradients are at most the threshold, whatever the
-                domain.
+                `huber`: Huber regression on synthetic records: the loss is Huber's function of the residual ⟨x, w⟩ − y.
+
+                Targets y are in [−1, 1] and follow a linear model of the features x. Without the ridge term a gradient has norm
+                at
+                most `threshold`, in every domain. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
                 `least-squares`: Least squares on synthetic records: the loss is ½(⟨x, w⟩ − y)² for features x and target y ∈
                 [−1, 1].
@@ -471,7 +477,11 @@ class SimulationRequest:
                 to
                 [−1, 1]. `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-                `linear`: ½‖x‖² − ⟨x, w⟩: the same slope everywhere; the minimiser is on the sphere.
+                `linear`: A linear loss ½‖x‖² − ⟨x, w⟩ for the model w and a record x in the unit ball, plus the ridge term
+                ½μ‖w‖².
+
+                μ is `strong_convexity`. If it is 0, the gradient is the same at every model, and the minimiser is on the sphere
+                that bounds the domain.
 
                 `logistic`: Logistic regression on synthetic records: the loss is ln(1 + e^(−y⟨x, w⟩)) for features x and label
                 y = ±1.
@@ -480,8 +490,9 @@ class SimulationRequest:
                 follow.
                 `strong_convexity` is the weight μ of the ridge term ½μ‖w‖².
 
-                `mean-estimation`: ½‖w − x‖², points x in the unit ball: 1-smooth, 1-strongly convex, least at the mean if the
-                domain holds it.
+                `mean-estimation`: Estimation of a mean: the loss is ½‖w − x‖² for the model w and a record x in the unit ball.
+
+                The loss is 1-smooth and 1-strongly convex. The minimiser is the mean of the records, if it is in the domain.
 
                 `personalized-digits`: Personalised softmax regression on images of the digits 0 to 9, split evenly over the
                 clients.
@@ -501,12 +512,13 @@ class SimulationRequest:
 
                 The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
                 features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            points (int | Unset): rounds to measure at, at most
-            spacing (str | Unset): whether the measured rounds are evenly apart, or by even ratios
-            alternatives (list[str] | Unset): runs to compare it with, by name; absent: all that the algorithm has
-            return_model (bool | Unset): return the weights that the first repetition of every run put out, 20000 numbers of
-                one run at most
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            points (int | Unset): largest number of rounds at which the run is measured
+            spacing (str | Unset): whether the measured rounds have equal differences or equal ratios
+            alternatives (list[str] | Unset): names of runs with which the run is compared. Absent: all that are offered for
+                the algorithm
+            return_model (bool | Unset): true: the answer has the weights of the model that the first repetition of every
+                run put out, at most 20000 numbers for one run
     """
 
     kind: SimulationRequestKind

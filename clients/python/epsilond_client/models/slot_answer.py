@@ -17,7 +17,7 @@ T = TypeVar("T", bound="SlotAnswer")
 
 @_attrs_define
 class SlotAnswer:
-    """A slot; `remaining` may still be charged to it.
+    """A slot with its amounts: `remaining` is neither used nor reserved, and may still be charged.
 
     Attributes:
         kind (SlotKind):

@@ -21,7 +21,8 @@ class SlotAsked:
 
     Attributes:
         kind (SlotKind):
-        capacity (Capacity | str | Unset): "largest", or its parts
+        capacity (Capacity | str | Unset): capacity as the amounts of its parts; or "largest", which is as much as the
+            target leaves
     """
 
     kind: SlotKind

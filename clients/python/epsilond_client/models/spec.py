@@ -116,10 +116,10 @@ class Spec:
 
     `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
-    W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-    projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients holds
-    one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients are
-    not clipped.
+    W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+    Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
+    holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
+    are not clipped.
 
     `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its batches
     are used in order, repeatedly if there are more steps than batches. Clients in no batch never take part. `cyclic` is
@@ -142,8 +142,8 @@ class Spec:
 
     Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
     is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-    zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum. The
-    bound then holds for public sets.
+    zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
+    holds if the sets are public.
 
     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
@@ -237,12 +237,12 @@ class Spec:
     secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
     them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-    `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism` draws
-    again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients that
-    draw among their own records. For a client the level is open below a draw of clients, where the draw may be among
-    the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-    from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records` or
-    `clients` (docs/decisions/0004-two-level-sampling.md).
+    `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs have
+    two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn client
+    may draw among its own records. There is only one reading if an outer draw is of records. If clients are protected,
+    a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw of
+    clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+    covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
 
     `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to each
     of `dimension` integers.
@@ -261,63 +261,74 @@ class Spec:
 
         Attributes:
             kind (SpecKind):
-            epsilon (float | Unset): privacy loss bound ε of (ε, δ), natural logs
-            delta (float | Unset): failure probability δ of (ε, δ), 0 for a pure guarantee
-            mechanisms (list[Spec] | Unset): the mechanisms in their order; each may depend on the outputs of earlier ones
-            scale (float | Unset): scale of discrete Gaussian noise: its probability at y is proportional to e^(−y²/(2σ²))
-            l2_sensitivity (float | Unset): ℓ2 distance of the values on neighbouring data
+            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            delta (float | Unset): δ of the (ε, δ) guarantee; 0 for pure differential privacy
+            mechanisms (list[Spec] | Unset): mechanisms that are run one after another, in this order. Each may depend on
+                the outputs of earlier ones
+            scale (float | Unset): scale σ of the discrete Gaussian noise, in grid steps: the integer y has probability
+                proportional to e^(−y²/(2σ²))
+            l2_sensitivity (float | Unset): ℓ2 sensitivity: largest ℓ2 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
             dimension (int | Unset): Depends on the object:
 
-                - coordinates of the model
-                - coordinates of one client's message; absent: any number
-            decay_rate (float | Unset): decay of integer noise: its probability at y is proportional to e^(−α|y|)
-            sensitivity (int | Unset): ℓ1 distance of the integers on neighbouring data, at its largest
+                - number of coordinates of the model
+                - number of coordinates of one client's message. Absent: the bound must hold for any number
+            decay_rate (float | Unset): decay rate α of the integer noise: the value y has probability proportional to
+                e^(−α|y|)
+            sensitivity (int | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two neighbouring
+                data sets
             monotonic (bool | Unset): Depends on the object:
 
-                - whether all scores change in one direction between neighbours; the weights are then e^(ε score)
-                - whether all queries change in one direction between neighbours
-            noise_multiplier (float | Unset): σ over the bound on the ℓ2 norm of one contribution to the noisy quantity,
-                never over the sensitivity
-            sensitivities (list[float] | Unset): possible bounds on the ℓ2 norm of one record's contribution, in units of
-                the bound C that σ refers to
-            probabilities (list[float] | Unset): probability of each sensitivity; they add up to 1, and the largest is read
-                as 1 minus the others
-            scale_multiplier (float | Unset): Laplace scale over the bound on the ℓ1 norm of one contribution (never over
-                the sensitivity)
-            trials (int | Unset): trials of one client for one coordinate
-            theta (float | Unset): largest distance of a success probability from 1/2
+                - true: between two neighbours either no score increases or no score decreases. A candidate then has weight e^(ε
+                score)
+                - true: between two neighbours either no query increases or no query decreases
+            noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
+                the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
+            sensitivities (list[float] | Unset): possible bounds on the ℓ2 norm of one record's contribution, divided by the
+                bound C that noise_multiplier refers to
+            probabilities (list[float] | Unset): probability of each of the sensitivities, in their order. They add up to 1.
+                The largest is replaced by 1 minus the sum of the others
+            scale_multiplier (float | Unset): scale of the Laplace noise, divided by the bound C on the ℓ1 norm of one
+                contribution. It is not divided by the sensitivity, which is 2C for replace-one
+            trials (int | Unset): number of trials of the Binomial variable of one client and one coordinate
+            theta (float | Unset): largest distance of a trial's success probability from 1/2: at a coordinate x it is 1/2 +
+                theta·x/C
             clients (int | Unset): Depends on the object:
 
-                - least number of clients in every sum that is seen
-                - clients in the federation
-            points (list[list[float]] | Unset): points [ε, log10 δ] of the direction with the unit against without it, ε
-                increasing, 0 ≤ ε ≤ 1e9, −1e9 ≤ log10 δ ≤ 0; of both directions if `reverse` is absent
-            reverse (list[list[float]] | Unset): points [ε, log10 δ] of the direction without the unit against with it, as
-                `points`
-            participants (int | Unset): clients that report in one round
-            rounds (int | Unset): communication rounds
+                - smallest number of clients in any sum that the adversary sees
+                - number of clients in the federation
+            points (list[list[float]] | Unset): upper bounds on δ for the outputs with the protected unit against those
+                without it, as points [ε, log10 δ] with increasing ε. 0 ≤ ε ≤ 1e9 and −1e9 ≤ log10 δ ≤ 0. Without reverse they
+                are for both directions
+            reverse (list[list[float]] | Unset): upper bounds on δ for the outputs without the protected unit against those
+                with it, in the form of points. Absent: those of points
+            participants (int | Unset): number of clients that take part in one round
+            rounds (int | Unset): number of rounds
             batches (Batches | Unset):
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
-            radius (float | Unset): radius of the domain
-            smoothness (float | Unset): Lipschitz constant of the gradient
-            strong_convexity (float | Unset): strong convexity, 0 if only convex
+            radius (float | Unset): radius of the domain, the ball to which the model is restricted
+            smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
+            strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
             convex (bool | Unset): whether every record's loss is convex
             step_schedule (Schedule | Unset): `constant`: The same value at every step.
 
                 `explicit`: Listed values, one for each step.
 
-                `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
             noise_schedule (Schedule | Unset): `constant`: The same value at every step.
 
                 `explicit`: Listed values, one for each step.
 
-                `inverse-time`: `scale`/t at step t: η_t = 1/(λt) has scale 1/λ.
+                `inverse-time`: The value `scale`/t at step t. For example, step sizes 1/(λt) have `scale` 1/λ.
             release (Release | Unset):
-            suffix_fraction (float | Unset): the released step is uniform on ⌈αT⌉, …, T (release `suffix` only)
-            steps (int | Unset): batches in one epoch
-            times_chosen (int | Unset): batches of one epoch that a given unit is in
-            kept (bool | Unset): whether the batches of a unit are the same in all epochs (true) or drawn again (false)
-            epochs (int | Unset): passes over the data
+            suffix_fraction (float | Unset): for release `suffix`: fraction α. The released model is that after a step drawn
+                uniformly from ⌈αT⌉, …, T, where T is the number of steps
+            steps (int | Unset): number of batches in one epoch
+            times_chosen (int | Unset): number of batches of one epoch that contain a given record; if clients are
+                protected, a given client
+            kept (bool | Unset): true: a record or client is in the same batches in every epoch. false: its batches are
+                drawn again in each epoch
+            epochs (int | Unset): number of epochs, which are passes over the data
             mechanism (Spec | Unset): `approximate`: A mechanism of which only an (ε, δ) guarantee is known, in the relation
                 of the request.
 
@@ -432,12 +443,12 @@ class Spec:
 
                 `projected_sgd`: Noisy projected gradient descent that releases one model. Only this model is seen.
 
-                W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I), and Π is the
-                projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n clients
-                holds
-                one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m. Gradients
-                are
-                not clipped.
+                W_t = Π(W_{t−1} − η_t (1/m) Σ_{j ∈ B_t} (∇ℓ(W_{t−1}, x_j) + σ_t Z_{t,j})), where Z_{t,j} ~ N(0, I).
+                Π is the projection onto the ball of radius ρ. W_0 is in the ball and independent of the data. Each of the n
+                clients
+                holds one record. Each of the m clients of a batch adds its own noise, so the noise of the mean is σ_t/√m.
+                Gradients
+                are not clipped.
 
                 `batches`: `shuffled` is a uniform partition into ⌊n/m⌋ batches of m. It is drawn once and kept secret. Its
                 batches
@@ -468,9 +479,9 @@ class Spec:
                 Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a
                 batch
                 is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
-                zero-out-one a batch without a unit may differ from one with it in a mechanism that does not add noise to a sum.
-                The
-                bound then holds for public sets.
+                zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then
+                also
+                holds if the sets are public.
 
                 Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
@@ -583,16 +594,16 @@ class Spec:
                 secret, and the mechanism receives a batch of fixed size as a set (no order, place or name). An answer that uses
                 them declares them. A mechanism for a fixed number of records or clients is not run on a batch of random size.
 
-                `level` is the drawn unit. If absent, it is the protected unit. For a record the level is open if `mechanism`
-                draws
-                again, unless records are drawn above. The answer then covers both readings: a batch of a batch, and clients
-                that
-                draw among their own records. For a client the level is open below a draw of clients, where the draw may be
-                among
-                the client's records. For a client, records that are not below a draw of clients may be its own, or may be drawn
-                from the records of all clients together. If no bound covers both readings, the spec is rejected: set `records`
-                or
-                `clients` (docs/decisions/0004-two-level-sampling.md).
+                `level` says whether records or clients are drawn. If it is absent, the protected unit is drawn, and some specs
+                have
+                two readings. If records are protected and `mechanism` draws again, it may draw from the batch, or each drawn
+                client
+                may draw among its own records. There is only one reading if an outer draw is of records. If clients are
+                protected,
+                a draw below a draw of clients may be among the records of a client. A draw of records that is not below a draw
+                of
+                clients may be among the records of one client, or of all clients. The answer covers both readings. If no bound
+                covers both, the spec is rejected: set `records` or `clients` (docs/decisions/0004-two-level-sampling.md).
 
                 `truncated_discrete_laplace`: Adds noise with P(y) ∝ e^(−decay_rate·|y|) on {−noise_levels, …, noise_levels} to
                 each of `dimension` integers.
@@ -610,37 +621,46 @@ class Spec:
                 events of probability 1 − δ. Given these, the outputs have Rényi divergences of at most ρa at every order a > 1.
 
                 Admits: every mechanism with this guarantee, as `approximate` does.
-            categories (int | Unset): categories a report is one of
+            categories (int | Unset): number of categories; a report names one of them
             orders (list[float] | Unset): Rényi orders in increasing order, each above 1 and at most 1e6
-            epsilons (list[float] | Unset): bound on the Rényi divergence at each order, at least 0 and at most 1e9
+            epsilons (list[float] | Unset): upper bound on the Rényi divergence at each of the orders, in nats; at least 0
+                and at most 1e9
             times (int | Unset): number of runs of the mechanism
-            noise (str | Unset): noise of scale 2/ε on each score
+            noise (str | Unset): distribution of the noise of scale 2/ε that is added to each score
             repetitions (Repetitions | Unset): `geometric`: A geometric number of runs: after each run one stops with
                 probability 1/mean.
 
                 `negative-binomial`: A negative binomial number of runs, given that it is at least 1 (Papernot and Steinke 2022,
                 Definition 1).
 
-                P(K = k) is proportional to (1 − γ)^k Γ(k + η)/k! for k ≥ 1, with γ such that the mean is the given one.
+                K runs have probability proportional to (1 − γ)^K Γ(K + η)/K! for K ≥ 1. Here η is `shape`, and γ is determined
+                by
+                `mean`.
 
                 `poisson`: A Poisson number of runs. If it is 0, an output that does not depend on the data is released.
-            variance (float | Unset): variance of Skellam noise on one coordinate: the difference of two Poisson variables
-                of mean μ/2
-            l1_sensitivity (float | Unset): ℓ1 distance of the values on neighbouring data
-            threshold_share (float | Unset): share of ε that the noise on the threshold uses
-            largest_answers (int | Unset): number of answers above the threshold after which it stops
+            variance (float | Unset): variance μ of the Skellam noise on one coordinate, in squared grid steps. The noise is
+                the difference of two Poisson variables of mean μ/2
+            l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
+                neighbouring data sets, in grid steps
+            threshold_share (float | Unset): share s of ε for the noise on the threshold, which has scale 1/(s ε); the rest
+                is for the queries
+            largest_answers (int | Unset): number of answers above the threshold after which the mechanism stops
             sampling (SpecSampling | Unset):
-            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
-            batch_size (int | Unset): number of records, or of clients, in a batch
-            population (int | Unset): number of records from which a batch is drawn, or of clients if clients are drawn
-            largest_batch (int | Unset): largest number of records or clients in a batch; of more, a uniform subset enters
-            records_of_one_client (int | Unset): largest number of records of one client, if σ is over one record's norm
-                bound
-            level (str | Unset): what is drawn: records or clients. Absent: the protected unit. If the mechanism inside
-                draws again, it is the unit with the larger bound; the request is rejected if neither bound is always larger
-            noise_levels (int | Unset): largest absolute value of integer noise
-            linf_sensitivity (float | Unset): largest difference of one coordinate between neighbours
-            rho (float | Unset): parameter of zero-concentrated privacy
+            rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
+                is
+            batch_size (int | Unset): number of records in a batch; if clients are drawn, number of clients
+            population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
+            largest_batch (int | Unset): largest number of records, or of clients, in a batch. If more are drawn, a
+                uniformly random subset of this size is used
+            records_of_one_client (int | Unset): largest number of records of one client. Give it if noise_multiplier refers
+                to the norm bound of one record, and clients are protected
+            level (str | Unset): whether records or clients are drawn. Absent: the protected unit is drawn. If the inner
+                mechanism draws again, both readings are bounded and the larger bound holds. The request is rejected if no bound
+                covers both
+            noise_levels (int | Unset): largest absolute value of the integer noise, in grid steps
+            linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer
+                vectors of two neighbouring data sets, in grid steps
+            rho (float | Unset): parameter ρ of zero-concentrated differential privacy
     """
 
     kind: SpecKind

@@ -10,17 +10,15 @@ T = TypeVar("T", bound="Stage")
 
 @_attrs_define
 class Stage:
-    """One stage of Algorithm 2: in its round t, α = 2/(t + 1) and η = 4 · prox_weight/(t(t + 1)).
+    """One stage of Algorithm 2 of Lowy and Razaviyayn. In round t of the stage, the algorithm's α is 2/(t + 1) and its η
+    is 4 · prox_weight/(t(t + 1)).
 
-    Attributes:
-        rounds (int): Depends on the object:
+        Attributes:
+            rounds (int): Depends on the object:
 
-            - rounds of the stage
-            - communication rounds
-        prox_weight (float): Depends on the object:
-
-            - v; the larger, the shorter the steps
-            - prox weight; the larger, the shorter the steps
+                - number of rounds of the stage
+                - number of rounds
+            prox_weight (float): weight of the proximal term in the steps of this stage. A larger weight gives shorter steps
     """
 
     rounds: int

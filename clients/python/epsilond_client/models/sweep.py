@@ -15,10 +15,11 @@ class Sweep:
     """One field of a calibration and the values it takes.
 
     Attributes:
-        field (str): name of the swept field; a value of this field in the body is ignored
+        field (str): name of the field that takes different values. A value of this field elsewhere in the body is
+            ignored
         values (list[Any]): values of the swept field, 1 to 200; each is answered separately
-        true_figures (bool | Unset): whether answers by a formula as printed also show the true figures at their
-            parameters. For some algorithms these take most of the time; use false for a plot
+        true_figures (bool | Unset): true: where a printed formula prescribes parameters, the certified guarantee there
+            is computed too. For some algorithms this takes most of the time; use false for a plot
     """
 
     field: str

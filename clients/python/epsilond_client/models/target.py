@@ -12,23 +12,40 @@ T = TypeVar("T", bound="Target")
 
 @_attrs_define
 class Target:
-    """An ε that was claimed at the audit's δ.
+    """An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as `log10_delta`.
 
     Attributes:
-        epsilon (float): privacy loss bound ε of (ε, δ), natural logs
+        epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
         delta (float | Unset): Depends on the object:
 
-            - failure probability δ of (ε, δ)
-            - absent where it is below every double
-        log10_delta (float | Unset): base-10 logarithm of δ, for a δ below any double
-        advantage (float | Unset): the target, if this was the target
-        true_positive_rate (float | Unset): the target, if this was the target
-        false_positive_rate (float | Unset): false positive rate of the target
-        gaussian_dp_mu (float | Unset): the target, if this was the target
-        rho (float | Unset): the target, if this was the target
+            - δ of the (ε, δ) guarantee
+            - target δ; absent if it is too small for a double
+        log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+        advantage (float | Unset): Depends on the object:
+
+            - requested bound on the advantage of an attacker; absent unless the target is an advantage
+            - target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one
+        true_positive_rate (float | Unset): Depends on the object:
+
+            - requested bound on the true positive rate of an attacker; absent unless the target is a true positive rate
+            - target in place of epsilon: largest true positive rate of an attacker at false_positive_rate
+        false_positive_rate (float | Unset): Depends on the object:
+
+            - false positive rate at which the target bounds the true positive rate; absent unless the target is a true
+            positive rate
+            - false positive rate at which true_positive_rate is bounded
+        gaussian_dp_mu (float | Unset): Depends on the object:
+
+            - requested parameter μ of Gaussian differential privacy; absent unless the target is μ
+            - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ =
+            √(2ρ)
+        rho (float | Unset): Depends on the object:
+
+            - requested parameter ρ of zero-concentrated differential privacy; absent unless the target is ρ
+            - target in place of epsilon: parameter ρ of zero-concentrated differential privacy
     """
 
-    epsilon: float
+    epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
     advantage: float | Unset = UNSET
@@ -56,11 +73,9 @@ class Target:
 
         field_dict: dict[str, Any] = {}
 
-        field_dict.update(
-            {
-                "epsilon": epsilon,
-            }
-        )
+        field_dict.update({})
+        if epsilon is not UNSET:
+            field_dict["epsilon"] = epsilon
         if delta is not UNSET:
             field_dict["delta"] = delta
         if log10_delta is not UNSET:
@@ -81,7 +96,7 @@ class Target:
     @classmethod
     def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
         d = dict(src_dict)
-        epsilon = d.pop("epsilon")
+        epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
 

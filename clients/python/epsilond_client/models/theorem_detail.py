@@ -42,7 +42,8 @@ class TheoremDetail:
             links (Texts): texts of the page by their names
             conditions (list[Condition] | Unset):
             errata (list[Erratum] | Unset):
-            readings (list[Reading] | Unset): readings of the formula; absent if there is none
+            readings (list[Reading] | Unset): versions of the formula (readings) that can be evaluated; absent if the
+                theorem has no formula
             inputs_schema (JsonObject | Unset): any JSON object
             outputs_schema (JsonObject | Unset): any JSON object
             examples (list[JsonObject] | Unset): inputs to try

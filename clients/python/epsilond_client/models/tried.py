@@ -14,11 +14,11 @@ T = TypeVar("T", bound="Tried")
 
 @_attrs_define
 class Tried:
-    """A value that was tried, and the bound on the risk there; absent where nothing is certified there.
+    """A value of the field that was tried, with its risk bound; `risk` is absent if no noise meets the target.
 
     Attributes:
         value (float):
-        risk (float | Unbounded | Unset): a number, or an infinite value
+        risk (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
     """
 
     value: float

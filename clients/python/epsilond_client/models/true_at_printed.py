@@ -22,9 +22,9 @@ class TrueAtPrinted:
     Both are rounded outward to 6 significant digits.
 
         Attributes:
-            epsilon (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-            log10_delta (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
-            log10_one_minus_delta (float | Unset): log10(1 − δ), where δ is near 1
+            epsilon (Ends): A lower and an upper bound, between which the true value is.
+            log10_delta (Ends): A lower and an upper bound, between which the true value is.
+            log10_one_minus_delta (float | Unset): base-10 logarithm of 1 − δ; absent unless δ is near 1
     """
 
     epsilon: Ends

@@ -15,11 +15,11 @@ T = TypeVar("T", bound="TruePositiveRate")
 
 @_attrs_define
 class TruePositiveRate:
-    """True positive rate of the best attack at a false positive rate.
+    """The largest true positive rate of an attacker with a given false positive rate.
 
     Attributes:
         false_positive_rate (float):
-        true_positive_rate (Ends): A two-sided enclosure: lower ≤ truth ≤ upper.
+        true_positive_rate (Ends): A lower and an upper bound, between which the true value is.
     """
 
     false_positive_rate: float

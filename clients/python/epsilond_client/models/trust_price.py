@@ -23,14 +23,15 @@ class TrustPrice:
 
     Attributes:
         definition (Definition):
-        in_words (str): the trusted party and its part
-        best (str | Unset): name of an entry; absent where none within limits improves on the start
-        guarantee (GuaranteeKind | Unset): Who trusts whom, whose data is protected, what a neighbour is, and who sees
-            what.
-        remaining_share (float | Unset): the same field as in `entries`, of the best entry
+        in_words (str): who is trusted, and with what, in words
+        best (str | Unset): name of the best entry under this kind of trust. Absent if no entry keeps to the limits and
+            is shown to improve on the initial model
+        guarantee (GuaranteeKind | Unset): The kind of a guarantee: trust model, protected unit, neighbouring relation
+            and adversary.
+        remaining_share (float | Unset): remaining_share of the best entry; absent if there is no best entry
         basis (RankBy | Unset):
-        price (float | Unset): remaining_share divided by the smallest remaining_share over all kinds of trust; 1 is the
-            best
+        price (float | Unset): remaining_share of the best entry, divided by the smallest remaining_share over all kinds
+            of trust; 1 is the best
     """
 
     definition: Definition

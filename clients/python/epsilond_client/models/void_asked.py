@@ -15,7 +15,7 @@ class VoidAsked:
     """Committed runs that are taken back, on the declaration that no output of them was seen.
 
     Attributes:
-        reservation (str): the reservation
+        reservation (str): id of the reservation with the committed runs
         count (int): number of runs
         declared (Declaration):
     """

@@ -25,12 +25,13 @@ class WhatIfAnswer:
 
     Attributes:
         fits (bool):
-        count (int): requested number of runs
+        count (int): number of runs in the question
         nearest (Values): numbers or texts by name
-        held_by_others (WhatIfAnswerHeldByOthers): amounts that reservations hold, by kinds of slots and names of parts
+        held_by_others (WhatIfAnswerHeldByOthers): amounts that existing reservations hold, by kind of slot and name of
+            part
         charge (ChargeAnswer | Unset): Cost of a job: a number of runs of a planned item, or amounts of a slot of the
             privacy budget.
-        reason (str | Unset): why the job does not fit
+        reason (str | Unset): why the job does not fit; absent if it fits
         runs_out_first (ResourceAnswer | Unset): The part of a slot, or the item of the plan, that runs out first.
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """

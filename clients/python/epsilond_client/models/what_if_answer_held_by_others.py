@@ -15,7 +15,7 @@ T = TypeVar("T", bound="WhatIfAnswerHeldByOthers")
 
 @_attrs_define
 class WhatIfAnswerHeldByOthers:
-    """amounts that reservations hold, by kinds of slots and names of parts"""
+    """amounts that existing reservations hold, by kind of slot and name of part"""
 
     additional_properties: dict[str, Texts] = _attrs_field(init=False, factory=dict)
 

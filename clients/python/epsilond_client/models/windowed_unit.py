@@ -16,7 +16,8 @@ class WindowedUnit:
 
     Attributes:
         of (Unit): record: One record is protected. client: Everything that one client holds is protected.
-        window (str): the length of a window; windows are disjoint, and every contribution is in exactly one
+        window (str): length of a window of time. Windows do not overlap, and every contribution is in exactly one of
+            them
     """
 
     of: Unit

@@ -20,17 +20,19 @@ T = TypeVar("T", bound="WithinAnswer")
 
 @_attrs_define
 class WithinAnswer:
-    """A calibration of a run that takes the ledger's remaining budget. Nothing was changed or reserved.
+    """A calibration of a run within the remaining budget of a ledger. Nothing was changed or reserved.
 
     Attributes:
         algorithm (str):
         request (JsonObject): any JSON object
         spec (JsonObject): any JSON object
-        count (int): number of runs that the spec counts as
+        count (int): number of runs to reserve for the spec
         charge (ChargeAnswer): Cost of a job: a number of runs of a planned item, or amounts of a slot of the privacy
             budget.
-        calibration (Calibration): The whole answer. `parameters` is what to run with.
-        slack (float | Unset): the ledger refuses the run if its noise is lowered by this fraction; absent: not known
+        calibration (Calibration): The answer to a calibration: the parameters to run with, their certified guarantee,
+            and its proof.
+        slack (float | Unset): fraction of the noise. With so much less noise the ledger provably rejects the run.
+            Absent if no such fraction is known
         warnings (list[Caution] | Unset): warnings; absent if there are none
     """
 

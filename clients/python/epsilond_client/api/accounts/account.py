@@ -137,8 +137,8 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (AccountProblem): What was run, what the guarantee is about, and at which point to
-            read the curve.
+        body (AccountProblem): A run, the neighbours and adversary of its guarantee, and the ε or
+            δ at which the guarantee is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -175,8 +175,8 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (AccountProblem): What was run, what the guarantee is about, and at which point to
-            read the curve.
+        body (AccountProblem): A run, the neighbours and adversary of its guarantee, and the ε or
+            δ at which the guarantee is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -208,8 +208,8 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (AccountProblem): What was run, what the guarantee is about, and at which point to
-            read the curve.
+        body (AccountProblem): A run, the neighbours and adversary of its guarantee, and the ε or
+            δ at which the guarantee is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,8 +244,8 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (AccountProblem): What was run, what the guarantee is about, and at which point to
-            read the curve.
+        body (AccountProblem): A run, the neighbours and adversary of its guarantee, and the ε or
+            δ at which the guarantee is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

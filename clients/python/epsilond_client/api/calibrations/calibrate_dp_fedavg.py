@@ -132,9 +132,9 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server.
-    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
-    clipping is available, with its split of the noise.
+     Computes the smallest certified noise of a run that protects every client as a whole, against
+    everyone except the server. The noise is given for the sum and for the mean of the updates. If
+    rounds are absent, they are chosen. Adaptive clipping is possible.
 
     Args:
         prefer (str | Unset):
@@ -142,11 +142,11 @@ def sync_detailed(
         body (DpFedavgProblem): The target, the clients, the size of a round, and limits on the
             run.
 
-            `participants` is the number in a round, or the expected one for `poisson`; absent, all
-            clients. Absent `rounds` are
-            chosen within the limits. A bound on the excess risk, for one gradient step a round, needs
-            `lipschitz` and
-            `diameter`.
+            `participants` is the number of participants of a round; for `poisson` the expected
+            number. If it is absent, all
+            clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the
+            excess risk needs
+            `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -178,9 +178,9 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server.
-    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
-    clipping is available, with its split of the noise.
+     Computes the smallest certified noise of a run that protects every client as a whole, against
+    everyone except the server. The noise is given for the sum and for the mean of the updates. If
+    rounds are absent, they are chosen. Adaptive clipping is possible.
 
     Args:
         prefer (str | Unset):
@@ -188,11 +188,11 @@ def sync(
         body (DpFedavgProblem): The target, the clients, the size of a round, and limits on the
             run.
 
-            `participants` is the number in a round, or the expected one for `poisson`; absent, all
-            clients. Absent `rounds` are
-            chosen within the limits. A bound on the excess risk, for one gradient step a round, needs
-            `lipschitz` and
-            `diameter`.
+            `participants` is the number of participants of a round; for `poisson` the expected
+            number. If it is absent, all
+            clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the
+            excess risk needs
+            `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,9 +219,9 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server.
-    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
-    clipping is available, with its split of the noise.
+     Computes the smallest certified noise of a run that protects every client as a whole, against
+    everyone except the server. The noise is given for the sum and for the mean of the updates. If
+    rounds are absent, they are chosen. Adaptive clipping is possible.
 
     Args:
         prefer (str | Unset):
@@ -229,11 +229,11 @@ async def asyncio_detailed(
         body (DpFedavgProblem): The target, the clients, the size of a round, and limits on the
             run.
 
-            `participants` is the number in a round, or the expected one for `poisson`; absent, all
-            clients. Absent `rounds` are
-            chosen within the limits. A bound on the excess risk, for one gradient step a round, needs
-            `lipschitz` and
-            `diameter`.
+            `participants` is the number of participants of a round; for `poisson` the expected
+            number. If it is absent, all
+            clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the
+            excess risk needs
+            `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -263,9 +263,9 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """DP-FedAvg: clipped updates of clients, averaged with Gaussian noise
 
-     The least certified noise of a run that protects every client as a whole against all but the server.
-    The noise is given for the sum and for the mean. Rounds are chosen if they are open. Adaptive
-    clipping is available, with its split of the noise.
+     Computes the smallest certified noise of a run that protects every client as a whole, against
+    everyone except the server. The noise is given for the sum and for the mean of the updates. If
+    rounds are absent, they are chosen. Adaptive clipping is possible.
 
     Args:
         prefer (str | Unset):
@@ -273,11 +273,11 @@ async def asyncio(
         body (DpFedavgProblem): The target, the clients, the size of a round, and limits on the
             run.
 
-            `participants` is the number in a round, or the expected one for `poisson`; absent, all
-            clients. Absent `rounds` are
-            chosen within the limits. A bound on the excess risk, for one gradient step a round, needs
-            `lipschitz` and
-            `diameter`.
+            `participants` is the number of participants of a round; for `poisson` the expected
+            number. If it is absent, all
+            clients take part. If `rounds` is absent, it is chosen within the limits. A bound on the
+            excess risk needs
+            `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -132,21 +132,21 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """The Gaussian mechanism on random batches
 
-     Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
+     Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
-            sampling rate, ε and δ, solve one from the others.
+        body (GaussianProblem): A repeated Gaussian mechanism: one of noise multiplier, rounds,
+            rate, ε and δ is computed from the others.
 
-            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
-            is given.
+            A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at
+            which ε is returned.
 
-            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
-            records. Sampling
-            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
-            `population`.
+            `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population`
+            records. Sampling with
+            replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
+            size, give `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -178,21 +178,21 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """The Gaussian mechanism on random batches
 
-     Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
+     Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
-            sampling rate, ε and δ, solve one from the others.
+        body (GaussianProblem): A repeated Gaussian mechanism: one of noise multiplier, rounds,
+            rate, ε and δ is computed from the others.
 
-            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
-            is given.
+            A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at
+            which ε is returned.
 
-            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
-            records. Sampling
-            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
-            `population`.
+            `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population`
+            records. Sampling with
+            replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
+            size, give `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,21 +219,21 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """The Gaussian mechanism on random batches
 
-     Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
+     Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
-            sampling rate, ε and δ, solve one from the others.
+        body (GaussianProblem): A repeated Gaussian mechanism: one of noise multiplier, rounds,
+            rate, ε and δ is computed from the others.
 
-            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
-            is given.
+            A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at
+            which ε is returned.
 
-            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
-            records. Sampling
-            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
-            `population`.
+            `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population`
+            records. Sampling with
+            replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
+            size, give `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -263,21 +263,21 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """The Gaussian mechanism on random batches
 
-     Solves for any one of noise_multiplier, rounds, rate, epsilon and delta, certified.
+     Computes any one of noise_multiplier, rounds, rate, epsilon and delta from the others.
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (GaussianProblem): A repeated Gaussian mechanism: of noise multiplier, rounds,
-            sampling rate, ε and δ, solve one from the others.
+        body (GaussianProblem): A repeated Gaussian mechanism: one of noise multiplier, rounds,
+            rate, ε and δ is computed from the others.
 
-            A risk may replace ε, such as `advantage`. Then δ may be absent, and decides only where ε
-            is given.
+            A risk may replace ε, such as `advantage`. Then δ may be absent; it is only the point at
+            which ε is returned.
 
-            `sampling` other than `full` needs the rate: as `rate`, or as `batch_size` of `population`
-            records. Sampling
-            with replacement needs the latter. To solve for the rate of a batch of fixed size, give
-            `population`.
+            `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population`
+            records. Sampling with
+            replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
+            size, give `population`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

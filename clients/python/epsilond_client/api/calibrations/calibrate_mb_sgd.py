@@ -138,7 +138,8 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
+        body (MbSgdProblem): The request of mb-sgd: the target, the federation, the learning
+            problem and limits on the run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,7 +177,8 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
+        body (MbSgdProblem): The request of mb-sgd: the target, the federation, the learning
+            problem and limits on the run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -209,7 +211,8 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
+        body (MbSgdProblem): The request of mb-sgd: the target, the federation, the learning
+            problem and limits on the run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -245,7 +248,8 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (MbSgdProblem): The problem of mini-batch algorithms, without further fields.
+        body (MbSgdProblem): The request of mb-sgd: the target, the federation, the learning
+            problem and limits on the run.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -142,9 +142,9 @@ def sync_detailed(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
-            then only where ε is read).
-            Absent spreads and optimum_gradient_norm are at their largest, G and L.
+            Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`.
+            With a risk, δ is only the
+            point at which ε is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,9 +186,9 @@ def sync(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
-            then only where ε is read).
-            Absent spreads and optimum_gradient_norm are at their largest, G and L.
+            Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`.
+            With a risk, δ is only the
+            point at which ε is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,9 +225,9 @@ async def asyncio_detailed(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
-            then only where ε is read).
-            Absent spreads and optimum_gradient_norm are at their largest, G and L.
+            Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`.
+            With a risk, δ is only the
+            point at which ε is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -267,9 +267,9 @@ async def asyncio(
         body (Mu2SgdProblem): The target, the federation and the losses, who adds the noise, and
             who takes part.
 
-            Give epsilon with one of delta and log10_delta, or a risk such as gaussian_dp_mu (δ is
-            then only where ε is read).
-            Absent spreads and optimum_gradient_norm are at their largest, G and L.
+            Give `epsilon` with one of `delta` and `log10_delta`, or a risk such as `gaussian_dp_mu`.
+            With a risk, δ is only the
+            point at which ε is returned.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

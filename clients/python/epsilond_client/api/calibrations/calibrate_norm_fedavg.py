@@ -132,23 +132,24 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with rounds composed exactly, and with step sizes and
-    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
-    2 to 4).
+     Computes the smallest certified noise of a round, with rounds composed exactly, and step sizes with
+    a bound on convergence. The printed amplification by client sampling is refuted (Das et al.,
+    Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (NormFedavgProblem): A run of DP-NormFedAvg, seen message by message (`server`) or
-            model by model (`released-models`).
+        body (NormFedavgProblem): A run of DP-NormFedAvg. The adversary sees every message
+            (`server`) or every model (`released-models`).
 
-            The observer `released-models` does not see who took part. A client as the unit then gains
-            from the random draw, if
-            the sensitivities are those of replacing all of its data. Absent sensitivities are those
-            of any two unit vectors.
-            Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent
-            `step_ratio` is the one of
-            the least bound.
+            The observer `released-models` does not see who took part. If clients are protected, and
+            the sensitivities are those
+            of replacing all data of a client, the random draw of clients then amplifies privacy.
+            Absent sensitivities are those
+            of any two unit vectors. If `participants` is absent, all clients take part. Absent
+            `local_steps` are the root of
+            `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the
+            gradient norm.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,23 +181,24 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with rounds composed exactly, and with step sizes and
-    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
-    2 to 4).
+     Computes the smallest certified noise of a round, with rounds composed exactly, and step sizes with
+    a bound on convergence. The printed amplification by client sampling is refuted (Das et al.,
+    Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (NormFedavgProblem): A run of DP-NormFedAvg, seen message by message (`server`) or
-            model by model (`released-models`).
+        body (NormFedavgProblem): A run of DP-NormFedAvg. The adversary sees every message
+            (`server`) or every model (`released-models`).
 
-            The observer `released-models` does not see who took part. A client as the unit then gains
-            from the random draw, if
-            the sensitivities are those of replacing all of its data. Absent sensitivities are those
-            of any two unit vectors.
-            Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent
-            `step_ratio` is the one of
-            the least bound.
+            The observer `released-models` does not see who took part. If clients are protected, and
+            the sensitivities are those
+            of replacing all data of a client, the random draw of clients then amplifies privacy.
+            Absent sensitivities are those
+            of any two unit vectors. If `participants` is absent, all clients take part. Absent
+            `local_steps` are the root of
+            `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the
+            gradient norm.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -223,23 +225,24 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with rounds composed exactly, and with step sizes and
-    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
-    2 to 4).
+     Computes the smallest certified noise of a round, with rounds composed exactly, and step sizes with
+    a bound on convergence. The printed amplification by client sampling is refuted (Das et al.,
+    Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (NormFedavgProblem): A run of DP-NormFedAvg, seen message by message (`server`) or
-            model by model (`released-models`).
+        body (NormFedavgProblem): A run of DP-NormFedAvg. The adversary sees every message
+            (`server`) or every model (`released-models`).
 
-            The observer `released-models` does not see who took part. A client as the unit then gains
-            from the random draw, if
-            the sensitivities are those of replacing all of its data. Absent sensitivities are those
-            of any two unit vectors.
-            Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent
-            `step_ratio` is the one of
-            the least bound.
+            The observer `released-models` does not see who took part. If clients are protected, and
+            the sensitivities are those
+            of replacing all data of a client, the random draw of clients then amplifies privacy.
+            Absent sensitivities are those
+            of any two unit vectors. If `participants` is absent, all clients take part. Absent
+            `local_steps` are the root of
+            `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the
+            gradient norm.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -269,23 +272,24 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """DP-NormFedAvg: normalised, quantised, noisy client updates over rounds
 
-     The least certified noise of a round, with rounds composed exactly, and with step sizes and
-    convergence. The printed amplification by client sampling is shown as refuted (Das et al., Theorems
-    2 to 4).
+     Computes the smallest certified noise of a round, with rounds composed exactly, and step sizes with
+    a bound on convergence. The printed amplification by client sampling is refuted (Das et al.,
+    Theorems 2 to 4).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (NormFedavgProblem): A run of DP-NormFedAvg, seen message by message (`server`) or
-            model by model (`released-models`).
+        body (NormFedavgProblem): A run of DP-NormFedAvg. The adversary sees every message
+            (`server`) or every model (`released-models`).
 
-            The observer `released-models` does not see who took part. A client as the unit then gains
-            from the random draw, if
-            the sensitivities are those of replacing all of its data. Absent sensitivities are those
-            of any two unit vectors.
-            Absent `participants` are all clients. Absent `local_steps` are √K, rounded. An absent
-            `step_ratio` is the one of
-            the least bound.
+            The observer `released-models` does not see who took part. If clients are protected, and
+            the sensitivities are those
+            of replacing all data of a client, the random draw of clients then amplifies privacy.
+            Absent sensitivities are those
+            of any two unit vectors. If `participants` is absent, all clients take part. Absent
+            `local_steps` are the root of
+            `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the
+            gradient norm.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

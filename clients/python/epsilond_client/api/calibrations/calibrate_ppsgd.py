@@ -132,8 +132,8 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
-    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
+     Computes the smallest certified noise of PPSGD for a client against all others, and the best degree
+    of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -142,11 +142,13 @@ def sync_detailed(
             learning problem.
 
             A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+            is needed unless all
+            clients take part. For `without-replacement` it gives the number of participants, as a
+            fraction of `clients`. The
+            bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are
+            the sum of a shared part
+            and a client's own part. If `personalization` is absent, the degree of sharing with the
+            smallest bound is chosen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -178,8 +180,8 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
-    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
+     Computes the smallest certified noise of PPSGD for a client against all others, and the best degree
+    of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -188,11 +190,13 @@ def sync(
             learning problem.
 
             A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+            is needed unless all
+            clients take part. For `without-replacement` it gives the number of participants, as a
+            fraction of `clients`. The
+            bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are
+            the sum of a shared part
+            and a client's own part. If `personalization` is absent, the degree of sharing with the
+            smallest bound is chosen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -219,8 +223,8 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
-    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
+     Computes the smallest certified noise of PPSGD for a client against all others, and the best degree
+    of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -229,11 +233,13 @@ async def asyncio_detailed(
             learning problem.
 
             A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+            is needed unless all
+            clients take part. For `without-replacement` it gives the number of participants, as a
+            fraction of `clients`. The
+            bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are
+            the sum of a shared part
+            and a client's own part. If `personalization` is absent, the degree of sharing with the
+            smallest bound is chosen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -263,8 +269,8 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Personalised learning with a noisy shared part
 
-     The smallest certified noise of PPSGD for a client against all others, and the best joint share of
-    the model. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
+     Computes the smallest certified noise of PPSGD for a client against all others, and the best degree
+    of sharing. Sources: Bietti et al., Theorems 4.1, 4.5, 5.1, 5.2, B.4, Lemma 4.6.
 
     Args:
         prefer (str | Unset):
@@ -273,11 +279,13 @@ async def asyncio(
             learning problem.
 
             A client is protected as a whole, against all other clients together. `participation_rate`
-            q is needed unless all
-            clients take part; for `without-replacement` qN is the number of participants. The risk
-            needs `smoothness` and
-            `optimum_norm`, and is for losses of w + θ_i. Absent `personalization` is the one of the
-            least bound.
+            is needed unless all
+            clients take part. For `without-replacement` it gives the number of participants, as a
+            fraction of `clients`. The
+            bound on the excess risk needs `smoothness` and `optimum_norm`. It is for models that are
+            the sum of a shared part
+            and a client's own part. If `personalization` is absent, the degree of sharing with the
+            smallest bound is chosen.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -130,7 +130,7 @@ def sync_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """Projected SGD whose last model alone is released
+    """Projected SGD of which only the last model is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
     noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
@@ -139,18 +139,21 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
+        body (ProjectedSgdProblem): The target, the pass over the clients, and the number that is
+            computed (`solve_for`).
 
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
+            One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m =
+            `participants`. One model is released,
+            and no other model is seen. The noise is the one that each client adds to its own
+            gradient.
 
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+            `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is
+            scaled as a whole; if it is
+            absent, the noise is constant. `step_size`: the smallest step size is computed, and
+            `step_schedule` is a shape in
+            the same way. `participants`: the smallest batch size that meets the target is computed.
+            Larger ones may miss it.
+            `participants` is then absent, and no schedule lists its values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -180,7 +183,7 @@ def sync(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """Projected SGD whose last model alone is released
+    """Projected SGD of which only the last model is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
     noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
@@ -189,18 +192,21 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
+        body (ProjectedSgdProblem): The target, the pass over the clients, and the number that is
+            computed (`solve_for`).
 
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
+            One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m =
+            `participants`. One model is released,
+            and no other model is seen. The noise is the one that each client adds to its own
+            gradient.
 
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+            `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is
+            scaled as a whole; if it is
+            absent, the noise is constant. `step_size`: the smallest step size is computed, and
+            `step_schedule` is a shape in
+            the same way. `participants`: the smallest batch size that meets the target is computed.
+            Larger ones may miss it.
+            `participants` is then absent, and no schedule lists its values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -225,7 +231,7 @@ async def asyncio_detailed(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[Calibration | Job | Problem]:
-    """Projected SGD whose last model alone is released
+    """Projected SGD of which only the last model is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
     noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
@@ -234,18 +240,21 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
+        body (ProjectedSgdProblem): The target, the pass over the clients, and the number that is
+            computed (`solve_for`).
 
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
+            One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m =
+            `participants`. One model is released,
+            and no other model is seen. The noise is the one that each client adds to its own
+            gradient.
 
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+            `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is
+            scaled as a whole; if it is
+            absent, the noise is constant. `step_size`: the smallest step size is computed, and
+            `step_schedule` is a shape in
+            the same way. `participants`: the smallest batch size that meets the target is computed.
+            Larger ones may miss it.
+            `participants` is then absent, and no schedule lists its values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -273,7 +282,7 @@ async def asyncio(
     prefer: str | Unset = UNSET,
     idempotency_key: str | Unset = UNSET,
 ) -> Calibration | Job | Problem | None:
-    """Projected SGD whose last model alone is released
+    """Projected SGD of which only the last model is released
 
      One pass of noisy projected gradient descent over secret batches, with hidden states. Computes the
     noise, the step size or the batch size for a target (Asoodeh et al. 2021, Theorem 2 and Corollaries
@@ -282,18 +291,21 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (ProjectedSgdProblem): The target, the pass, and which number to solve for.
+        body (ProjectedSgdProblem): The target, the pass over the clients, and the number that is
+            computed (`solve_for`).
 
-            One pass over n clients with one record each, in ⌊n/m⌋ secret batches of m; one model is
-            released and no other is
-            seen. The noise is that of one record: the mean of m carries σ/√m.
+            One pass uses n clients with one record each, in ⌊n/m⌋ secret batches of m =
+            `participants`. One model is released,
+            and no other model is seen. The noise is the one that each client adds to its own
+            gradient.
 
-            `noise_std`: the smallest noise. `noise_schedule` is then a shape that is scaled as a
-            whole, constant if absent.
-            `step_size`: the smallest step size; `step_schedule` is then a shape likewise.
-            `participants`: the smallest batch
-            of all that meet the target, which need not be an interval; `participants` is absent and
-            no schedule is listed.
+            `noise_std`: the smallest noise is computed. `noise_schedule` is then a shape that is
+            scaled as a whole; if it is
+            absent, the noise is constant. `step_size`: the smallest step size is computed, and
+            `step_schedule` is a shape in
+            the same way. `participants`: the smallest batch size that meets the target is computed.
+            Larger ones may miss it.
+            `participants` is then absent, and no schedule lists its values.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

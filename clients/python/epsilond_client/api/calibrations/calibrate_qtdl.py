@@ -132,8 +132,9 @@ def sync_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Quantised updates with truncated discrete Laplace noise
 
-     The fewest noise levels that are certified, their bits, and the printed prescription, which is not
-    private (Das et al., Theorem 1).
+     Computes the truncated discrete Laplace noise with the fewest levels that is certified to meet the
+    target, and the bits of the messages. The noise that Das et al., Theorem 1, prescribe does not meet
+    it, and is shown for comparison.
 
     Args:
         prefer (str | Unset):
@@ -174,8 +175,9 @@ def sync(
 ) -> Calibration | Job | Problem | None:
     """Quantised updates with truncated discrete Laplace noise
 
-     The fewest noise levels that are certified, their bits, and the printed prescription, which is not
-    private (Das et al., Theorem 1).
+     Computes the truncated discrete Laplace noise with the fewest levels that is certified to meet the
+    target, and the bits of the messages. The noise that Das et al., Theorem 1, prescribe does not meet
+    it, and is shown for comparison.
 
     Args:
         prefer (str | Unset):
@@ -211,8 +213,9 @@ async def asyncio_detailed(
 ) -> Response[Calibration | Job | Problem]:
     """Quantised updates with truncated discrete Laplace noise
 
-     The fewest noise levels that are certified, their bits, and the printed prescription, which is not
-    private (Das et al., Theorem 1).
+     Computes the truncated discrete Laplace noise with the fewest levels that is certified to meet the
+    target, and the bits of the messages. The noise that Das et al., Theorem 1, prescribe does not meet
+    it, and is shown for comparison.
 
     Args:
         prefer (str | Unset):
@@ -251,8 +254,9 @@ async def asyncio(
 ) -> Calibration | Job | Problem | None:
     """Quantised updates with truncated discrete Laplace noise
 
-     The fewest noise levels that are certified, their bits, and the printed prescription, which is not
-    private (Das et al., Theorem 1).
+     Computes the truncated discrete Laplace noise with the fewest levels that is certified to meet the
+    target, and the bits of the messages. The noise that Das et al., Theorem 1, prescribe does not meet
+    it, and is shown for comparison.
 
     Args:
         prefer (str | Unset):

@@ -74,7 +74,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AlgorithmList | Problem]:
-    """The calibrators
+    """The algorithms that are calibrated
 
      List every algorithm, with an example of a request and a link to its schema.
 
@@ -99,7 +99,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> AlgorithmList | Problem | None:
-    """The calibrators
+    """The algorithms that are calibrated
 
      List every algorithm, with an example of a request and a link to its schema.
 
@@ -120,7 +120,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[AlgorithmList | Problem]:
-    """The calibrators
+    """The algorithms that are calibrated
 
      List every algorithm, with an example of a request and a link to its schema.
 
@@ -143,7 +143,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> AlgorithmList | Problem | None:
-    """The calibrators
+    """The algorithms that are calibrated
 
      List every algorithm, with an example of a request and a link to its schema.
 

@@ -135,8 +135,8 @@ def sync_detailed(
     Args:
         id (str):
         idempotency_key (str):
-        body (CommitAsked): Runs that may be released from now on; all that are left unless
-            `count` says fewer.
+        body (CommitAsked): Runs to be committed, after which their outputs may be released.
+            Without `count`, all that are left.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,8 +173,8 @@ def sync(
     Args:
         id (str):
         idempotency_key (str):
-        body (CommitAsked): Runs that may be released from now on; all that are left unless
-            `count` says fewer.
+        body (CommitAsked): Runs to be committed, after which their outputs may be released.
+            Without `count`, all that are left.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -206,8 +206,8 @@ async def asyncio_detailed(
     Args:
         id (str):
         idempotency_key (str):
-        body (CommitAsked): Runs that may be released from now on; all that are left unless
-            `count` says fewer.
+        body (CommitAsked): Runs to be committed, after which their outputs may be released.
+            Without `count`, all that are left.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -242,8 +242,8 @@ async def asyncio(
     Args:
         id (str):
         idempotency_key (str):
-        body (CommitAsked): Runs that may be released from now on; all that are left unless
-            `count` says fewer.
+        body (CommitAsked): Runs to be committed, after which their outputs may be released.
+            Without `count`, all that are left.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

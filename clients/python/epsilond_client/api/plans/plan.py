@@ -139,13 +139,13 @@ def sync_detailed(
         prefer (str | Unset):
         idempotency_key (str | Unset):
         body (PlanProblem): The target, the federation and the learning problem, of which each
-            algorithm takes what it needs.
+            algorithm uses the fields that it needs.
 
-            Losses are convex. Nothing but the target and the number of clients is needed by all: an
-            entry that lacks something
-            says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to
-            let it. Limits on rounds,
-            traffic and participation bind what is chosen, and what exceeds them is never ranked or
+            Losses are convex. All algorithms need only the target and the number of clients. An entry
+            that lacks another field
+            says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them.
+            Limits on rounds, traffic and
+            participation restrict this choice. An entry that exceeds a limit is never ranked or
             recommended.
 
     Raises:
@@ -185,13 +185,13 @@ def sync(
         prefer (str | Unset):
         idempotency_key (str | Unset):
         body (PlanProblem): The target, the federation and the learning problem, of which each
-            algorithm takes what it needs.
+            algorithm uses the fields that it needs.
 
-            Losses are convex. Nothing but the target and the number of clients is needed by all: an
-            entry that lacks something
-            says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to
-            let it. Limits on rounds,
-            traffic and participation bind what is chosen, and what exceeds them is never ranked or
+            Losses are convex. All algorithms need only the target and the number of clients. An entry
+            that lacks another field
+            says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them.
+            Limits on rounds, traffic and
+            participation restrict this choice. An entry that exceeds a limit is never ranked or
             recommended.
 
     Raises:
@@ -226,13 +226,13 @@ async def asyncio_detailed(
         prefer (str | Unset):
         idempotency_key (str | Unset):
         body (PlanProblem): The target, the federation and the learning problem, of which each
-            algorithm takes what it needs.
+            algorithm uses the fields that it needs.
 
-            Losses are convex. Nothing but the target and the number of clients is needed by all: an
-            entry that lacks something
-            says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to
-            let it. Limits on rounds,
-            traffic and participation bind what is chosen, and what exceeds them is never ranked or
+            Losses are convex. All algorithms need only the target and the number of clients. An entry
+            that lacks another field
+            says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them.
+            Limits on rounds, traffic and
+            participation restrict this choice. An entry that exceeds a limit is never ranked or
             recommended.
 
     Raises:
@@ -270,13 +270,13 @@ async def asyncio(
         prefer (str | Unset):
         idempotency_key (str | Unset):
         body (PlanProblem): The target, the federation and the learning problem, of which each
-            algorithm takes what it needs.
+            algorithm uses the fields that it needs.
 
-            Losses are convex. Nothing but the target and the number of clients is needed by all: an
-            entry that lacks something
-            says what. Where an algorithm chooses `rounds` or `batch_size` itself, leave them out to
-            let it. Limits on rounds,
-            traffic and participation bind what is chosen, and what exceeds them is never ranked or
+            Losses are convex. All algorithms need only the target and the number of clients. An entry
+            that lacks another field
+            says which. Leave out `rounds` or `batch_size` where an algorithm shall choose them.
+            Limits on rounds, traffic and
+            participation restrict this choice. An entry that exceeds a limit is never ranked or
             recommended.
 
     Raises:

@@ -139,8 +139,8 @@ def sync_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,8 +179,8 @@ def sync(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -214,8 +214,8 @@ async def asyncio_detailed(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -252,8 +252,8 @@ async def asyncio(
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -133,13 +133,13 @@ def sync_detailed(
     """Gradient norm of DP-NormFedAvg
 
      Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise
-    and step ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk.
+    and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and Theorem 2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -172,13 +172,13 @@ def sync(
     """Gradient norm of DP-NormFedAvg
 
      Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise
-    and step ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk.
+    and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and Theorem 2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -206,13 +206,13 @@ async def asyncio_detailed(
     """Gradient norm of DP-NormFedAvg
 
      Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise
-    and step ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk.
+    and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and Theorem 2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -243,13 +243,13 @@ async def asyncio(
     """Gradient norm of DP-NormFedAvg
 
      Upper bounds with explicit constants on the mean gradient norm over the rounds, at the run's noise
-    and step ratio (Das et al., equation (39) and Theorem 2). No theorem bounds the excess risk.
+    and step ratio. No theorem bounds the excess risk (Das et al., equation (39) and Theorem 2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

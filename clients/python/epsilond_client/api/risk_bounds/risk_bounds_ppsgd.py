@@ -132,14 +132,14 @@ def sync_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of personalised models with a noisy shared part
 
-     Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the
-    run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
+     Upper bounds with explicit constants on the mean excess risk of the clients' own models. They hold
+    at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,14 +171,14 @@ def sync(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of personalised models with a noisy shared part
 
-     Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the
-    run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
+     Upper bounds with explicit constants on the mean excess risk of the clients' own models. They hold
+    at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,14 +205,14 @@ async def asyncio_detailed(
 ) -> Response[Job | Problem | RiskBoundsAnswer]:
     """Excess risk of personalised models with a noisy shared part
 
-     Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the
-    run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
+     Upper bounds with explicit constants on the mean excess risk of the clients' own models. They hold
+    at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -242,14 +242,14 @@ async def asyncio(
 ) -> Job | Problem | RiskBoundsAnswer | None:
     """Excess risk of personalised models with a noisy shared part
 
-     Upper bounds with explicit constants on the mean excess risk of the clients' own models, at the
-    run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
+     Upper bounds with explicit constants on the mean excess risk of the clients' own models. They hold
+    at the run's noise and step size (Bietti et al., Theorems 4.5, 5.2 and B.4, Appendix B.2).
 
     Args:
         prefer (str | Unset):
         idempotency_key (str | Unset):
-        body (RiskProblem): A run of accelerated-mb-sgd, and the lower bounds to compare with its
-            upper ones.
+        body (RiskProblem): A run whose risk is bounded, and the lower bounds to compare it with.
+            The algorithm in the path decides which of the fields are allowed.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
