@@ -100,6 +100,40 @@ def test_witnesses_are_outputs_of_the_mechanism(
             )
 
 
+def outputs(queries: int, most: int) -> list[str]:
+    """All outputs on so many queries: the mechanism stops after `most` answers above."""
+    if not queries or not most:
+        return [""]
+    return ["-" + rest for rest in outputs(queries - 1, most)] + ["+" + rest for rest in outputs(queries - 1, most - 1)]
+
+
+@pytest.mark.parametrize(
+    ("most", "likely", "lossy"), [(1, (4, -1.0, 2.0), (4, 2.0, 0.0)), (2, (4, -2.0, 4.0), (6, 2.0, 2.0))]
+)
+def test_the_lower_bound_is_attained_by_all_outputs_on_two_data_sets(
+    most: int, likely: tuple[int, float, float], lossy: tuple[int, float, float]
+) -> None:
+    """The first queries, answered below, are larger by 1 on the neighbour, and the last ones are the same."""
+    spec = SparseVector(epsilon=2.5, threshold_share=0.2, largest_answers=most, monotonic=True)
+    laws = []
+    for count, low, high in (likely, lossy):
+        data_sets = ([low] * count + [high] * most, [low + 1.0] * count + [high] * most)
+        first, second = (
+            np.asarray(
+                [probability(spec.noise, queries[: len(answers)], answers) for answers in outputs(count + most, most)]
+            )
+            for queries in data_sets
+        )
+        assert first.sum() == pytest.approx(1.0, abs=1e-9)
+        assert second.sum() == pytest.approx(1.0, abs=1e-9)
+        laws += [(first, second), (second, first)]
+    for epsilon in (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 2.25):
+        attained = max(float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum()) for p, q in laws)
+        lower = math.exp(curve(spec).log_delta(epsilon).lower)
+        assert 0.0 < lower <= attained
+        assert epsilon > 0.0 or lower > 0.9 * attained
+
+
 def test_a_simulated_run_has_the_probability_of_its_output() -> None:
     generator, noise = np.random.default_rng(5), SparseVector(epsilon=2.0).noise
     runs = 200_000
