@@ -83,10 +83,7 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
     bounds = {name: _of_pair(pair, orders) for name, pair in pairs.items()}
     if len(pairs) == 1 and curve.single_witnesses:
         (bounds_of_pair,) = bounds.values()
-        return [
-            bound if _is_close(bound) else _combine(curve, order, bound.lower, bound.upper)
-            for order, bound in zip(orders, bounds_of_pair, strict=True)
-        ]
+        return _combine_if_wide(curve, orders, bounds_of_pair)
     uppers = [bounds[id(pair)] for pair in dominating]
     lowers = [bounds[id(witness)] for witness in curve.single_witnesses]
     divergences = []
@@ -95,6 +92,15 @@ def renyi_divergences(curve: Curve, orders: Sequence[float]) -> list[Interval]:
         lower = max((bounds_of_pair[index].lower for bounds_of_pair in lowers), default=0.0)
         divergences.append(_combine(curve, order, lower, upper))
     return divergences
+
+
+def _combine_if_wide(curve: Curve, orders: Sequence[float], bounds: Sequence[Interval]) -> list[Interval]:
+    """Return bounds at each order, of which the wide ones are combined with those from δ."""
+    combined = []
+    for order, bound in zip(orders, bounds, strict=True):
+        is_final = _is_close(bound)
+        combined.append(bound if is_final else _combine(curve, order, bound.lower, bound.upper))
+    return combined
 
 
 def _is_close(bounds: Interval) -> bool:

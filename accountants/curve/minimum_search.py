@@ -2,8 +2,7 @@
 
     TPR(α) = inf_{γ ≥ 0} h(γ),   h(γ) = γ α + E_γ(P‖Q),   where the test distinguishes P from Q,
 
-and h is convex with slopes α − Q(L > log γ) in [α − 1, α], h(0) = 1 and h(1/α) ≥ 1. The least value is at the γ of the
-test L > log γ that Q passes with probability α.
+and h is convex with slopes α − Q(L > log γ), h(0) = 1 and h(1/α) ≥ 1. Its minimiser γ has Q(L > log γ) = α.
 
 *Upper bound*: every γ gives a bound. *Lower bound*: all γ count. Four points close to the best γ, two on either side,
 are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer
@@ -168,6 +167,7 @@ class MinimumSearch:
         """
 
         def add_point(log_gamma: float) -> None:
+            """Add the divergence at a log γ to the bracket."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
         step = _MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)

@@ -94,6 +94,7 @@ class PowerProfile(Profile):
         """
 
         def exceeds_one(y: float) -> bool:
+            """Return whether the value at y is above 1."""
             return float(log_value(np.asarray(y))) > 0.0
 
         low, high = -1.0, 1.0

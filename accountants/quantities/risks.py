@@ -12,7 +12,7 @@ from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
 _INSTEAD = "target in place of epsilon"
 TARGET_ADVANTAGE = Quantity(
-    gt=0, lt=1, description=f"{_INSTEAD}: largest advantage of an attacker, its true positive rate minus its false one"
+    gt=0, lt=1, description=f"{_INSTEAD}: largest true minus false positive rate of an attacker"
 )
 TARGET_TRUE_POSITIVES = Quantity(
     gt=0,

@@ -48,7 +48,7 @@ def allowed_methods(request: Request) -> list[str]:
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
 
 
-def _allowed(context: Mapping[str, Any]) -> str | None:
+def _allowed_values(context: Mapping[str, Any]) -> str | None:
     """Return the allowed values in pydantic's context of an error: the words, or the bound that is broken."""
     bounds = (f"{sign} {context[name]}" for name, sign in BOUNDS.items() if name in context)
     return context.get("expected") or next(bounds, None)
@@ -60,7 +60,7 @@ def _parameter_problem(error: RequestValidationError) -> Problem:
         FieldError(
             parameter=str(item["loc"][-1]),
             message=MESSAGES.get(item["type"], "is not valid"),
-            allowed=_allowed(item.get("ctx", {})),
+            allowed=_allowed_values(item.get("ctx", {})),
         )
         for item in error.errors()
     )

@@ -110,7 +110,9 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
     upper = [axes.place(band.epsilon, band.upper) for band in bands]
     # Lower bounds may be −∞. They are drawn at the bottom then.
     lower = [axes.place(band.epsilon, min(max(band.lower, axes.floor), band.upper)) for band in bands]
-    mark = axes.place(*target) if target is not None and axes.contains(*target) else None
+    mark = None
+    if target is not None and axes.contains(*target):
+        mark = axes.place(*target)
     return Drawing(
         band=_path(upper + lower[::-1]),
         upper=_path(upper),

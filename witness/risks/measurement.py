@@ -294,10 +294,7 @@ def build(spec: Any, run: Run) -> SimulatedProblem:
 
 @contextmanager
 def _point_below(parent: str) -> Iterator[None]:
-    """Prefix the pointers of faults that are raised within the context.
-
-    Args:
-        parent: JSON pointer to the member of the request that holds the faulty fields.
+    """Prefix the pointers of faults that are raised within the context with a JSON pointer, `parent`.
 
     Raises:
         InvalidInput: the faults, with pointers into the request.
@@ -310,14 +307,11 @@ def _point_below(parent: str) -> Iterator[None]:
 
 
 def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
-    """Return the work of one repetition of every run, after checking that the runs are possible.
+    """Return the work of one repetition of the requested run, and then of each comparison run.
 
     Args:
         request: the request, with its run.
         problem: the learning problem.
-
-    Returns:
-        The work of the requested run, and then that of each comparison run.
 
     Raises:
         InvalidInput: the run is not possible on the problem, or the requested model is too large to return.

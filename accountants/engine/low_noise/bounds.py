@@ -300,6 +300,7 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
         return max(log_ratio, sys.float_info.min) if value > target else min(log_ratio, 0.0)
 
     def excess_at(epsilon: float) -> _ExcessAt:
+        """Return an ε with its excess."""
         return _ExcessAt(epsilon, excess(epsilon))
 
     low = excess_at(0.0)

@@ -87,9 +87,11 @@ class FiniteAndGaussianProfile(Profile):
         """
 
         def log_p_tail(x: FloatArray) -> FloatArray:
+            """Return log P(L > x) of the Gaussian loss L under the first distribution."""
             return np.asarray(log_ndtr(0.5 * self.mu - x / self.mu))
 
         def log_q_tail(x: FloatArray) -> FloatArray:
+            """Return log Q(L > x) under the second distribution."""
             return np.asarray(log_ndtr(-0.5 * self.mu - x / self.mu))
 
         at = np.asarray(epsilon, dtype=np.float64) - self.loss_error

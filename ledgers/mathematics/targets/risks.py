@@ -120,12 +120,17 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
         slots: the slots, none of which may add a δ if the risk is a μ or ρ.
     """
     if risk.kind == "rho":
-        runs = [(concentration(run), times) for run, times in planned]
-        of_slots = [_slot_concentration(slot) for slot in slots]
-        if math.isinf(max([rho for rho, _ in runs] + of_slots, default=0.0)):
-            return math.inf
-        return sum_up([*(product_up(rho, times) for rho, times in runs), *of_slots])
+        return _sum_concentrations(planned, slots)
     return upper_figure(Curve(pair, (pair,)), risk)
+
+
+def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
+    """Return a ρ of all planned runs and full slots, rounded up; math.inf if a run or slot has none."""
+    amounts = [_slot_concentration(slot) for slot in slots]
+    for pair, times in planned:
+        rho = concentration(pair)
+        amounts.append(math.inf if math.isinf(rho) else product_up(rho, times))
+    return math.inf if math.inf in amounts else sum_up(amounts)
 
 
 def _slot_concentration(slot: Slot) -> float:
