@@ -27,7 +27,7 @@ MOST_CELLS = 3000
 _FEWEST_CELLS = 48
 _INTERPOLATION_ERROR = 0.04
 """Largest error of the interpolation between two points, as a share of η."""
-_QUINTIC = 46080.0
+_INTERPOLATION_DIVISOR = 46080.0
 """6! · 2⁶, as the error of the interpolating quintic is at most w⁶/46080 max |f⁗″|."""
 _CRAMER = 0.4336
 """Constant of Cramér's inequality in the form |He_j(a)| φ(a) ≤ 0.4336 √(j!), which is 1.0865/√(2π) rounded up."""
@@ -51,41 +51,63 @@ class Jet:
     curvature: FloatArray
     error: FloatArray
 
+    def minus(self, other: Jet) -> Jet:
+        """Return the difference of two functions at the same points; their errors add up."""
+        return Jet(
+            self.value - other.value,
+            self.slope - other.slope,
+            self.curvature - other.curvature,
+            self.error + other.error,
+        )
+
 
 def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: float) -> float:
-    """Bound F ⊗ G_μ − G_slot at every ε ≥ 0.
+    """Return an upper bound on the profile after a step minus the profile of the slot before it, over all ε ≥ 0.
 
-    F is an upper bound on the profile of a step. G_m is the profile of N(m, 1) against N(0, 1), and ⊗ composes two
-    profiles. Let w be the width of a cell between two points. In the cell the difference is at most its interpolating
-    quintic plus w⁶/46080 times a bound on its sixth derivative. Beyond `last` it is at most F ⊗ G_μ at `last`.
+    The profile after the step is at most that of the step composed with N(μ, 1) against N(0, 1). The profile of the
+    slot is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference is bounded on cells
+    between points. Beyond `last` it is at most the first profile at `last`.
 
     Args:
-        hinges: F, for one direction of the step's pair.
+        hinges: upper bound on the profile of the step, in one direction.
         mu: μ of the Gaussian that remains after the step.
-        slot_mu: μ of the Gaussian slot before the step.
-        last: largest ε that is evaluated, at least 0.
-        eta: η of the step, which decides only how fine the cells are.
+        slot_mu: m, the μ of the Gaussian slot before the step.
+        last: largest ε of a point, at least 0.
+        eta: δ that the step may add. It decides only how fine the cells are.
 
     Returns:
-        A certified upper bound, or math.inf if it would take too many cells.
+        The certified upper bound; math.inf if it would take more than `MOST_CELLS` cells.
     """
-    sixth = (_bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)) * (1.0 + 64 * UNIT_ROUNDOFF)
-    aimed_width = (_INTERPOLATION_ERROR * eta * _QUINTIC / sixth) ** (1.0 / 6.0)
-    cells = max(math.ceil(last / aimed_width), _FEWEST_CELLS)
+    sixth_derivative = _bound_sixth_derivative(mu) * hinges.total + _bound_sixth_derivative(slot_mu)
+    sixth_derivative *= 1.0 + 64 * UNIT_ROUNDOFF  # errors of the two bounds
+    widest_cell = (_INTERPOLATION_ERROR * eta * _INTERPOLATION_DIVISOR / sixth_derivative) ** (1.0 / 6.0)
+    cells = max(math.ceil(last / widest_cell), _FEWEST_CELLS)
     if cells > MOST_CELLS:
         return math.inf
     epsilon = np.linspace(0.0, last, cells + 1)
-    step, slot = of_hinges(hinges, epsilon, mu), of_gaussian(epsilon, slot_mu)
+    after_step = of_hinges(hinges, epsilon, mu)
+    excess = after_step.minus(of_gaussian(epsilon, slot_mu))
     width = np.diff(epsilon) * (1.0 + 2 * UNIT_ROUNDOFF)
-    interpolation_error = width**6 / _QUINTIC * sixth * (1.0 + 16 * UNIT_ROUNDOFF)
-    error = step.error + slot.error
-    rounding_error = np.maximum(error[:-1], error[1:]) * (1.0 + width + width * width)
-    quintic = _largest_of_quintics(
-        step.value - slot.value, step.slope - slot.slope, step.curvature - slot.curvature, width
-    )
-    in_cells = float(np.max(quintic + rounding_error + interpolation_error))
-    beyond_last = float(step.value[-1] + step.error[-1])
-    return max(in_cells, beyond_last)
+    beyond_last = float(after_step.value[-1] + after_step.error[-1])
+    return max(_largest_in_cells(excess, width, sixth_derivative), beyond_last)
+
+
+def _largest_in_cells(function: Jet, width: FloatArray, sixth_derivative: float) -> float:
+    """Return an upper bound on a function between the points of a grid.
+
+    In a cell of width w, the function is at most the quintic that interpolates its values and two derivatives at both
+    ends, plus w⁶/46080 times a bound on its sixth derivative.
+
+    Args:
+        function: values, derivatives and rounding errors at the points.
+        width: widths of the cells.
+        sixth_derivative: bound on the absolute sixth derivative.
+    """
+    quintic = _largest_of_quintics(function.value, function.slope, function.curvature, width)
+    # An error of the values and derivatives at the ends changes a control value by at most this multiple of it.
+    rounding_error = np.maximum(function.error[:-1], function.error[1:]) * (1.0 + width + width * width)
+    interpolation_error = width**6 / _INTERPOLATION_DIVISOR * sixth_derivative * (1.0 + 16 * UNIT_ROUNDOFF)
+    return float(np.max(quintic + rounding_error + interpolation_error))
 
 
 def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
