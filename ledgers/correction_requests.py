@@ -1,4 +1,4 @@
-"""Requests that correct a ledger: another plan, observations that contradict a run, and runs that are taken back."""
+"""Requests that correct a ledger: plan changes, observations that contradict a run, and runs that are taken back."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LowerAsked:
 
 @request
 class AmendAsked:
-    """Another plan: items that are added, and items with fewer runs than before."""
+    """A change of a plan: items to add, items with fewer runs, or whether a second person must approve."""
 
     add: Annotated[
         tuple[PlannedAsked, ...], Quantity(description="items to add to the plan. Their names must be new")

@@ -16,5 +16,5 @@ LOG10_DELTA = Quantity(
     symbol="log10 δ",
     lt=0,
     ge=-1e9,
-    description="base-10 logarithm of δ, in place of delta, also for a δ too small for a double",
+    description="log₁₀ δ in place of delta, also for a δ below every double",
 )

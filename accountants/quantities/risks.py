@@ -10,7 +10,7 @@ from epsilond.accountants.quantities.privacy import ANY_EPSILON, DELTA, LOG10_DE
 from epsilond.accountants.quantity import Checks, Quantity, request
 from epsilond.accountants.target import RiskKind, RiskTarget, Target
 
-_INSTEAD = "target in place of epsilon"
+_INSTEAD = "in place of epsilon"
 TARGET_ADVANTAGE = Quantity(
     gt=0, lt=1, description=f"{_INSTEAD}: largest true minus false positive rate of an attacker"
 )

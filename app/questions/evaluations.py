@@ -40,7 +40,8 @@ class EvaluationAnswer:
     outputs: Annotated[
         JsonObject,
         Served(
-            'outputs of the formula by name, as in the theorem\'s outputs_schema. An infinite output is "unbounded"'
+            'outputs of the formula by name, as in the theorem\'s outputs_schema. ∞ is "unbounded", and −∞ '
+            'is "-unbounded"'
         ),
     ]
     conditions: tuple[ConditionAnswer, ...]

@@ -34,8 +34,8 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
         description="Calibrate every algorithm that applies, rank those that can be compared,"
         " and say why the others do not.",
         response_model=PlanAnswer,
-        response_description="Every algorithm with its calibration or the reason why it has none, and rankings of "
-        "those that can be compared",
+        response_description="Every considered algorithm with its calibration or the reason why it has none, "
+        "rankings of those that can be compared, and a recommendation",
         responses=TAKEN_AS_A_JOB,
         tags=["plans"],
     )

@@ -35,7 +35,12 @@ class GaussianRiskProblem(GaussianProblem):
     dimension: Dimension
     contribution_norm: Annotated[float, VECTOR_NORM] = 1.0
     records: Annotated[int | None, RECORDS] = None
-    noise_std: Annotated[float | None, noise_quantity("on the sum of a batch")] = None
+    noise_std: Annotated[
+        float | None,
+        noise_quantity(
+            "on the sum of a batch", "noise_multiplier · contribution_norm, or the smallest certified noise"
+        ),
+    ] = None
 
     def check(self) -> None:
         """Check the fields of gaussian, that the number of vectors is given, and that the noise is given once."""

@@ -159,9 +159,9 @@ class Mu2SgdParameters:
         ),
     ]
     rounds: int
-    step_size: Annotated[float | None, Served("step size of a gradient step; absent where no risk bound applies")] = (
-        None
-    )
+    step_size: Annotated[
+        float | None, Served("step size η: round t moves by η times t times the gradient; absent without a risk bound")
+    ] = None
     residual_noise_std: Annotated[
         float,
         Served("root mean square per coordinate of the noise that is left in the server's mean after the last round"),

@@ -73,8 +73,8 @@ TRUST = Quantity(
     )
 )
 OBSERVERS = Quantity(
-    description="adversaries against whom the guarantee may hold. Only algorithms with a guarantee against one "
-    "of them are considered",
+    description="adversaries that are accepted. An algorithm applies if the adversary of its guarantee is in the list "
+    "by name. List stronger ones too",
     choices=OBSERVER.choices,
 )
 RANK_BY = Quantity(

@@ -117,8 +117,8 @@ class Sharing:
     threshold: Annotated[
         SharingThreshold | None,
         Served(
-            "rounds and ε at which sharing nothing has the least variance. Absent unless all clients "
-            "take part, are equal, and both gradient parts have equal variance"
+            "rounds and ε at which sharing nothing has the least variance. Absent unless all clients take part, are "
+            "equal and have one optimum, and both gradient parts have equal variance"
         ),
     ] = None
 
@@ -213,7 +213,7 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     """Return the rounds and the ε at which Lemma 4.6 of Bietti et al. prefers models that share nothing.
 
-    The lemma is for equal clients that all take part, with shared and own gradients of equal variance.
+    The lemma is for equal clients that all take part and have one optimum, with gradient parts of equal variance.
 
     Returns:
         The thresholds; None in all other cases.
@@ -222,7 +222,8 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     group = groups[0]
     are_equal = len({client_group.batch_size for client_group in groups}) == 1
     has_equal_variances = group.shared_gradient_std == group.local_gradient_std
-    if not (problem.sampling == "full" and are_equal and has_equal_variances):
+    have_one_optimum = not problem.optimum_spread
+    if not (problem.sampling == "full" and are_equal and have_one_optimum and has_equal_variances):
         return None
     inputs = inputs_of(
         VarianceTermInputs,

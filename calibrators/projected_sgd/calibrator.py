@@ -67,7 +67,7 @@ class ProjectedSgdParameters:
     rounds: Annotated[
         int, Served("number of steps of the pass, one for each whole batch. Clients that are left over never take part")
     ]
-    step_size: Annotated[float, Served("largest step size of all steps")]
+    step_size: Annotated[float, Served("largest step size; step_schedule has each")]
     step_schedule: Annotated[Schedule, Served("step size in each step of the pass")]
     noise_schedule: Annotated[
         Schedule,

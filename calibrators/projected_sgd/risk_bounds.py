@@ -54,9 +54,13 @@ class ProjectedSgdRiskProblem(PairTarget, ProjectedSgdProblem):
     `noise_schedule` is then a shape, constant if absent. Without `noise_std` the noise is the smallest certified one.
     """
 
-    noise_std: Annotated[float | None, noise_quantity("on one client's gradient, in the step where it is smallest")] = (
-        None
-    )
+    noise_std: Annotated[
+        float | None,
+        noise_quantity(
+            "on one client's gradient, in the step where it is smallest",
+            "noise_schedule, or the smallest certified noise",
+        ),
+    ] = None
 
     def check(self) -> None:
         """Check the fields of projected-sgd, and that `noise_std` is given only if the noise is the unknown.

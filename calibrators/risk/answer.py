@@ -45,13 +45,16 @@ class RunAnswer:
 
     noise_std: Annotated[
         float,
-        Served("standard deviation of the noise per coordinate; with client groups its root mean square over clients"),
+        Served(
+            "standard deviation of the noise per coordinate, as in the request; the smallest if it varies over steps. "
+            "With client groups its root mean square over clients"
+        ),
     ]
     noise_source: Annotated[
         Literal["given", "certified"],
         Served(
-            "given: the request has this noise. certified: it is the smallest noise that is certified to "
-            "meet the target"
+            "given: the request has this noise and no guarantee is certified. certified: the run is certified "
+            "to meet the target"
         ),
     ]
     batch_size: Annotated[
@@ -172,7 +175,10 @@ class RatioAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskBoundsAnswer(ShownInNotebooks):
-    """Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent."""
+    """Upper and lower bounds on the risk of a run, and orders of growth to compare with.
+
+    A list is empty if no bound is known. Other parts that do not apply are absent.
+    """
 
     algorithm: str
     measure: Annotated[

@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 Asked = TypeVar("Asked", default=Any)
 
 
-def noise_quantity(description: str) -> Quantity:
+def noise_quantity(description: str, absent: str = "the smallest certified noise") -> Quantity:
     """Return the quantity of a run's noise; 0 is a run without noise.
 
     Args:
         description: the quantity that has the noise, such as "on the sum of a batch".
+        absent: the noise of a request without this field.
     """
-    text = f"standard deviation per coordinate of the noise {description}. Absent: the smallest certified noise"
+    text = f"standard deviation per coordinate of the noise {description}. Absent: {absent}"
     return in_squares_or_zero("σ", text, "")
 
 

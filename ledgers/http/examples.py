@@ -62,8 +62,8 @@ CONTRADICT: Final[dict[str, Example]] = {
             "observations": [
                 {
                     "premise": "fresh-draw",
-                    "message": "a step used the batch of an earlier step",
-                    "remedy": "Iterate over the data loader of the privacy engine.",
+                    "message": "the model read a batch that an earlier step had used",
+                    "remedy": "Use each batch of the returned loader for one step.",
                     "count": 12,
                 }
             ],

@@ -182,6 +182,13 @@ def test_the_optimised_alpha_sits_at_the_end_that_the_lemma_names() -> None:
         assert risk_of(answer) == pytest.approx(end.proved_excess_risk, rel=1e-12)
 
 
+def test_clients_with_different_optima_have_no_threshold() -> None:
+    """The lemma is for one common optimum. Own optima far apart make sharing nothing best at any ε."""
+    sharing = solved(optimum_spread=1.0).parameters.sharing
+    assert sharing is not None
+    assert sharing.threshold is None
+
+
 def test_the_optimised_alpha_beats_both_ends_where_the_bias_counts() -> None:
     """The paper's synthetic regime: optima far away, hardly any noise."""
     answer = solved(

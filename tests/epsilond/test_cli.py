@@ -94,7 +94,7 @@ def test_required_options_of_other_commands_come_first_too():
     assert {"--spec", "--relation"} <= set(panels(("account",))["Required"])
     shown = panels(("ledger", "open"))
     assert list(shown)[1] == "Required"
-    assert set(shown["Required"]) == {"--dataset", "--unit", "--relation", "--observer", "--epsilon"}
+    assert set(shown["Required"]) == {"--dataset", "--unit", "--relation", "--observer"}
 
 
 @CASES
