@@ -34,9 +34,9 @@ class RareStepsInputs:
 
 
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
-    """Compute bounds on δ at ε for many rounds of the subsampled Gaussian mechanism with a small sampling rate.
+    """Compute bounds on δ at ε for many rounds of the Poisson-subsampled Gaussian mechanism with a small sampling rate.
 
-    The direction is removal of a record, or replacement under replace-one.
+    The neighbour lacks one record, or has another record in its place under replace-one.
 
     Returns:
         The upper bound `delta`, and `lower_delta` only if it is positive, each with its decimal logarithm.

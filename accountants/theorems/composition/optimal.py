@@ -130,9 +130,13 @@ class OptimalInputs:
 
 
 def optimal(inputs: OptimalInputs) -> Outputs:
-    """Compute one guarantee (ε_i, δ') of the optimal composition of k equal (ε, δ) mechanisms, both rounded up.
+    """Compute one guarantee (ε', δ') of the optimal composition of k equal (ε, δ)-private mechanisms, both rounded up.
 
-    With `runs` = k and `index` = i, ε_i = (k − 2i) ε, and δ' is the value of `optimal_log_delta`.
+    The optimal composition has one guarantee for each index i ≤ k/2. Its ε' is (k − 2i) ε, and its δ' the least
+    possible.
+
+    Args:
+        inputs: ε and δ of one mechanism, the number k of runs, and the index i.
     """
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)

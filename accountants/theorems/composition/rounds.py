@@ -67,7 +67,7 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 
     Args:
         spec: the repeated or composed mechanisms.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Raises:
         BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.

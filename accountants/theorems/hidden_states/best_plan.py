@@ -29,11 +29,13 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Consecutive steps, in each of which the plan hides a distance of D/W times the variance of the noise.
+    """Consecutive steps of a noisy descent, whose noise hides the distance between two runs on neighbouring data.
+
+    Each step of a block hides an amount in proportion to its noise variance: D/W times it, so that the block hides D.
 
     Attributes:
-        distance: sum D of the distances that the steps add, in units of the last model.
-        noise_variance: sum W of the noise variances of the steps, in the same unit squared.
+        distance: sum D of the distances that the steps add between the two runs, as they arrive at the last model.
+        noise_variance: sum W of the noise variances of the steps, as they arrive at the last model.
     """
 
     distance: Decimal
@@ -106,9 +108,10 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield a block for each step: the distance D_k that it adds to the last model, and its noise variance w_k there.
+    """Yield a block for each step: the distance D_k that it adds between two runs, and its noise variance w_k.
 
-    A map of Lipschitz constant 0 removes all distance before it. The steps before the last such map are left out.
+    Both are measured at the last model, after the contraction by all later maps. A map of Lipschitz constant 0 removes
+    all distance before it, so the steps before the last such map are left out.
 
     Args:
         contractions: Lipschitz constant of each step's map.

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class RecordGroups(NamedTuple):
-    """Groups of records, by the steps that use a record of the group.
+    """Groups of records whose use in a run of projected SGD has the same privacy.
 
     Attributes:
-        mu: μ of the composition of the steps that use a record of the group, rounded up.
+        mu: Gaussian-DP parameter μ of the composition of the steps that use a record of the group, rounded up.
         log_share: log probability that a record is in the group.
     """
 
@@ -39,7 +39,7 @@ class ComposedSteps(Bound):
     """The bound on δ by composing all steps that use a record, averaged over the batches that it may be in.
 
     Attributes:
-        run: the run.
+        run: a run of projected SGD with batches that are fixed in advance.
     """
 
     run: ProjectedRun

@@ -29,10 +29,10 @@ ROWS = Quantity(description="rows of a channel: each is the law of the output at
 
 # Theorem 1 and Lemmas 1 and 2 ---------------------------------------------------------------------------------------
 def shift_outputs(epsilon: float, shift: float) -> Outputs:
-    """Return θ_ε(r), its complement 1 − θ_ε(r) and r, as named outputs.
+    """Return the hockey-stick divergence of two unit Gaussians at distance r, its complement to 1, and r, by name.
 
-    θ_ε(r) is the hockey-stick divergence E_{e^ε} of two unit Gaussians at distance r. Values outside the doubles are
-    given as logarithms.
+    The divergence θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)) and 1 − θ_ε(r) also have their decimal logarithms, for values
+    outside the doubles.
 
     Args:
         epsilon: ε ≥ 0.

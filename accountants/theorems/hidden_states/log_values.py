@@ -27,10 +27,10 @@ class LogProduct(NamedTuple):
 
 
 class LogValues(NamedTuple):
-    """Logs of bounds on δ or of contraction factors, for several places of the record, and bounds on their errors.
+    """Logarithms of bounds on δ, or of factors that multiply δ, with bounds on their numerical errors.
 
     Attributes:
-        value: one logarithm for each place.
+        value: the logarithms, one for each place of a record, its number of steps from use to release.
         error: bound on the error of each logarithm.
     """
 

@@ -49,12 +49,13 @@ SMALL_LOG_DELTA = -14.0
 
 
 class _Contraction(NamedTuple):
-    """The factor θ_ε(r_c) by which each later step multiplies the divergence.
+    """The factor by which each later step multiplies δ(ε) of the two runs on neighbouring data.
 
-    It is δ(ε) of N(r_c, 1) against N(0, 1). r_c is the diameter of a step's image in standard deviations of its noise.
+    The factor is δ(ε) of N(r, 1) against N(0, 1), with r the diameter of the set of models after the step without
+    noise, in standard deviations of its noise.
 
     Attributes:
-        log_factor: log θ_ε(r_c).
+        log_factor: log of the factor.
         error: bound on its error.
         switch: number of steps after the last use of the record from which steps contract. None for the number that is
             best for each time of the last use.
@@ -160,13 +161,14 @@ class EqualSteps:
         return Interval(total.lower + log_probability - slack, min(total.upper + log_probability + slack, 0.0))
 
     def _shifts(self, most: int | None) -> FloatArray:
-        """Return the shifts r at which θ_ε(r) is needed.
+        """Return the distances r at which θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), is needed.
 
         Args:
-            most: number of nodes of every kind of places; None for all nodes.
+            most: number of nodes (numbers of steps after the last use) of every kind of places; None for all nodes.
 
         Returns:
-            μ at these nodes of every kind of places, and then the shift r_c of a contracting step.
+            The Gaussian-DP parameters μ at these nodes of every kind of places. The last entry is the diameter of a
+            step's image over its noise, for the contraction factor.
         """
         _, contraction = self.run.shifts(1, 1)
         return np.concatenate((*(mu[:most] for mu in self.mus), contraction))
@@ -333,7 +335,12 @@ class InterpolationBound(Bound):
 
 @dataclass(frozen=True)
 class SwitchedBound(Bound):
-    """Shifted interpolation up to `switch` steps after the last use of the record, followed by contraction."""
+    """The bound on δ(ε) of the last model by shifted interpolation, followed by contraction from a fixed step on.
+
+    Attributes:
+        steps: the steps of the run.
+        switch: number of steps after the last use of the record from which each step multiplies δ by its factor.
+    """
 
     steps: EqualSteps
     switch: float

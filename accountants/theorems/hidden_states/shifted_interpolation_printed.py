@@ -124,13 +124,16 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 
 
 def noisy_gd(inputs: FullBatch) -> Outputs:
-    """Compute the μ of noisy gradient descent with full batches, as the paper prints it.
+    """Compute the Gaussian-DP parameter μ of noisy gradient descent with full batches, by the formula of the paper.
 
-    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1. The inputs give t = `rounds`, n =
-    `population`, Δ = `sensitivity`, σ = `noise_std` and c = `contraction`.
+    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
+
+    Args:
+        inputs: the number t of steps `rounds`, the number n of records `population`, the sensitivity Δ, the noise σ
+            `noise_std` and the Lipschitz constant c of a step `contraction`.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
+        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
     c, t = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)

@@ -78,7 +78,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee. A refusal for replace-one, for a mechanism that needs batches of a fixed size, for an observer
@@ -104,7 +104,7 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
     """
     public = public_pair(spec, case, pair)
@@ -122,7 +122,7 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
     """
     epochs, runs = epochs_and_runs(spec)
@@ -138,7 +138,7 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_batches(PUBLIC_BATCHES, spec, case):
         return refusal
@@ -162,7 +162,7 @@ def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refu
     Args:
         theorem: the theorem that the refusal names.
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if any(isinstance(primitive, SummedTrials) for primitive in primitives(spec.mechanism)):
         return Refusal(theorem, f"{spec.mechanism.kind} is of a fixed number of clients, and that of a batch is random")
@@ -184,7 +184,7 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: pair of one run on a batch.
     """
     return composed_pair([(pair, spec.times_chosen * spec.epochs)], case.effort)
@@ -199,7 +199,7 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
     """
     if spec.times_chosen == spec.steps:
@@ -237,7 +237,7 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         witness: pair that the mechanism attains on a batch.
 
     Returns:

@@ -55,7 +55,7 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.relation != "replace-one":
         return Refusal(REPLACED, "the bound of this theorem is for a unit that is replaced")
@@ -82,7 +82,7 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         One pair for each statistic of the outputs. There are none if the mechanism has no `noise_of_contribution`, if

@@ -51,7 +51,7 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal
@@ -76,7 +76,7 @@ def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -
         mechanism: the mechanism on the batch.
         share: inclusion probability of a record.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")

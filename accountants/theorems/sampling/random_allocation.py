@@ -68,7 +68,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, with upper and lower bounds. A refusal for other mechanisms, allocations and relations.
@@ -98,7 +98,7 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for other mechanisms and relations.
@@ -140,7 +140,7 @@ def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
 
     Args:
         theorem: the theorem that the refusal names.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     setting = case.setting
     if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
@@ -153,7 +153,7 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
 
     Args:
         theorem: the theorem that the refusal names.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.relation == "replace-one":
         return Refusal(theorem, "the pair of this theorem is for a unit that is added, removed or zeroed")
@@ -199,7 +199,7 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
@@ -223,7 +223,7 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the curve.
         curve: the privacy curve.
     """

@@ -51,7 +51,7 @@ def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled epochs.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for add-or-remove-one, and if the shuffled units are not the protected ones.
@@ -93,7 +93,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
 
     Args:
         spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on a batch.
 
     Returns:

@@ -70,7 +70,7 @@ def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for other draws and for add-or-remove-one.
@@ -101,7 +101,7 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on the batch.
         upper: the dominating pair of the subsampled mechanism.
     """

@@ -212,7 +212,7 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
 
     Args:
         spec: the runs, and the distribution of their number.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)

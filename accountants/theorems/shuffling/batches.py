@@ -73,7 +73,7 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -109,7 +109,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
@@ -144,7 +144,7 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the draw of clients, whose mechanism is shuffled.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":

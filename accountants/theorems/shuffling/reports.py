@@ -77,7 +77,7 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -97,7 +97,7 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
@@ -123,7 +123,7 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(LOCAL, case):
         return refusal
@@ -156,7 +156,7 @@ def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarante
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(theorem, spec, case):
         return refusal
@@ -179,7 +179,7 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     local = _local_curve(CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -198,7 +198,7 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     local = _local_curve(APPROXIMATE_CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -218,7 +218,7 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -246,7 +246,7 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal
