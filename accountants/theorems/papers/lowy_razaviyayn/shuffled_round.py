@@ -13,7 +13,9 @@ LN10 = math.log(10.0)
 
 
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
-    """Compute the largest ε₀ of Theorem F.2, ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
+    """Compute the largest ε₀ of a report for which Theorem F.2 of Lowy and Razaviyayn on shuffling holds.
+
+    It is ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
 
     Args:
         clients: number N of clients.
@@ -26,9 +28,10 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute the log of the δ of two distributions, each within total variation distance t of a member of a pair.
+    """Compute ln δ of two distributions, each within total variation distance t of a member of an (ε, δ) pair.
 
-    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6).
+    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6 of Lowy and
+    Razaviyayn).
 
     Args:
         epsilon: ε of the pair.

@@ -145,7 +145,11 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
-    """Compare the standard deviation that is nearest to its largest possible value, or exceeds it most, with it."""
+    """Compare a standard deviation of the loss with its largest possible value, for the one that comes nearest to it.
+
+    If some exceed their largest value, it is the one that exceeds it most. The gradient's standard deviations are at
+    most the Lipschitz constant, those of the smoothness at most the smoothness.
+    """
     requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),

@@ -105,7 +105,9 @@ class ScheduledRun(ParticipantFields):
         return self.steps if self.stops is None else self.stops
 
     def moments(self, first: int, last: int) -> FloatArray:
-        """Return bounds s_t² = L² + dσ_t²/m on the mean squared norm of the noisy gradients of some steps.
+        """Return bounds s_t² = L² + dσ_t²/m on the mean squared norm of the noisy gradient in each of some steps.
+
+        L is the Lipschitz constant, d the dimension, m the batch size and σ_t the noise of one record in step t.
 
         Args:
             first: index of the first step, from 1.
@@ -120,7 +122,10 @@ class ScheduledRun(ParticipantFields):
 
 @dataclass(frozen=True)
 class Window:
-    """The steps that follow the models W_first, …, W_T of a run, where the step after W_T is imaginary.
+    """The steps that follow the models W_first, …, W_T of a run of projected SGD.
+
+    The analysis appends a step after the last model W_T, which is not run. It has the size of the last step and no
+    noise.
 
     Attributes:
         sizes: step size e_t of the step after W_t.
@@ -132,10 +137,10 @@ class Window:
 
     @classmethod
     def of(cls, run: ScheduledRun, first: int) -> Window:
-        """Return the steps that follow the models from W_first on.
+        """Return the steps that follow the models from W_first on, with the step that is appended after W_T.
 
         Args:
-            run: the run of T steps. The imaginary step has the size of the last step, and no noise.
+            run: the run of T steps.
             first: index of the first model.
         """
         steps = run.steps
@@ -145,13 +150,17 @@ class Window:
 
 
 def stop_bound(run: ScheduledRun) -> float:
-    """Return the bound on the excess risk of the model after a uniformly random one of the last k steps.
+    """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
-    With the first stop a, and the step sizes e_t and moments r_t² of `Window`, it is
+    With the step size e_t after model t, the bound r_t² on the mean squared norm of its gradient, and the first stop a,
+    it is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
     For more than `MOST_STEPS` stops an upper bound on it is returned.
+
+    Args:
+        run: the run of T steps, with the radius ρ of the domain and the strong convexity λ of the losses.
     """
     stops, steps = run.possible_stops, run.steps
     first = steps - stops + 1
@@ -190,10 +199,14 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
 
 
 def last_bound(run: ScheduledRun) -> float:
-    """Return the bound on the excess risk of the last model that holds without strong convexity.
+    """Return a bound on the excess risk of the last model of projected SGD that holds without strong convexity.
 
-    It is (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})] with the step sizes e_t and moments r_t² of `Window`, and
-    infinite if step sizes increase. For more than `MOST_STEPS` steps an upper bound on it is returned.
+    With the step size e_t after model t and the bound r_t² on the mean squared norm of its gradient, it is
+    (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})]. It is infinite if step sizes increase. For more than `MOST_STEPS`
+    steps an upper bound on it is returned.
+
+    Args:
+        run: the run of T steps, with the radius ρ of the domain.
     """
     steps = run.steps
     if steps > MOST_STEPS:

@@ -103,7 +103,7 @@ class AcceleratedProblem(EqualClientsRound):
 
     @property
     def descent(self) -> DescentFacts:
-        """Constants of the function that the run minimises: of the loss, or of its envelope.
+        """Constants of the function that the run minimises: of the loss, or of its Moreau envelope.
 
         The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
         """
@@ -141,6 +141,8 @@ class AcceleratedProblem(EqualClientsRound):
 
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+
+        The parts are the sampling of records, the sampling of clients, and the noise.
 
         Args:
             noise_std: standard deviation σ of a message's noise per coordinate.
@@ -204,15 +206,15 @@ class AcceleratedRisk:
 def accelerated_risk(
     problem: AcceleratedProblem, *, noise_std: float, rounds: int, stages: Sequence[Stage] | None = None
 ) -> AcceleratedRisk:
-    """Return the bound on the excess risk after R rounds, for given stages or for nearly optimal ones.
+    """Return a bound on the excess risk of noisy accelerated descent after R rounds.
 
-    A stage is a number of rounds that starts at the output of the previous stage.
+    A stage is a number of rounds with one step schedule, which starts at the output of the previous stage.
 
     Args:
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        stages: stages with R rounds in all; None for the result of `best_stages`.
+        stages: stages with R rounds in all; None for nearly optimal ones, the result of `best_stages`.
 
     Guarantees:
         E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.

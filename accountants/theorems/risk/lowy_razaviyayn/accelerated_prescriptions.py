@@ -110,7 +110,7 @@ class ReusedRun(DescentRun):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedFigures:
-    """Numbers of the appendix's statement in addition to the rounds and the risk.
+    """Numbers of Theorem E.1 or 2.4 of Lowy and Razaviyayn in the appendix, in addition to the rounds and the risk.
 
     Attributes:
         terms: terms of the bound as a function of the rounds R, equation (30) or (32) of the paper.
@@ -129,7 +129,7 @@ class AcceleratedFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPrescription:
-    """The run that Theorem E.1 or 2.4 prescribes, and the order of its excess risk.
+    """The run that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, and the order of its excess risk.
 
     Attributes:
         rounds: number of rounds that is run. The theorem requires `rounds` ≥ `prescribed_rounds`.
@@ -148,7 +148,7 @@ class AcceleratedPrescription:
 
 
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the smoothness b of the Moreau envelope that Theorem 2.4 prescribes.
+    """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
     It is b = L²√M~/(D√(dΨ~)) for convex losses, and b = μM~L²/(dΨ~) if μ > 0. M~ is `totals.participants`, an average
     number of participants, and dΨ~ is `run.privacy(totals)`, the cost of privacy.
@@ -207,7 +207,7 @@ def complete_prescription(
 
 
 def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading: Reading) -> Variance:
-    """Return the variance of one round's averaged gradient at the printed noise, by its parts.
+    """Return the variance of one round's averaged gradient at the noise of Lowy and Razaviyayn, by its parts.
 
     The parts are Φ̂²/(MK) by the sampling of records, if a round leaves records out; v̂²(N − M)/(M(N − 1)) by the
     sampling of clients, which "printed" leaves out (erratum E-12); and dσ²/M by the noise. The averages of the clients'

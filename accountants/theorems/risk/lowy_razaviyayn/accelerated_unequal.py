@@ -54,10 +54,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import u
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalAcceleratedProblem(AcceleratedProblem):
-    """A run of accelerated descent and its loss, with clients that differ.
+    """A run of noisy accelerated descent and its loss, with clients that differ in records, batches and losses.
 
-    The inherited counts of records are the smallest ones, and L is the root mean square of the clients' L_i. The
-    statistics are those of the weighted losses, averaged over clients with equal weights.
+    The inherited fields for equal clients hold the smallest numbers of records, and the root mean square L of the
+    clients' Lipschitz constants L_i. The statistics are those of the weighted losses, averaged over clients with equal
+    weights.
 
     Attributes:
         groups: the clients, with the Lipschitz constants L_i of their weighted losses.
