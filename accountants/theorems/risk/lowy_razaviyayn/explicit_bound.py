@@ -61,7 +61,7 @@ ROUNDING = 2.0**-40
 
 @dataclass(frozen=True, kw_only=True)
 class ExcessRiskProblem(EqualClientsRound):
-    """A run of noisy mini-batch SGD and its loss, except for the noise, the rounds and the step size.
+    """A run of noisy mini-batch SGD with equal clients, and its loss, without the noise, the rounds and the step size.
 
     Attributes:
         lipschitz: Lipschitz constant L of the loss.
@@ -173,7 +173,7 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """Return the part of the bound by the finite number of rounds, D₀² μ/(2((1 − ημ)^{−R} − 1)).
+    """Return the part of the risk bound that a finite number of rounds leaves, D₀² μ/(2((1 − ημ)^{−R} − 1)).
 
     Args:
         initial_distance: distance D₀ of the first iterate from a minimiser.
@@ -195,7 +195,7 @@ def optimisation_error(
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
-    """Return the effect of one record on the expected loss of the output, in loss units (`stability.py`).
+    """Return how much one record can change the expected loss of the output of SGD, in loss units (`stability.py`).
 
     It bounds the difference between population and empirical loss.
 
@@ -260,7 +260,7 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return the step size that balances the terms of the bound that fall and rise with η, if ηβ is negligible.
+    """Return the step size that balances the terms of the risk bound that fall and rise with η, if ηβ is negligible.
 
     It is η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), where D₀ is the initial distance. B is the derivative of the
     stability term with respect to η at 0; it is 0 for the empirical loss.
@@ -330,7 +330,7 @@ class ExcessRiskInputs(EqualClientsRun):
 
 
 def bound(inputs: ExcessRiskInputs) -> Outputs:
-    """Return the bound on the excess risk and its terms, at the requested step size or at the best one.
+    """Bound the excess risk of noisy mini-batch SGD, at the requested step size or at the best one.
 
     Returns:
         `excess_risk` and its terms, in loss units; `step_size`; and `averaging_ratio`, the factor by which the weights

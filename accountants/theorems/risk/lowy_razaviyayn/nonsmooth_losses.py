@@ -53,11 +53,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
 def complete_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the appendix's statement of Theorem 2.2 for convex losses: E F(ŵ) − F* ≤ 272.5 L D ν/√M~.
+    """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for convex losses, and its risk bound.
 
-    The left side is the expected excess risk of the output ŵ. L is the Lipschitz constant of the loss, and D the
-    diameter of the domain. ν is `run.rate`, the larger one of the statistical error and of the cost of privacy. M~ is
-    `Aggregates.participants`, an average number of participants in a round.
+    The statement of the appendix is E F(ŵ) − F* ≤ 272.5 L D ν/√M~. The left side is the expected excess risk of the
+    output ŵ. L is the Lipschitz constant of the loss, and D the diameter of the domain. ν is `run.rate`, the larger one
+    of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number of
+    participants in a round.
 
     The theorem prescribes a Moreau envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the
     output are those of Theorem 2.1 for a loss of smoothness b. These rounds suffice for Theorem 2.1, too, because
@@ -65,14 +66,13 @@ def complete_convex_envelope(
 
     Args:
         run: the federation and the loss.
-        rounds: number R of rounds; None for the prescribed one.
+        rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" has the constant 545 = 2 · 272 + 1, for an envelope that may be 2L-Lipschitz (erratum E-17).
             It has M~ = √M' or √M in R, b and the step size (E-06), and the mean number M of participants in the bound
             itself (E-34). M' is the other average in `Aggregates`.
 
     Returns:
-        The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in
-        place of M.
+        The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in place of M.
     """
     federation, lipschitz = run.federation, run.lipschitz
 
@@ -171,7 +171,9 @@ def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
 
 
 def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
-    """Return bD²μM~/(dL²Ξ~), the argument of the logarithm in the number of rounds of Theorem 2.2 for μ > 0.
+    """Return the argument of the logarithm in the rounds of Theorem 2.2 of Lowy and Razaviyayn for μ > 0.
+
+    It is bD²μM~/(dL²Ξ~).
 
     Args:
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain

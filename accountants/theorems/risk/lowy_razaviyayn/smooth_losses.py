@@ -109,7 +109,7 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
 
 
 def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
-    """Return the terms of the paper's inequality (27), an upper bound on the excess risk for convex losses.
+    """Bound the excess risk of noisy SGD on convex losses by inequality (27) of Lowy and Razaviyayn, as its terms.
 
     The inequality needs ∇F(w*) = 0 at the minimiser w*, which may fail if w* is on the boundary of the domain (erratum
     E-13). The noise is as in Theorem 2.1 for R rounds.
@@ -247,8 +247,8 @@ class SmoothInputs(DescentInputs):
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
     """Compare the number of rounds with the number that averages out the sampling of clients.
 
-    This number is 0 if every client participates. Otherwise it is 1/ν² with ν of `DescentRun.rate`, or 1/(dΞ~) in the
-    appendix for μ > 0, where the output `xi` is Ξ~.
+    This number is 0 if every client participates. Otherwise it is 1/ν² with the rate ν of `DescentRun.rate`, or 1/(dΞ~)
+    in the appendix for μ > 0, where the output `xi` is Ξ~, an average noise variance up to a factor.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

@@ -54,9 +54,9 @@ def unequal_variance(
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalProblem(ExcessRiskProblem):
-    """A run and its loss, with clients that differ, except for the noise, the rounds and the step size.
+    """A run of noisy SGD and its loss with clients that differ, without the noise, the rounds and the step size.
 
-    The inherited counts of records are the smallest ones, and the Lipschitz constant is the largest.
+    The inherited fields for equal clients hold the smallest numbers of records and the largest Lipschitz constant.
 
     Attributes:
         groups: the clients, with the Lipschitz constants L_i of their weighted losses.

@@ -22,15 +22,15 @@ _LARGEST_LOG_KAPPA = 600.0
 def stability_bound(
     run: CancellationRun, *, base: float, noise_variance: float, step_size: float, thorough: bool
 ) -> float:
-    """Return the bound RS of `certified_bound.py` on the excess risk, by the stability of the iterates.
+    """Bound the excess risk of the algorithm of Reshef and Levy by the stability of its iterates.
 
-    The noise of the last l rounds has little feedback on the iterates. m of M clients report in each of T rounds. Let p
-    = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
+    The noise of the last l rounds has little effect on the iterates. m of M clients report in each of T rounds. Let p =
+    m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
     may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 
-    The result is the least of these bounds over the candidate ages and all weights.
+    The result is the least of these bounds over the candidate ages and all weights; `certified_bound.py` has the proof.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -132,9 +132,10 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`, for m of M clients in a round.
+    """Return the criterion under which the risk bound of Theorem 5.2 of Reshef and Levy is proved: it is at most 2.
 
-    The printed bound of Theorem 5.2 of Reshef and Levy is proved if this is at most 2 (erratum E-R1).
+    It is the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`, for m of M clients in a round
+    (erratum E-R1).
 
     Args:
         run: the clients, rounds and constants of the losses.

@@ -52,10 +52,10 @@ def fresh_gradient_variance(
     heterogeneity: float,
     reading: Reading = "printed",
 ) -> Variance:
-    """Return the variance of a round's gradient for records that are used once, as bounded in Lemma E.5.
+    """Return the variance of a round's averaged noisy gradient for records that are used once, by its parts.
 
-    The bound is min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are averages of the clients'
-    gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
+    Lemma E.5 of Lowy and Razaviyayn has min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are
+    averages of the clients' gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.
@@ -78,9 +78,10 @@ def fresh_gradient_variance(
 def reused_gradient_variance_printed(
     statistics: ClientStatistics, *, batch_size: int, dimension: int, records: int, gradient_std: float
 ) -> Variance:
-    """Return the printed bound of Lemma E.6 on the variance of a round's gradient, for records that are re-used.
+    """Return the bound of Lemma E.6 of Lowy and Razaviyayn on the variance of a round's averaged noisy gradient.
 
-    It is Φ̂²/(MK) if MK < ñ, plus the noise. It is false if only some of the clients participate (erratum E-12).
+    Records are drawn again in every round. The bound is Φ̂²/(MK) if MK < ñ, plus the noise. It is false if only some of
+    the clients participate (erratum E-12).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of the noise variances σ_i².
