@@ -48,10 +48,11 @@ REPLACED = Theorem(
 
 
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a random allocation under replace-one, for noise on sums of bounded contributions.
+    """Return the guarantee of a random allocation of units to batches under replace-one, for noisy sums; or a refusal.
 
-    The lower bounds come from two examples: opposite contributions of the unit with all other contributions zero,
-    and replacing a contribution by zero.
+    Replacing a unit is zeroing it and then setting its other value, so group privacy from zero-out-one gives an upper
+    bound. That of public batches is used where it is smaller. The lower bounds come from two examples: opposite
+    contributions of the unit with all other contributions zero, and replacing a contribution by zero.
 
     Args:
         spec: the allocation.
@@ -78,10 +79,10 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
-    """Return attained pairs of opposite contributions of the unit, with all other contributions zero.
+    """Return pairs for lower bounds on δ: a unit with opposite contributions, while all other contributions are zero.
 
     Args:
-        spec: the allocation.
+        spec: the random allocation of units to batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:

@@ -67,10 +67,10 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee for several Gaussian releases of one batch, or a refusal for any other mechanism.
+    """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one; or a refusal.
 
-    The contributions are ±s, where s is the larger of the shift by removing a record and half the shift by replacing
-    it, in standard deviations of the noise.
+    The dominating pair belongs to contributions ±s. Here s is the larger of the shift by removing a record and half the
+    shift by replacing it, in standard deviations of the noise.
 
     Args:
         mechanism: the mechanism on the batch.

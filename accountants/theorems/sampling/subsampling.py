@@ -172,14 +172,14 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """Return the mechanism that is run on the batch, with the field `level` of its own sampling filled in if implied.
+    """Return the mechanism that runs on the batch, after deciding whether its own sampling draws clients or records.
 
     If the batch is one of records, or if clients are protected, the mechanism itself samples records. If a record is
     protected and the batch is one of clients, the mechanism may sample either, and is returned unchanged.
 
     Args:
         spec: the subsampled mechanism.
-        setting: the requested setting.
+        setting: the requested neighbouring relation, protected unit and observer.
     """
     draws_clients_of_records = setting.unit == "record" and drawn_level(spec, "record") == "clients"
     return spec.mechanism if draws_clients_of_records else of_records(spec.mechanism)

@@ -63,10 +63,10 @@ DRAWN_OR_NOT = Theorem(
 
 
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) at the same ε, with q the inclusion probability of a record.
+    """Return the guarantee (ε, q δ(ε)) of a subsampled mechanism, with q the inclusion probability of a record.
 
-    It serves mechanisms whose ε no theorem reduces by subsampling. Examples are reports under a name, mechanisms of
-    which only (ε, δ) is known, and integers under zero-out-one.
+    Only δ is reduced. It serves mechanisms whose ε no theorem reduces by subsampling. Examples are reports under a
+    name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
 
     Args:
         spec: the subsampled mechanism.

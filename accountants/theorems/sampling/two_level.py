@@ -104,9 +104,10 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a draw of clients, with q the probability that a client is drawn.
+    """Return the guarantee (ε, q δ(ε)) of a mechanism that runs on drawn clients, or a refusal.
 
-    If the observer sees who is drawn, neighbours attain it, and the guarantee has lower bounds too.
+    q is the probability that a client is drawn, and δ the profile of the mechanism for a drawn client. If the observer
+    sees who is drawn, neighbours attain the guarantee, and it has lower bounds too.
 
     Args:
         theorem: the theorem that the result or the refusal names.
@@ -146,7 +147,9 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the unamplified guarantee of a client, as an upper bound for a draw among its own records.
+    """Return the guarantee of a client that samples its own records, without amplification; or a refusal.
+
+    The guarantee for using all records of the client remains an upper bound.
 
     Args:
         spec: the subsampled mechanism.

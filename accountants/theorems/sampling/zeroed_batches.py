@@ -96,10 +96,10 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
 
 
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
-    """Enclose log E_α of the record's pair: (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
+    """Enclose log δ(ε) of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
 
-    It is q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε and the threshold c of `_log_terms`. The
-    error of c has an effect of second order, far below the slack.
+    It is log of q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε and the threshold c of `_log_terms`.
+    The error of c has an effect of second order, far below the slack.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -123,11 +123,13 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
 
 @dataclass(frozen=True)
 class ZeroedProfile(Profile):
-    """The profile of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1), for ε ≥ 0.
+    """The privacy profile of a Gaussian noisy sum over a batch without replacement, if a record is zeroed; for ε ≥ 0.
+
+    The pair is (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1): all other contributions are opposite.
 
     Attributes:
-        shift: s, in standard deviations of the noise.
-        rate: q, 0 < q < 1.
+        shift: norm s of a contribution, in standard deviations of the noise.
+        rate: inclusion probability q of the record, 0 < q < 1.
         absent: 1 − q.
     """
 
@@ -170,10 +172,10 @@ def zeroed_pair(shift: float, share: Share) -> Pair:
 
 @dataclass(frozen=True)
 class ZeroedDrawsBound(Bound):
-    """The smaller of two bounds for sampling with replacement under zero-out-one, from the record to the zeroed one.
+    """The smaller of two bounds on δ(ε) for sampling with replacement under zero-out-one, for Gaussian noise.
 
-    The first bound reveals the number of times k that the record is drawn. The second one is that of
-    `unseen_multiplicities`.
+    It is for the direction from the record to the zeroed one. The first bound reveals the number k of times that the
+    record is drawn. The second one hides it in part (`unseen_multiplicities.py`).
 
     Attributes:
         unseen: the bound that reveals k in part.

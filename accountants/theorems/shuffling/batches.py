@@ -102,10 +102,10 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee for one record of a client that always takes part and samples its records, or a refusal.
+    """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
-    The report of the client hides among the reports of the other clients as in `BatchClonesBound`. Sampling then
-    amplifies the guarantee.
+    The client always takes part. Its report hides among the reports of the other clients as in `BatchClonesBound`.
+    Sampling then amplifies the guarantee.
 
     Args:
         spec: the shuffled mechanism.
@@ -170,7 +170,9 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _amplify(
     inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Step, setting: Setting, declared: tuple[Condition, ...]
 ) -> Guarantee:
-    """Return the guarantee amplified by sampling, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)), in both directions.
+    """Return a guarantee amplified by sampling without replacement, in both directions.
+
+    With the profile δ and the sampling rate q, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 
     Args:
         inner: pair that dominates the release on a sample that includes the record; its forward profile is δ.

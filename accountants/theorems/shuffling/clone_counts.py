@@ -33,7 +33,7 @@ _BLOCK = 32
 
 
 class Effort(NamedTuple):
-    """The work for one bound on δ, a sum over ranges of the number C of clones.
+    """Limits on the work for one bound on δ by clones, a sum over ranges of the number C of clones.
 
     A clone is another client's report that looks like the victim's. The heaviest ranges are divided into fine ones.
 
@@ -259,8 +259,8 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
 def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> CountBounds:
     """Return cheap bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
-    The equation δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ) is explained at `bounds_given_clones`. The upper bound omits
-    the subtracted term, and the lower bound is −∞.
+    δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ), where B is the number of clones of type 0; see `bounds_given_clones`. The
+    upper bound omits the subtracted term, and the lower bound is −∞.
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.

@@ -139,7 +139,7 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
-    """Return the guarantee by a bound on δ that holds in both directions.
+    """Return the guarantee of shuffled reports from a bound on δ that holds in both directions.
 
     Args:
         bound: the bound.
@@ -175,7 +175,9 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the clone pair, for reports with δ₀ = 0 at some ε₀; or a refusal.
+    """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
+
+    A clone is another client's report that is distributed like the victim's. The reports must have δ₀ = 0 at some ε₀.
 
     Args:
         spec: the shuffled mechanism.
@@ -192,9 +194,9 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by clone pairs for reports with δ₀ > 0 at every ε₀, or a refusal.
+    """Return the guarantee of shuffled (ε₀, δ₀)-private reports by hiding each among clones; or a refusal.
 
-    At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
+    It is for reports with δ₀ > 0 at every ε₀. At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
 
     Args:
         spec: the shuffled mechanism.

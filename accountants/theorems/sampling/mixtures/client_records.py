@@ -62,7 +62,7 @@ CLIENT_RECORDS = Theorem(
 
 
 class _ClientPairs(NamedTuple):
-    """Pairs of a client, and the derivation step that proves the first.
+    """Pairs of output distributions for a protected client, and the derivation of the first one.
 
     Attributes:
         upper: pair for upper bounds on δ.
@@ -163,7 +163,9 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
 def _mixture_pairs(
     below: Multiplicities, above: Multiplicities, multiplier: float, direction: Direction, step: Step
 ) -> _ClientPairs:
-    """Return the pairs of the mixtures over the number of the client's records in a batch, rounded up and down.
+    """Return Gaussian mixtures over a client's number of records in a batch, for upper and lower bounds on δ.
+
+    The distribution of this number is rounded up for the upper bound and down for the lower bounds.
 
     Args:
         below: distribution of the number at a rate that is at most the exact one.
@@ -180,14 +182,14 @@ def _mixture_pairs(
 def _mixture_law(
     counts: Multiplicities, numbers: tuple[int, ...], multiplier: float, direction: Direction, *, upward: bool
 ) -> GaussianMixtureLaw:
-    """Return the mixture over the number of records, with a stochastically larger or smaller number.
+    """Return the Gaussian mixture over the number of a client's records in a batch, with this number rounded.
 
     Args:
-        counts: distribution of the number.
+        counts: distribution of the number, in groups of neighbouring values.
         numbers: number of records that represents each group.
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
         direction: direction of the pair.
-        upward: True for a larger number, False for a smaller one.
+        upward: True for a stochastically larger number, False for a smaller one.
     """
     probabilities = round_probabilities((counts.log_absent, *counts.log_weights), counts.accuracy, upward=upward)
     shifts = round_shifts([float(number) for number in (0, *numbers)], multiplier, upward=upward)
