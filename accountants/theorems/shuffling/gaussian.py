@@ -257,8 +257,7 @@ class GaussianBlanketBound(ScaledBound):
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the privacy blanket bound: the best over two cuts of Y, and never above that of a single
-        report.
+        """Enclose log δ of the privacy blanket bound: the best over two cuts of Y, at most that of a single report.
 
         The charge for the nearer cut is a small share of δ, and that for the further one is negligible.
         """
