@@ -100,7 +100,7 @@ def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
         epsilon: ε > 0 of the mechanism on the batch.
         rate: share q of the records that is drawn, in (0, 1].
     """
-    if epsilon <= 700.0:
+    if epsilon <= 700.0:  # e^ε is a double up to e^709
         return math.log1p(rate * math.expm1(epsilon))
     return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
 

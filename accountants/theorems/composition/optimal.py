@@ -39,7 +39,7 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
         misses: numbers l of false responses, at most k/2.
         epsilon: ε of one response.
     """
-    mean_false = k / (1.0 + math.exp(min(epsilon, 700.0)))
+    mean_false = k / (1.0 + math.exp(min(epsilon, 700.0)))  # the minimum keeps e^ε finite
     mean_true = k / (1.0 + math.exp(-epsilon))
     positive = np.maximum(misses, 1.0)  # the saddle-point form needs at least one false response
     log_probability = (

@@ -97,7 +97,7 @@ def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std:
 def finite_channel(inputs: FiniteChannel) -> Outputs:
     """Return the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows."""
     rows = np.asarray(inputs.rows, dtype=np.float64)
-    gamma = math.exp(min(inputs.epsilon, 700.0))
+    gamma = math.exp(min(inputs.epsilon, 700.0))  # the minimum keeps e^ε finite
     # Σ_i (p_i − γ q_i)₊ for every two rows p and q.
     divergences = np.maximum(rows[:, None, :] - gamma * rows[None, :, :], 0.0).sum(axis=2)
     return {"coefficient": float(divergences.max())}

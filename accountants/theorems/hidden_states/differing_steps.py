@@ -126,7 +126,7 @@ class DifferingSteps:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Factors that cover the rounding of μ for each place v.
+        """Factors by which μ is increased at each place v, so that it exceeds the exact value in spite of rounding.
 
         Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
         the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
@@ -221,10 +221,11 @@ class DifferingSteps:
         return np.unique(np.concatenate((near_release, near_start, [HYBRID_PLACES]))).astype(np.int64)
 
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
-        """Enclose numerically the logarithm of the upper bound on δ(ε).
+        """Enclose the logarithm of the upper bound on δ(ε) of the released model.
 
-        The bound is the mean over the places of the record, or the largest value if the order of the batches is known.
-        Places are evaluated in stages, from the release backwards, until the sum over the remaining ones is negligible.
+        The bound is the mean over the places of the record (steps from its use to the release), or the largest value if
+        the order of the batches is known. Places are evaluated in stages, from the release backwards, until the sum
+        over the remaining ones is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -327,7 +328,9 @@ class DifferingSteps:
         return LogValues(value, best.error + 1e-15)
 
     def _contracted_block_values(self, epsilon: float, product: LogProduct) -> LogValues:
-        """Return the log of δ of a use times the contraction factors of all later steps, for each block of places.
+        """Return log δ(ε) of a record's use, times the contraction factors of all later steps, for each block.
+
+        A block is a range of numbers of steps between the use and the release.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -358,7 +361,7 @@ class DifferingSteps:
         if run.known_order:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))
         log_share = math.log(run.participants) - math.log(run.clients)
-        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)
+        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)  # for the rounding of the sum and of the share
         low, high = log_sum(lower) + log_share - slack, log_sum(upper) + log_share + slack
         return Interval(low, min(high, 0.0))
 

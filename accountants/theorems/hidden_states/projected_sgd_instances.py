@@ -101,7 +101,8 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
-    record, the pulls. The probability π that the projection has an effect is charged. The real line is cut into cells.
+    record, the pulls. The line is cut into cells. The probability π that the projection has an effect is moved to an
+    end of the line, which keeps lower bounds on δ valid.
 
     Args:
         line: the run in one dimension.
@@ -216,9 +217,9 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
 
 
 def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:
-    """Return the distribution of the released model on the grid, which starts in the middle.
+    """Return the distribution of the released model on a grid of values.
 
-    It is the mean over the steps after which the model may be released.
+    The model starts in the middle of the grid. The result is the mean over the steps after which it may be released.
 
     Args:
         line: the run.

@@ -83,10 +83,10 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameter μ of the last model by shifted interpolation, for each kind of places.
+        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
 
-        A kind of places has one number of uses of the record. The entries of its array belong to the numbers of steps
-        after the last use in `kind.nodes`. Distances are in standard deviations of a step's noise.
+        The entries of an array belong to the numbers of steps after the last use in `kind.nodes`. Distances are in
+        standard deviations of a step's noise.
         """
         run = self.run
         step_size = run.step_schedule.at(1, 1)
@@ -112,11 +112,15 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose numerically the log of the bound on δ(ε), the weighted sum over the places of the record.
+        """Enclose the log of the bound on δ(ε) of the last model, a sum over the possible places of the record.
+
+        Let u be a number of steps after the last use of the record. The noise up to there hides the shift by the
+        record.
 
         Args:
             epsilon: ε ≥ 0.
-            contracted: whether the steps later than u after the last use contract the divergence, each by a factor.
+            contracted: whether each later step multiplies δ by a contraction factor. Otherwise its noise hides the
+                shift too.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
         """
@@ -302,9 +306,10 @@ class InterpolationBound(Bound):
 
     @cached_property
     def convex(self) -> Bound:
-        """A bound that is convex in e^ε, as tails require: this bound, or one with contraction from a fixed step on.
+        """A bound on δ that is convex in e^ε, as the tails of a privacy loss require.
 
-        The least one of several such bounds is chosen at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
+        It is this bound, or one with contraction from a fixed step on. The least one of several such bounds is chosen
+        at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
         """
         if not self.contracted:
             return self

@@ -103,13 +103,13 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 
 
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
-    """Return μ² of hiding the distance of two runs before the last v steps in the noise of these steps, rounded up.
+    """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
 
     It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν.
 
     Args:
-        run: the run.
-        window: values of v.
+        run: a run of equal steps.
+        window: values of v; the result has one entry for each.
     """
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)

@@ -59,9 +59,10 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Return the pair of contributions C and −C of a record under replace-one, with all other contributions zero.
+    """Return the pair for lower bounds on δ in which a record contributes C or −C, and all others contribute zero.
 
-    Several Gaussian releases of one batch are one Gaussian release along the line through both contributions.
+    The relation is replace-one. Several Gaussian releases of one batch are one Gaussian release along the line through
+    both contributions.
 
     Args:
         mechanism: the mechanism that is run on the batch.

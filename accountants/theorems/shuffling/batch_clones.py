@@ -147,7 +147,10 @@ class BatchClonesBound(ScaledBound):
         return table.rows(self._costs(pairs))
 
     def _costs(self, pairs: _ClonePairs) -> Costs:
-        """Return the terms of a table that depend on the noise: the distance to each clone pair, and the local bound.
+        """Return the terms of a table of bounds on δ that depend on the noise of the reports.
+
+        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
+        shuffling.
 
         Args:
             pairs: ε₀ and ε₁ of the clone pairs of the table.
@@ -279,7 +282,7 @@ class BatchClonesBound(ScaledBound):
         return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
 
     def _log_distance(self, points: _PointPairs) -> FloatArray:
-        """Return the log of the total variation distance between the reports and a clone pair, rounded up.
+        """Return the log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0, rounded up.
 
         It is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
 

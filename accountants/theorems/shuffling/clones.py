@@ -103,7 +103,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
     tanh_half = np.tanh(0.5 * victim)
     share = np.exp(log_share)
     mean_group = (clients - 1) * share + 1.0
-    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)
+    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)  # positive, for the logarithm below
     with np.errstate(divide="ignore", invalid="ignore"):
         log_at_zero = np.log(erf(loss_std * math.sqrt(0.125)))  # log P(|N| ≤ s/2)
         u = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / tanh_half, 1.0)
@@ -118,7 +118,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
     """Return log Σ e^{logs} of each row; −∞ if every term is 0."""
-    most = np.maximum(logs.max(axis=-1), -1e300)
+    most = np.maximum(logs.max(axis=-1), -1e300)  # finite, so that −∞ is not subtracted from −∞
     with np.errstate(divide="ignore"):
         return np.asarray(most + np.log(np.exp(logs - most[:, None]).sum(axis=-1)))
 

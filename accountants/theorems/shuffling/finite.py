@@ -131,7 +131,7 @@ class FiniteBlanketBound(ScaledBound):
             table: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each outcome i.
             epsilon: ε, in nats.
         """
-        alpha = math.exp(min(epsilon, 700.0))
+        alpha = math.exp(min(epsilon, 700.0))  # the minimum keeps e^ε finite
         is_hidden = table[0] > _LEAST_WEIGHT
         hidden_sum = self._log_positive_sum(table[:, is_hidden], alpha)
         _, p, q = table[:, ~is_hidden]
@@ -274,7 +274,7 @@ class CountProfile(Profile):
         times as likely in the first world is κ; see `_event`. The slack covers the cancellation in gain − loss.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        growth = np.expm1(np.minimum(points, 700.0))
+        growth = np.expm1(np.minimum(points, 700.0))  # α − 1; the minimum keeps it finite
         least, log_mass, tail = self._event(points)
         gain = np.maximum(self._gap(growth), 0.0)
         loss = growth * tail

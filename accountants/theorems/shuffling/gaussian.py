@@ -326,7 +326,7 @@ class GaussianBlanketBound(ScaledBound):
         return distance
 
     def _estimate(self, growth: float, last: int) -> float:
-        """Estimate log δ without the charge for the cut of Y, by a saddle point. There is no error bound.
+        """Estimate log δ of the privacy blanket bound, without the charge for the cut of Y, by a saddle point.
 
         Args:
             growth: α − 1 = e^ε − 1.

@@ -302,10 +302,10 @@ class LocalClonesBound(ScaledBound):
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
-        """Return the terms of a table that depend on the noise: the distance to each clone pair, and the local bound.
+        """Return the terms of a table that depend on the noise: distances, and the bound without shuffling.
 
         Args:
-            local: ε₀ of each clone pair.
+            local: ε₀ of each clone pair, of whose idealised reports (δ₀ = 0) the distance is computed.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:

@@ -244,7 +244,7 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
 
 
 def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
-    """Return the ε of the rows of a table of bounds on log δ.
+    """Return the values of ε at which a table of bounds on log δ should have rows.
 
     The first row is at ε = 0, and the last one where the estimate of log δ stops falling. `_rows_between` says how
     dense the rows are.
@@ -273,13 +273,13 @@ def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
         log_delta: log δ at each ε, not increasing.
     """
     by_fall = -np.diff(log_delta) / row_spacing(log_delta[:-1], float(log_delta[0]))
-    by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
+    by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING  # the first ε is 0
     is_negligible = log_delta[:-1] < _DEEP
     return np.where(is_negligible, np.minimum(by_fall, by_ratio), by_fall)
 
 
 def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
-    """Return a table of the clone pairs that seem best at some ε.
+    """Return a table of bounds on log δ at some ε, with the clone pairs that seem best there by their estimates.
 
     Args:
         estimates: estimates of log δ of each clone pair.

@@ -182,8 +182,8 @@ def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
     """Compute bounds on ε at δ of shuffled Gaussian reports of one coordinate.
 
     Returns:
-        `epsilon` by the privacy blanket. `lower_epsilon`, which the sum of the reports attains. `log10_blanket_mass`,
-        the share of a report that does not depend on its contribution.
+        `epsilon` is an upper bound by the privacy blanket, and `lower_epsilon` a lower bound that the sum of the
+        reports attains. `log10_blanket_mass` is the share of a report that does not depend on its contribution.
     """
     bound = GaussianBlanketBound(inputs.clients, inputs.noise_multiplier)
     instance = gaussian_pair(2.0 / (inputs.noise_multiplier * math.sqrt(inputs.clients)))

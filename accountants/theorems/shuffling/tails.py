@@ -139,7 +139,7 @@ class ScaledProfile(BoundProfile):
         return tabulate(np.append(epsilon, largest_loss), np.append(log_delta, -math.inf))
 
     def _rows(self) -> Iterator[tuple[float, float]]:
-        """Yield increasing ε with upper bounds on log δ.
+        """Yield increasing ε with upper bounds on log δ, the rows of a table.
 
         Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
         δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
@@ -181,7 +181,7 @@ def _step_factor(fall: float, planned_fall: float) -> float:
         fall: decrease of log δ in the previous step.
         planned_fall: planned decrease, above 0.
     """
-    return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))
+    return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))  # the fall may be 0
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:

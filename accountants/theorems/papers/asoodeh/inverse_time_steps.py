@@ -99,14 +99,15 @@ class MisprintedSteps:
         return float(self.shifts(first, first)[1][0]) if last >= first else math.inf
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute the sensitivity shifts r_s, which are correct, and the contraction shifts r_c as printed.
+        """Compute the distances r_s and r_c of some steps, of which r_c is the misprinted one.
 
         Args:
             first: index of the first step, from 1.
             last: index of the last step.
 
         Returns:
-            Both shifts of the steps first, …, last, in standard deviations of the noise.
+            r_s, due to the differing record, and r_c, the distance of two models in the domain, for the steps first, …,
+            last, in standard deviations of the noise.
         """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)

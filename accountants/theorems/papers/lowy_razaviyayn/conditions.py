@@ -26,7 +26,7 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
 
     def relative_difference(sides: Sides) -> float:
         """Return |left − right| over the larger absolute value."""
-        return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)
+        return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)  # not 0/0
 
     if failing:
         return max(failing, key=relative_difference)

@@ -240,7 +240,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
 
 @dataclass(frozen=True, kw_only=True)
 class ProofChain:
-    """Quantities of the privacy proof of Theorem 2.1, in the order of the proof.
+    """Quantities of the privacy proof of Theorem 2.1 of Lowy and Razaviyayn, in the order of the proof.
 
     Attributes:
         round_epsilon: ε̃, the ε that each round may spend.

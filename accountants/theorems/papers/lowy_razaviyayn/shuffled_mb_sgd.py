@@ -145,7 +145,7 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
-    """Compute the step size η of Theorem 4.1 for convex losses.
+    """Compute the step size η of shuffled mini-batch SGD for convex losses (Theorem 4.1 of Lowy and Razaviyayn).
 
     It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}} with l = `logarithms`. The caller must ensure RM² > Nδ, so that l
     is positive.

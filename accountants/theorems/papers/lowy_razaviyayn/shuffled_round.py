@@ -69,7 +69,7 @@ class ShuffledRound:
             ε^r, or infinity if e^{nε₀}/N overflows.
         """
         log_ratio = self.samples_per_client * self.local_epsilon - math.log(self.clients)  # ln(e^{nε₀}/N)
-        if log_ratio > 600.0:
+        if log_ratio > 600.0:  # beyond, the terms below may overflow
             return math.inf
         ratio = math.exp(log_ratio)
         log_4_over_delta = max(math.log(4.0) - log_delta, 0.0)
@@ -77,11 +77,11 @@ class ShuffledRound:
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:
-        """Compute the logarithm of the total variation distance to a shuffled round of reports with δ₀ = 0.
+        """Compute the log total variation distance of the (ε₀, δ₀)-private round to one whose reports have δ₀ = 0.
 
         Args:
-            sharp: if false, the distance is the paper's 2Nn e^{(n−1)ε₀} δ₀; if true, the smaller N(n e^{(n−1)ε₀} +
-                e^{−nε₀}/2) δ₀.
+            sharp: if false, the distance 2Nn e^{(n−1)ε₀} δ₀ of Lowy and Razaviyayn; if true, the smaller N(n
+                e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
         """
         n, epsilon = self.samples_per_client, self.local_epsilon
         log_group = math.log(n) + (n - 1) * epsilon

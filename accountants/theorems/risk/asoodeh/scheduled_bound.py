@@ -176,7 +176,9 @@ def stop_bound(run: ScheduledRun) -> float:
 
 
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
-    """Return an upper bound on the result of `stop_bound` in closed form, for a constant or inverse-time schedule.
+    """Return an upper bound on the excess risk after a random one of many steps, in closed form.
+
+    It is not below the result of `stop_bound`. The step sizes are constant or fall like 1/t.
 
     Args:
         run: the run. All noises are replaced by the noise of step first + 1, the largest of the following steps.
@@ -221,11 +223,12 @@ def last_bound(run: ScheduledRun) -> float:
 
 
 def _long_last_bound(run: ScheduledRun) -> float:
-    """Return an upper bound on the result of `last_bound` in closed form, for a constant or inverse-time schedule.
+    """Return an upper bound on the excess risk of the last model after many steps, in closed form.
 
-    All noises are replaced by the noise of the second step, the largest of the following steps. For step sizes c/t, the
-    sum over t of 1/((t + 1)² max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for
-    the other t, with the harmonic number H_T.
+    It is not below the result of `last_bound`. The step sizes are constant or fall like 1/t. All noises are replaced by
+    the noise of the second step, the largest of the following steps. For step sizes c/t, the sum over t of 1/((t + 1)²
+    max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the other t, with the
+    harmonic number H_T.
     """
     steps, schedule = run.steps, run.step_schedule
     largest_moment = float(run.moments(2, 2)[0])
@@ -240,10 +243,11 @@ def _long_last_bound(run: ScheduledRun) -> float:
 
 
 def squared_distance(run: ScheduledRun) -> float:
-    """Return the bound on E‖W_T − w*‖², the mean squared distance of the last model from the minimiser.
+    """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t², with step sizes η_t, moments s_t² and the strong
-    convexity λ. It begins with the squared diameter 4ρ², at most `MOST_STEPS` steps before the end.
+    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². η_t are the step sizes, s_t² bounds the mean squared
+    norm of a gradient, and λ is the strong convexity. It begins with the squared diameter 4ρ² of the domain, at most
+    `MOST_STEPS` steps before the end.
     """
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
@@ -282,7 +286,7 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
 
 @in_doubles
 def scheduled_risk(run: ScheduledRun) -> Outputs:
-    """Bound the excess risk of the model after a random step and after the last step, for any schedules.
+    """Bound the excess risk of noisy projected SGD for any schedules, after a random step and the last step.
 
     Returns:
         `steps`, the number T. `excess_risk_at_random_stop`, after a uniformly random one of the last k steps.

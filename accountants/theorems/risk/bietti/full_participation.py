@@ -62,7 +62,7 @@ def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float 
 
 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
-    """Return the step size of Theorem 4.5, min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
+    """Return the step size of Theorem 4.5 of Bietti et al., min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
 
     Args:
         smoothness: smoothness L_α.
@@ -262,7 +262,7 @@ class AnyStepInputs(WeightedOptimum):
 
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
-    """Return two bounds on the excess risk after n rounds at a step size η.
+    """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
     They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α). ‖z*‖ is the
     distance of the initial model from the minimiser, L_α the smoothness, and σ² the variance of a step.

@@ -183,12 +183,12 @@ class AcceleratedProblem(EqualClientsRound):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRisk:
-    """An upper bound on the expected excess risk of accelerated descent, in loss units.
+    """An upper bound on the expected excess risk of noisy accelerated descent, in loss units.
 
     Attributes:
         total: the bound.
         terms: summands of the bound by their causes: `optimisation`, `sampling` of records, `client_sampling`, `noise`,
-            and `smoothing`, the gap between loss and envelope.
+            and `smoothing`, the gap between the loss and its Moreau envelope, on which the run may descend.
         stages: blocks of rounds with one step schedule each, with which the run attains the bound.
     """
 
@@ -235,10 +235,11 @@ def accelerated_risk(
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """Return the smoothness b of a Moreau envelope at which the bound on the excess risk is nearly minimal.
+    """Return the smoothness b of a Moreau envelope of the loss at which the bound on the excess risk is nearly minimal.
 
-    Every b gives a valid bound. For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with
-    the initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are
+    The run descends on the envelope, so a larger b is closer to the loss but harder to minimise. Every b gives a valid
+    bound. For strong convexity μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with the
+    initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are
     compared.
 
     Args:

@@ -145,7 +145,9 @@ def _upper_integral(low: float, high: float, offset: float, strong_convexity: fl
 
 
 def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: float) -> DescentBound:
-    """Return the bound on the excess risk after all stages, each of which starts at the output of the previous one.
+    """Return the bound on the excess risk of accelerated descent after several stages.
+
+    Each stage starts at the output of the previous one.
 
     Args:
         stages: the stages in their order.

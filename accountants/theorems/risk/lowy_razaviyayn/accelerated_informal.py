@@ -38,7 +38,7 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
 
 
 def _informal_logarithm_argument(run: ReusedRun) -> float:
-    """Return DμMε²n²/(Ld), the argument of the logarithm in the rounds of the main text for strongly convex losses.
+    """Return DμMε²n²/(Ld), the argument of the logarithm in the main text's rounds for strongly convex losses.
 
     M clients with n records and privacy parameter ε each take part in a round. The loss in d dimensions has Lipschitz
     constant L and strong convexity μ, on a domain of diameter D.

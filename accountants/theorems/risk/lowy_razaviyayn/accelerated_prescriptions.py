@@ -163,22 +163,22 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
 def complete_prescription(
     run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> AcceleratedPrescription:
-    """Evaluate the appendix's statement of Theorem E.1, or of Theorem 2.4 for losses that need not be smooth.
+    """Return the rounds and risk of accelerated descent by the appendix of Lowy and Razaviyayn, equations (30) to (36).
 
-    The statement consists of equations (30) to (36) of the paper. It prescribes a number of rounds (`_required_rounds`)
-    and, for a loss that is not smooth, an envelope (`envelope_for`). The risks are orders of magnitude. They may keep μ
-    for the envelope's strong convexity μb/(μ + b), which is at least μ/2 where b ≥ μ.
+    It is Theorem E.1, or Theorem 2.4 for losses that need not be smooth. The statement prescribes a number of rounds
+    (`_required_rounds`) and, for a loss that is not smooth, a Moreau envelope (`envelope_for`). The risks are orders of
+    magnitude. They may keep μ for the envelope's strong convexity μb/(μ + b), which is at least μ/2 where b ≥ μ.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" has the paper's formulas as they are. "corrected" divides by the batch size in R (erratum
-            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4
-            (E-06), and adds the sampling of clients to R and to the bound (E-12).
+            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4 (E-06),
+            and adds the sampling of clients to R and to the bound (E-12).
 
     Returns:
-        The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other
-        terms are at most of its order.
+        The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other terms
+        are at most of its order.
     """
 
     def required_rounds(count: int) -> float:

@@ -72,9 +72,10 @@ class StagesInputs:
     checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
     def stage(self, number: int, reading: Reading = "corrected") -> Stage:
-        """Return stage k of the schedule, which aims at an excess risk of Δ2^{−k} for the initial excess risk Δ.
+        """Return stage k of Algorithm 2 of Lowy and Razaviyayn, which aims at the excess risk Δ2^{−k}.
 
-        With the variance V² of a gradient, it has R_k rounds and the prox weight v_k:
+        Δ is the initial excess risk. With the variance V² of a gradient, the stage has R_k rounds and the prox weight
+        v_k:
 
             R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉,
             v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.

@@ -70,7 +70,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
 
     @classmethod
     def of_groups(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalAcceleratedProblem:
-        """Return the problem of groups of clients.
+        """Return the run of accelerated descent of a federation with several groups of equal clients.
 
         Args:
             groups: the clients; each `lipschitz` is that of the group's weighted losses.
@@ -90,9 +90,9 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         )
 
     def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """Return μb/(μ_max + b), a lower bound on the strong convexity of the mean of the envelopes of smoothness b.
+        """Return a lower bound on the strong convexity of the mean of the clients' Moreau envelopes of smoothness b.
 
-        μ_max is the strong convexity of the client's loss with the largest weight.
+        It is μb/(μ_max + b), where μ_max is the strong convexity of the client's loss with the largest weight.
 
         Args:
             envelope_smoothness: smoothness b.

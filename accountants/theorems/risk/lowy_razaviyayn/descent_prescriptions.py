@@ -77,7 +77,7 @@ class DescentRun:
 
     @property
     def informal_scale(self) -> float:
-        """Order of the excess risk in the statements of the main text, for equal clients, in loss units.
+        """Order of the excess risk in the main text of Lowy and Razaviyayn, for equal clients, in loss units.
 
         It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0. M clients with n records
         each take part in a round, and d is the dimension.
@@ -223,7 +223,7 @@ def _informal_rounds(run: DescentRun) -> float:
 
 
 def _informal_logarithm_argument(run: DescentRun) -> float:
-    """Return the argument of the logarithm in the number of rounds that the main text prescribes if μ > 0.
+    """Return the argument of the logarithm in the number of rounds of Lowy and Razaviyayn's main text, if μ > 0.
 
     It is βD²μMε²n²/(dL²) for a smooth loss, and D²μ²M²ε²n³/(dL²) otherwise. M equal clients with n records and privacy
     parameter ε each take part in a round. The loss in d dimensions has Lipschitz constant L, smoothness β and strong

@@ -113,7 +113,7 @@ class ExcessRiskProblem(EqualClientsRound):
 
 @dataclass(frozen=True)
 class ExcessRisk:
-    """An upper bound on the expected excess risk as the sum of its terms, in loss units.
+    """An upper bound on the expected excess risk of noisy SGD as the sum of its terms, in loss units.
 
     Attributes:
         terms: summands of the bound, by the names of their causes, such as `optimisation`.
@@ -212,12 +212,12 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
         return 0.0
     if problem.steepest is not None and step_size > problem.largest_step:
         return math.inf
-    contraction = min(step_size * problem.strong_convexity, 1.0 - 2.0**-50)
+    contraction = min(step_size * problem.strong_convexity, 1.0 - 2.0**-50)  # `mean_divergence` needs x < 1
     return 2.0 * step_size * problem.influence * mean_divergence(contraction=contraction, rounds=rounds)
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a step size η ≤ 1/β that minimises the bound of `excess_risk`, to about 1e-4 relative.
+    """Return a step size η ≤ 1/β that minimises the bound of `excess_risk` on the risk of SGD, to about 1e-4 relative.
 
     A golden-section search starts at `closed_step_size`. The bound is valid at every η, so an inexact search costs
     tightness only. For μ = 0, the bound at `closed_step_size` is at most βD₀²/(2R) + D₀ √((V² + 2B)/R). Here D₀ is the

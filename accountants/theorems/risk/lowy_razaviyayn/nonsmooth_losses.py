@@ -107,11 +107,12 @@ def complete_convex_envelope(
 def complete_strongly_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the appendix's statement of Theorem 2.2 for strongly convex losses, equation (12) of the paper.
+    """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. The theorem
-    prescribes a Moreau envelope of smoothness b = μM~/ν², and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The
-    step size η and the weights of the average are those of Theorem 2.1 for a loss of smoothness b.
+    The statement is equation (12) of the appendix. The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated
+    up to a constant and a logarithm. The theorem prescribes a Moreau envelope of smoothness b = μM~/ν², and R =
+    ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step size η and the weights of the average are those of
+    Theorem 2.1 for a loss of smoothness b.
 
     ξ_max, Ξ and Ξ~ are averages over clients of a noise variance up to a factor, and M, M' and M~ average numbers of
     participants in a round; `Aggregates` defines them. ν is `run.rate`, and n_min the fewest records of a client.
@@ -119,7 +120,7 @@ def complete_strongly_convex_envelope(
     Args:
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain
             of diameter D.
-        rounds: number R of rounds; None for the prescribed one.
+        rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" computes η and the weights with μ (erratum E-17), and has M' for M~ in the logarithm (E-29).
             "corrected" computes η and the weights with the envelope's own strong convexity μb/(μ + b).
 

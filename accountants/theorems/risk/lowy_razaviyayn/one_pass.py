@@ -147,17 +147,17 @@ def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) 
 
 
 def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> dict[str, float]:
-    """Return three orders of the excess risk of one pass, in loss units without constants, and their terms.
+    """Return three orders of the excess risk of one pass of descent, in loss units without constants, and their terms.
 
     Args:
         run: constants of the run.
         batch_size: records K of the batch that is run.
-        reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+        reading: "printed" for the formulas of Lowy and Razaviyayn, "corrected" for those without their errors.
 
     Returns:
         `excess_risk_scale` is the order at K, the sum of its `batch_…_term`. `balanced_excess_risk_scale` is the order
-        at the batch size that the theorem prescribes, the sum of its `balanced_…_term`.
-        `informal_excess_risk_scale` is the order that the main text of the paper states.
+        at the batch size that the theorem prescribes, the sum of its `balanced_…_term`. `informal_excess_risk_scale` is
+        the order that the main text of the paper states.
     """
     if run.strong_convexity > 0.0:
         at_batch = strongly_convex_terms(run, batch_size=batch_size)

@@ -183,7 +183,7 @@ class FederatedInputs(FederatedRun):
 
     @property
     def problem(self) -> UnequalProblem:
-        """The run and its loss, except for the noise, the rounds, the step size and the envelope."""
+        """The run of noisy SGD and its loss, without the noise, the rounds, the step size and the Moreau envelope."""
         return UnequalProblem.of(
             self.groups,
             participants=self.mean_participants,

@@ -26,7 +26,7 @@ def unequal_variance(
     used_once: bool = False,
     **bounds: float,
 ) -> Variance:
-    """Return an upper bound on the variance of one averaged noisy gradient, by its parts.
+    """Return an upper bound on the variance of a round's averaged noisy gradient, if clients differ, by its parts.
 
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
@@ -66,7 +66,7 @@ class UnequalProblem(ExcessRiskProblem):
 
     @classmethod
     def of(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalProblem:
-        """Return the problem of groups of clients.
+        """Return the run of noisy SGD of a federation with several groups of equal clients.
 
         Args:
             groups: the clients, with the Lipschitz constants of their weighted losses.

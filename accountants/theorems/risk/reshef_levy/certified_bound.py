@@ -78,7 +78,7 @@ class RiskParts:
 
 
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
-    """Return the two summands of the bound on the excess risk without noise, before division by T(T + 1)/2.
+    """Return the two noise-free summands of a risk bound for the algorithm of Reshef and Levy, times T(T + 1)/2.
 
     The first summand, D²/(2η) + TDG*, is the optimisation error. The second, D√(V/m) Σ_{t≤T} √t, is the error due to
     the sampling of records and clients.

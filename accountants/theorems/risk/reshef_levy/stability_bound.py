@@ -59,9 +59,9 @@ def stability_bound(
 
 
 def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
-    """Return the weight λ in [0, 1 − h] that minimises (r + o/λ)/(1 − h/(1 − λ)), elementwise; 0 if o = 0.
+    """Return the weight λ that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)) over [0, 1 − h], elementwise.
 
-    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation.
+    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation, and 0 if o = 0.
 
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.
@@ -99,17 +99,16 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return the ages l over which `stability_bound` is minimised, in increasing order.
+    """Return numbers l of rounds over which the bound of `stability_bound` is minimised, in increasing order.
 
-    The age l is the number of rounds for which noise counts as recent. Beyond the largest candidate, (1 − p)^l/p² is
-    below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a
-    candidate too.
+    Noise of the last l rounds counts as recent. Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the
+    factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a candidate too.
 
     Args:
         run: the number T of rounds, the probability p that a client reports in a round, and the smoothness L.
         step_size: step size η.
-        thorough: if true, up to a million ages are tried one by one; otherwise `AGES` of them. A geometric grid follows
-            in either case.
+        thorough: if true, up to a million numbers are tried one by one; otherwise `AGES` of them. A geometric grid
+            follows in either case.
     """
     last = 1.0
     if run.rate < 1.0:

@@ -62,7 +62,7 @@ def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """Return the terms of the bound on the excess risk with a trusted server, for a step size η ≤ 1/(4LT).
+    """Return the terms of a risk bound for the algorithm of Reshef and Levy with a trusted server, for η ≤ 1/(4LT).
 
     The bound is proved, as erratum E-R7 explains.
 

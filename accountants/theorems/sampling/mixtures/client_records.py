@@ -105,7 +105,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return the pairs of a client for upper and lower bounds on δ, or a refusal.
+    """Return pairs for upper and lower bounds on δ of a client whose records are sampled, or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -141,7 +141,9 @@ def _rates_around(spec: Subsampled) -> tuple[float, float]:
 
 
 def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
-    """Return the Gaussian pair of a client that has all its records in every batch, or a refusal.
+    """Return pairs for bounds on δ of a client that has all its records in every batch, or a refusal.
+
+    The pairs are Gaussian, for the contribution of all records together.
 
     Args:
         spec: the subsampled mechanism.
@@ -197,7 +199,7 @@ def _mixture_law(
 
 
 def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
-    """Return the pairs of a client with records in a batch of fixed size, or a refusal.
+    """Return pairs for bounds on δ of a client whose records are sampled in a batch of fixed size, or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -218,7 +220,7 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
     upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")
     if upper is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is not known accurately")
-    contribution = ContributionNoise(Noise("gaussian"), 1.0 / multiplier * (1.0 - 2.0**-52))
+    contribution = ContributionNoise(Noise("gaussian"), 1.0 / multiplier * (1.0 - 2.0**-52))  # rounded down
     step = UNSEEN_MULTIPLICITIES.because(step)
     if relation == "replace-one":
         return _ClientPairs(upper, replaced_pairs(counts, contribution), step)

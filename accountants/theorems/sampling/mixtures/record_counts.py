@@ -109,13 +109,16 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
 
 
 def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray) -> Multiplicities:
-    """Return a distribution of counts, in groups, from the ratios of successive probabilities.
+    """Return the distribution of a client's number of records in a batch, from ratios of successive probabilities.
 
     Args:
         most: largest possible number.
         mean: mean number.
         log_absent: logarithm of the probability of 0.
         log_ratios: logarithms of P(j)/P(j − 1) for j = 1, 2, ….
+
+    Returns:
+        The distribution, with neighbouring numbers merged into groups.
     """
     log_weights = log_absent + np.cumsum(log_ratios)
     is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (np.arange(log_weights.size) == 0)

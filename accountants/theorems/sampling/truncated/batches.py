@@ -112,7 +112,7 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
         untruncated=-math.inf,
         full=0.0,
         retained=math.log(largest_batch / population),
-        margin=2.0**-40,
+        margin=2.0**-40,  # above the rounding error of the logarithm
     )
 
 

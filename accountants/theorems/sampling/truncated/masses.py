@@ -35,7 +35,7 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the probabilities for a population, a sampling rate and a largest batch.
+        """Compute the log probabilities of the sizes of a Poisson batch that is cut to at most B records.
 
         Args:
             population: number n of records, with the one in question.

@@ -119,11 +119,11 @@ class NoisyDescent(ClientFields):
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
 
     def variance(self, reading: Reading) -> Variance:
-        """Return the variance of the averaged gradient in one step.
+        """Return the variance of a round's averaged noisy gradient, by its parts.
 
         Args:
-            reading: "printed" has the paper's upper bounds on the averages over the participants. "corrected" has plain
-                means over all clients, which are exact (erratum E-31).
+            reading: "printed" has the upper bounds of Lowy and Razaviyayn on averages over the participants.
+                "corrected" has plain means over all clients, which are exact (erratum E-31).
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
@@ -135,9 +135,9 @@ class NoisyDescent(ClientFields):
         )
 
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
-        """Return the proved bound on the empirical excess risk that replaces the printed Lemma E.4, in loss units.
+        """Return a proved bound on the empirical excess risk, which replaces Lemma E.4 of Lowy and Razaviyayn.
 
-        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, see `noisy_descent_bound`.
+        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, in loss units; see `noisy_descent_bound`.
 
         Args:
             step_size: step size η.

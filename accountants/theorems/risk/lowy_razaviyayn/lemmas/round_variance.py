@@ -102,7 +102,7 @@ class EqualClientsRound:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return the variance of a round's gradient, for records that are used once.
+        """Return the variance of a round's averaged noisy gradient, for records that are used once, by its parts.
 
         It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
 

@@ -67,10 +67,11 @@ class MinimiserRound(ClientFields):
     mean_gradient_norm: Annotated[float, MEAN_GRADIENT] = 0.0
 
     def variance(self, reading: Reading, heterogeneity: float) -> Variance:
-        """Return the parts of the variance of the averaged gradient.
+        """Return the variance of a round's averaged noisy gradient at the minimiser, by its parts.
 
         Args:
-            reading: "printed" has the paper's bounds on averages over clients, "corrected" plain means (erratum E-31).
+            reading: "printed" has the bounds of Lowy and Razaviyayn on averages over clients, "corrected" plain means
+                (erratum E-31).
             heterogeneity: standard deviation of the clients' mean gradients.
         """
         return fresh_gradient_variance(

@@ -65,9 +65,9 @@ class LossScales:
     strong_convexity: float
 
     def statistical(self, gradient_std: float, records: float) -> float:
-        """Return the order of the smallest possible excess risk without privacy.
+        """Return the order of the smallest possible excess risk without privacy, in loss units.
 
-        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} if μ > 0.
+        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0.
 
         Args:
             gradient_std: standard deviation φ of a record's gradient; the smaller one of φ and L is used.
@@ -207,7 +207,7 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """Return the privacy ratio that determines the cost of privacy if clients trust only themselves.
+        """Return √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
 
         Args:
             compositionality: C ≥ 1 of the algorithm, √(Σ_r (ε₀^r)²) ≤ Cε₀ for `epsilon` ε₀ and its rounds r.
