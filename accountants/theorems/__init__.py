@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 class TheoremFamily(NamedTuple):
-    """A module that holds `THEOREMS`, and `RULES` if some of them are rules for specs.
+    """A module that holds a list of theorems as `THEOREMS`.
+
+    If some of its theorems are rules, which give the guarantee of a kind of mechanism, it also has the list `RULES`.
 
     Attributes:
         name: path of the module within its package, with dots.

@@ -100,7 +100,7 @@ def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
         epsilon: ε > 0 of the mechanism on the batch.
         rate: share q of the records that is drawn, in (0, 1].
     """
-    if epsilon <= 700.0:
+    if epsilon <= 700.0:  # e^ε is a double up to e^709
         return math.log1p(rate * math.expm1(epsilon))
     return epsilon + math.log(rate + (1.0 - rate) * math.exp(-epsilon))
 
@@ -131,11 +131,15 @@ class CompositionInputs:
 
 
 def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
-    """Compute ε and δ of advanced composition, and the ε of basic composition, Σε_r, all rounded up.
+    """Compute the (ε, δ) of advanced composition and the ε of basic composition, all rounded up.
 
     Args:
-        inputs: the ε and δ of each mechanism, the free parameter δ', and the number of runs of the list.
+        inputs: the ε and δ of each mechanism, the free parameter δ' > 0 of advanced composition, and the number of runs
+            of the list.
         drift: name of the bound on the mean privacy losses, see `advanced_composition`.
+
+    Returns:
+        `epsilon`, δ with its decimal logarithm, and `basic_epsilon`, the sum of all ε.
     """
     total = advanced_composition(
         epsilons=inputs.epsilons,

@@ -34,14 +34,15 @@ class RareStepsInputs:
 
 
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
-    """Compute bounds on δ at ε for many rounds of the subsampled Gaussian mechanism with a small sampling rate.
+    """Compute bounds on δ at ε for many rounds of the Poisson-subsampled Gaussian mechanism with a small sampling rate.
 
-    The direction is removal of a record, or replacement under replace-one.
+    The neighbour lacks one record, or has another record in its place under replace-one.
 
     Returns:
         The upper bound `delta`, and `lower_delta` only if it is positive, each with its decimal logarithm.
     """
     shift = 1.0 / inputs.noise_multiplier
+    # The quotient is rounded. It is moved outward by at least its error.
     lower = _large_step_bounds(inputs, shift * (1.0 - UNIT_ROUNDOFF)).lower
     upper = _large_step_bounds(inputs, shift * (1.0 + 2.0 * UNIT_ROUNDOFF)).upper
     outputs = delta_outputs(upper)
@@ -51,7 +52,7 @@ def rare_steps(inputs: RareStepsInputs) -> Outputs:
 
 
 def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
-    """Compute bounds on log δ at the requested ε, from the event that one round has a large loss.
+    """Compute bounds on log δ for many rounds, from the event that a single round has a large privacy loss.
 
     Args:
         inputs: the sampling rate, the number of rounds, the relation of neighbours, and ε. Its noise is not used.

@@ -39,7 +39,7 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
         misses: numbers l of false responses, at most k/2.
         epsilon: ε of one response.
     """
-    mean_false = k / (1.0 + math.exp(min(epsilon, 700.0)))
+    mean_false = k / (1.0 + math.exp(min(epsilon, 700.0)))  # the minimum keeps e^ε finite
     mean_true = k / (1.0 + math.exp(-epsilon))
     positive = np.maximum(misses, 1.0)  # the saddle-point form needs at least one false response
     log_probability = (
@@ -130,9 +130,13 @@ class OptimalInputs:
 
 
 def optimal(inputs: OptimalInputs) -> Outputs:
-    """Compute one guarantee (ε_i, δ') of the optimal composition of k equal (ε, δ) mechanisms, both rounded up.
+    """Compute one guarantee (ε', δ') of the optimal composition of k equal (ε, δ)-private mechanisms, both rounded up.
 
-    With `runs` = k and `index` = i, ε_i = (k − 2i) ε, and δ' is the value of `optimal_log_delta`.
+    The optimal composition has one guarantee for each index i ≤ k/2. Its ε' is (k − 2i) ε, and its δ' the least
+    possible.
+
+    Args:
+        inputs: ε and δ of one mechanism, the number k of runs, and the index i.
     """
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)

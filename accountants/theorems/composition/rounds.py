@@ -67,7 +67,7 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 
     Args:
         spec: the repeated or composed mechanisms.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Raises:
         BeyondBudget: there are more than 10^15 rounds, or the coarsest certified lattice exceeds the budget.
@@ -92,11 +92,11 @@ def composition(spec: Repeated | Composed, case: Case) -> Guarantee:
 
 
 def _compose_witnesses(parts: Sequence[tuple[Guarantee, int]], upper: Pair, effort: Effort) -> Iterator[Pair]:
-    """Yield pairs that the composition attains: the product of the first witnesses of all parts, then of the second.
+    """Yield attained pairs of a composition: the product of the first witnesses of all parts, then of the second, ….
 
-    A witness is a pair that a mechanism attains on some neighbours. A part with fewer witnesses repeats its last one.
-    Parts without a witness are left out: dropping their outputs is post-processing, so the product of the other parts
-    is still attained. Nothing is yielded if no part has a witness.
+    A witness is a pair of output distributions that a mechanism has on some neighbours. It gives a lower bound on δ. A
+    part with fewer witnesses repeats its last one. Parts without a witness are left out: dropping their outputs is
+    post-processing, so the product of the other parts is still attained. Nothing is yielded if no part has a witness.
 
     Args:
         parts: the guarantee of each part, and its number of runs.

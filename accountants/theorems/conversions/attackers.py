@@ -57,13 +57,16 @@ TRUE_POSITIVE_RATE = Theorem(
 
 @formula(given="δ at the odds of an attacker's prior.")
 def least_bayes_error(*, prior: Annotated[float, ATTACKER_PRIOR], delta: Annotated[float, DELTA_AT_ODDS]) -> Outputs:
-    """Compute the least error probability of an attacker with a prior, and the ε at which δ must be known.
+    """Compute the least error probability of an attacker who guesses which of two neighbouring data sets was used.
 
-    With m = min(π, 1 − π), the error is m (1 − δ), for δ at ε = log((1 − m)/m).
+    With the prior π of one of them and m = min(π, 1 − π), it is m (1 − δ), for the mechanism's δ at ε = log((1 − m)/m).
 
     Args:
         prior: prior probability π of one of the two neighbouring data sets.
         delta: δ of the mechanism at this ε.
+
+    Returns:
+        This ε as `at_epsilon`, and the `error`.
     """
     smaller = min(prior, 1.0 - prior)
     epsilon = max(math.log1p(-smaller) - math.log(smaller), 0.0)

@@ -93,7 +93,11 @@ class EscapeBound(Bound):
         return nearest if nearest >= self.threshold else math.nextafter(nearest, math.inf)
 
     def corners(self, end: float) -> FloatArray:
-        """Return 0 and the threshold, between which the bound is 1."""
+        """Return the points 0 and `end` of a table of the bound. Below the threshold the bound is 1.
+
+        Args:
+            end: the threshold, in nats.
+        """
         return np.unique([0.0, end])
 
 

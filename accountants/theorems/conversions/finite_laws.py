@@ -33,7 +33,7 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
     """Check that a sequence is a probability vector of the given length.
 
     Args:
-        pointer: JSON pointer of the sequence.
+        pointer: JSON pointer of the sequence in the request, for the error.
         values: the sequence; its sum may differ from 1 by 1e-9.
         length: required number of entries, at most 1000.
 
@@ -53,15 +53,15 @@ def _is_probability(value: object) -> bool:
 
 
 def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
-    """Check that a channel has one probability vector for each outcome, all of one length.
+    """Check that a channel is a matrix with one row for each input, and that each row is a probability vector.
 
     Args:
-        pointer: JSON pointer of the channel.
-        rows: the probability vectors.
-        inputs: number of outcomes.
+        pointer: JSON pointer of the channel in the request, for the error.
+        rows: distribution of the channel's output for each input, all of one length.
+        inputs: number of inputs.
 
     Raises:
-        InvalidInput: the number of rows is wrong, or a row is not such a vector.
+        InvalidInput: the number of rows is wrong, or a row is not a probability vector of the length of the first row.
     """
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")
@@ -141,11 +141,11 @@ def _rationals(values: Sequence[float]) -> list[Fraction]:
 def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> float:
     """Compute the Rényi divergence D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), rounded up.
 
-    It is infinite where an outcome of P has probability 0 under Q.
+    It is infinite if P has an outcome that has probability 0 under Q.
 
     Args:
-        change: P − Q, from `difference`, after a channel if there is one.
-        second: probabilities of Q, after the same channel.
+        change: P − Q for each outcome. It is passed instead of P, because it keeps its digits if P and Q are close.
+        second: probabilities of Q.
         order: order a > 1.
     """
     is_possible = (change != 0.0) | (second > 0.0)

@@ -23,8 +23,8 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
     Args:
         epsilon: ε of one record.
         group_size: number k of records.
-        reading: `printed` is the paper's factor k e^{(k−1)ε} (F-61, F-68). `corrected` is the exact sum
-            (e^{kε} − 1)/(e^ε − 1), which is not larger.
+        reading: `printed` is the factor k e^{(k−1)ε} of Lowy and Razaviyayn (formulas F-61 and F-68 of docs/catalogue).
+            `corrected` is the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
     """
     log_last_term = (group_size - 1) * epsilon
     if reading == "printed":
@@ -98,7 +98,8 @@ def group(
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         group_size: number k of records.
-        reading: the formula for δ_k: `printed` as in the paper, or the smaller `corrected` one.
+        reading: δ_k is k e^{(k−1)ε} δ as `printed` by Lowy and Razaviyayn, or the smaller `corrected` δ (e^{kε} −
+            1)/(e^ε − 1).
     """
     log_delta_of_group = group_log_delta(epsilon=epsilon, log_delta=log_delta, group_size=group_size, reading=reading)
     # The rounding is in proportion to the absolute values of the terms of ln δ_k.
@@ -113,13 +114,13 @@ def group(
 def client(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute (nε, δ_n) for the replacement of all n records of a client.
+    """Compute the guarantee (nε, δ_n) for replacing all n records of a client, by group privacy.
 
     Args:
         epsilon: ε of one record.
         log_delta: ln δ of one record.
         samples_per_client: number n of records of a client.
-        reading: the formula for δ_n: `printed` as in the paper, or the smaller `corrected` one.
+        reading: the formula for δ_n: `printed` as in Lowy and Razaviyayn, or the smaller `corrected` one.
     """
     return group(epsilon=epsilon, log_delta=log_delta, group_size=samples_per_client, reading=reading)
 
@@ -130,15 +131,17 @@ def client(
 def record_target(
     *, epsilon: Epsilon, log_delta: GivenLogDelta, samples_per_client: SamplesPerClient, reading: Reading = "printed"
 ) -> Outputs:
-    """Compute the target (ε/n, δ₀) of a record, and the δ that a client with n records then has.
-
-    The client's δ is computed with the exact sum (e^ε − 1)/(e^{ε/n} − 1), for both readings.
+    """Compute the privacy (ε/n, δ₀) of a record that gives a client with n records a target (ε, δ), by group privacy.
 
     Args:
         epsilon: ε of the client.
         log_delta: ln δ of the client.
         samples_per_client: number n of records of a client.
-        reading: the formula for δ₀: `printed` as in the paper, or the smaller `corrected` one.
+        reading: the formula for δ₀: δ/n as `printed` by Lowy and Razaviyayn, or the smaller `corrected` one.
+
+    Returns:
+        ε/n, δ₀, and `client_delta`, the δ that the client then has. It is computed with the exact sum for both
+        readings.
     """
     n = samples_per_client
     record_epsilon = epsilon / n

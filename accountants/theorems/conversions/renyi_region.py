@@ -16,11 +16,13 @@ _SOURCE = "profiles/declared/binary_pairs.py"
 
 @formula(given="A Rényi divergence of one order, in one direction, and the ε at which δ is computed.")
 def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEpsilon) -> Outputs:
-    """Compute the least over the likelihood ratio of the bound on δ at ε, rounded up.
+    """Compute the δ at ε of a mechanism of which only one Rényi divergence is known, rounded up.
+
+    A bound on δ holds for every ratio v > 0 of two likelihood ratios; the least one over v is returned.
 
     Args:
-        order: order a > 1.
-        divergence: D, in nats.
+        order: order a > 1 of the divergence.
+        divergence: upper bound D on the Rényi divergence of order a, in nats.
         epsilon: ε ≥ 0, in nats.
     """
     at, excess, largest = (np.asarray([number]) for number in (epsilon, order - 1.0, divergence))

@@ -25,7 +25,10 @@ _SEARCH_TOLERANCE = 1e-6
 
 
 def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
-    """Compute an upper bound on ln δ(ε) for all windows of a client together.
+    """Compute an upper bound on ln δ(ε) for a client that contributes in several windows of rounds, by group privacy.
+
+    Changing a client changes its contributions in w windows. Each window alone satisfies the curve, so group privacy
+    over w steps gives the bound for all.
 
     Args:
         curve: privacy curve of the client's contributions within one window.
@@ -39,14 +42,14 @@ def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
 
 
 def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
-    """Compute an upper bound on the smallest ε of all windows of a client together.
+    """Compute an upper bound on the ε at δ of a client that contributes in several windows of rounds, by group privacy.
 
     The search doubles the ε of one window until δ is small enough, and then bisects.
 
     Args:
         curve: privacy curve of the client's contributions within one window.
         windows: number w ≥ 1 of windows in which the client, or under replace-one its replacement, contributes.
-        log_delta: ln of the target δ.
+        log_delta: ln of the target δ of all windows together.
 
     Returns:
         The upper bound, in nats; math.inf if no ε up to `LARGEST_EPSILON` is large enough.
@@ -75,7 +78,9 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
 
 
 def _log_delta_of_all(curve: Curve, windows: int, window_epsilon: float) -> float:
-    """Compute an upper bound on ln δ of all w windows at w times the ε of one window, at most 0.
+    """Compute an upper bound on ln δ at w times the ε of one window, for the contributions in w windows; at most 0.
+
+    It is group privacy over w steps, rounded up.
 
     Args:
         curve: privacy curve of one window.

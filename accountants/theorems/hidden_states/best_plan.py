@@ -29,11 +29,13 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Consecutive steps, in each of which the plan hides a distance of D/W times the variance of the noise.
+    """Consecutive steps of a noisy descent, whose noise hides the distance between two runs on neighbouring data.
+
+    Each step of a block hides an amount in proportion to its noise variance: D/W times it, so that the block hides D.
 
     Attributes:
-        distance: sum D of the distances that the steps add, in units of the last model.
-        noise_variance: sum W of the noise variances of the steps, in the same unit squared.
+        distance: sum D of the distances that the steps add between the two runs, as they arrive at the last model.
+        noise_variance: sum W of the noise variances of the steps, as they arrive at the last model.
     """
 
     distance: Decimal
@@ -47,29 +49,13 @@ def least_mu(
     *,
     initial_distance: float = 0.0,
 ) -> float:
-    """Compute the Gaussian-DP parameter μ of the last model of listed steps by shifted interpolation, rounded up.
+    """Compute the Gaussian-DP parameter μ of the last model of a noisy descent by shifted interpolation, rounded up.
 
-    Two runs on neighbouring data differ by a distance, which the noise of the steps hides. With C_k the product of the
-    Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance at the end. The variance of its
-    noise there is w_k = (C_k noise_k)². A plan hides b_k ≥ 0 in step k at the cost b_k²/w_k of μ². In the best plan the
-    steps form blocks of consecutive ones. A block with the sums D of D_k and W of w_k has the slope λ = D/W, and b_k =
-    λ w_k in it. So μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
-
-    Proof of the rounding. Let u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers that
-    are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and λ₂ are
-    therefore merged only if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
-
-    Claim: after m merges every tail of a block has at most (1 + η)^m times the slope λ of the block. First, let the
-    tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and
-    λ₂ ≤ (1 + η) λ because λ is at least the smaller of λ₁ and λ₂. Second, let it start in the first part, where its
-    noise variance is r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with
-    (1 + η)^m λ (r + W₂). Both are linear in r, and the claim holds for r = 0 and for r = W₁.
-
-    Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that hides min((1 + κ) λ w_k, remaining distance) in step k.
-    After a block its remainder is the maximum of 0 and (distance of a tail) − (1 + κ) λ (variance of the tail): it is
-    0. The plan costs at most (1 + κ)² Σ D²/W over the blocks. Hence the least μ is at most (1 + κ) √(Σ D²/W). With the
-    errors of D, W, the sum and the root it is at most (1 + 1.1 T η + 20Tu) times the computed root. For T ≤ 10⁸ this
-    factor is below 1 + 10⁻⁴⁰. The conversion to a double rounds up.
+    Only the last model is released. Two runs on neighbouring data differ by a distance, which the noise of the steps
+    hides. With C_k the product of the Lipschitz constants after step k, the step adds D_k = C_k shift_k to the distance
+    at the end. The variance of its noise there is w_k = (C_k noise_k)². A plan hides b_k ≥ 0 in step k at the cost
+    b_k²/w_k of μ². In the best plan the steps form blocks of consecutive ones. A block with the sums D of D_k and W of
+    w_k has the slope λ = D/W, and b_k = λ w_k in it. So μ² = Σ D²/W over the blocks. The slopes of the blocks increase.
 
     Args:
         contractions: Lipschitz constant of each step's map, in order; finite and not negative.
@@ -81,6 +67,21 @@ def least_mu(
         The upper bound on μ, above the least by at most one double. It is 0 only if no distance reaches the last model,
         and `math.inf` if there is a distance and no step, or if μ is above the doubles.
     """
+    # Proof of the rounding, with u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers
+    # that are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and λ₂
+    # are therefore merged only if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
+    #
+    # Claim: after m merges every tail of a block has at most (1 + η)^m times the slope λ of the block. First, let the
+    # tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and
+    # λ₂ ≤ (1 + η) λ because λ is at least the smaller of λ₁ and λ₂. Second, let it start in the first part, where its
+    # noise variance is r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with
+    # (1 + η)^m λ (r + W₂). Both are linear in r, and the claim holds for r = 0 and for r = W₁.
+    #
+    # Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that hides min((1 + κ) λ w_k, remaining distance) in step k.
+    # After a block its remainder is the maximum of 0 and (distance of a tail) − (1 + κ) λ (variance of the tail): it is
+    # 0. The plan costs at most (1 + κ)² Σ D²/W over the blocks. Hence the least μ is at most (1 + κ) √(Σ D²/W). With
+    # the errors of D, W, the sum and the root it is at most (1 + 1.1 T η + 20Tu) times the computed root. For T ≤ 10⁸
+    # this factor is below 1 + 10⁻⁴⁰. The conversion to a double rounds up.
     contraction_list = _to_list(contractions)
     if not contraction_list:
         return math.inf if initial_distance > 0 else 0.0
@@ -106,9 +107,10 @@ def _to_list(values: Sequence[float] | FloatArray) -> list[float]:
 def _weighted_steps(
     contractions: list[float], shifts: list[float], noises: list[float], initial_distance: float
 ) -> Iterator[Block]:
-    """Yield a block for each step: the distance D_k that it adds to the last model, and its noise variance w_k there.
+    """Yield a block for each step: the distance D_k that it adds between two runs, and its noise variance w_k.
 
-    A map of Lipschitz constant 0 removes all distance before it. The steps before the last such map are left out.
+    Both are measured at the last model, after the contraction by all later maps. A map of Lipschitz constant 0 removes
+    all distance before it, so the steps before the last such map are left out.
 
     Args:
         contractions: Lipschitz constant of each step's map.

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class RecordGroups(NamedTuple):
-    """Groups of records, by the steps that use a record of the group.
+    """Groups of records whose use in a run of projected SGD has the same privacy.
 
     Attributes:
-        mu: μ of the composition of the steps that use a record of the group, rounded up.
+        mu: Gaussian-DP parameter μ of the composition of the steps that use a record of the group, rounded up.
         log_share: log probability that a record is in the group.
     """
 
@@ -39,7 +39,7 @@ class ComposedSteps(Bound):
     """The bound on δ by composing all steps that use a record, averaged over the batches that it may be in.
 
     Attributes:
-        run: the run.
+        run: a run of projected SGD with batches that are fixed in advance.
     """
 
     run: ProjectedRun
@@ -63,10 +63,10 @@ class ComposedSteps(Bound):
         return RecordGroups(np.asarray(mu), np.log(counts) + log_probability)
 
     def _groups_by_batch(self) -> RecordGroups:
-        """Return the groups for noise that changes from step to step: the records of each batch.
+        """Return the groups of records if the noise changes from step to step: the records of each batch.
 
-        μ is the root of the sum of the squared shifts over the uses. A sum of k squares is within k units of roundoff,
-        and each square within 16. The root halves both errors.
+        μ of a group is the root of the sum of the squared sensitivities over the steps that use it. A sum of k squares
+        is within k units of roundoff, and each square within 16. The root halves both errors.
         """
         run = self.run
         passes = -(-run.steps // run.period)
@@ -89,6 +89,6 @@ class ComposedSteps(Bound):
         mu, log_shares = self.groups
         parts = [theta_of_many(epsilon, mu[first : first + CHUNK]) for first in range(0, mu.size, CHUNK)]
         value = np.concatenate([theta for theta, _ in parts]) + log_shares
-        error = np.concatenate([theta_error for _, theta_error in parts]) + 1e-14
+        error = np.concatenate([theta_error for _, theta_error in parts]) + 1e-14  # and the rounding of the shares
         lower, upper = log_sum(value - error), log_sum(value + error)
         return Interval(lower, min(upper, 0.0))

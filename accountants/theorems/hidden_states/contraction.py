@@ -29,10 +29,10 @@ ROWS = Quantity(description="rows of a channel: each is the law of the output at
 
 # Theorem 1 and Lemmas 1 and 2 ---------------------------------------------------------------------------------------
 def shift_outputs(epsilon: float, shift: float) -> Outputs:
-    """Return θ_ε(r), its complement 1 − θ_ε(r) and r, as named outputs.
+    """Return the hockey-stick divergence of two unit Gaussians at distance r, its complement to 1, and r, by name.
 
-    θ_ε(r) is the hockey-stick divergence E_{e^ε} of two unit Gaussians at distance r. Values outside the doubles are
-    given as logarithms.
+    The divergence θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)) and 1 − θ_ε(r) also have their decimal logarithms, for values
+    outside the doubles.
 
     Args:
         epsilon: ε ≥ 0.
@@ -97,7 +97,7 @@ def gaussian_kernel(*, epsilon: PrivacyLoss, diameter: ImageDiameter, noise_std:
 def finite_channel(inputs: FiniteChannel) -> Outputs:
     """Return the contraction coefficient of a finite channel, the largest hockey-stick divergence of two rows."""
     rows = np.asarray(inputs.rows, dtype=np.float64)
-    gamma = math.exp(min(inputs.epsilon, 700.0))
+    gamma = math.exp(min(inputs.epsilon, 700.0))  # the minimum keeps e^ε finite
     # Σ_i (p_i − γ q_i)₊ for every two rows p and q.
     divergences = np.maximum(rows[:, None, :] - gamma * rows[None, :, :], 0.0).sum(axis=2)
     return {"coefficient": float(divergences.max())}

@@ -52,16 +52,16 @@ KERNELS_FELT = 1e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """Bounds for places of the record beyond `HYBRID_PLACES`, in blocks of consecutive places.
+    """Bounds for a record whose use is far from the release of the model, in blocks of consecutive places.
 
-    Place v means that the record is used v steps before the release. A block has one value of each kind for all its
-    places, the largest one.
+    Place v means that the record is used v steps before the release; here v ≥ `HYBRID_PLACES`. Each value is the
+    largest one of its block.
 
     Attributes:
         counts: number of places of each block.
-        mu: μ of the shift, by shifted interpolation only.
-        sensitivity: shift of a use of the record, in standard deviations of the step's noise.
-        contraction: shift r of a later step, which multiplies δ by θ_ε(r).
+        mu: Gaussian-DP parameter μ of the released model by shifted interpolation, where later noise hides the use.
+        sensitivity: shift of the model by a use, in standard deviations of the step's noise.
+        contraction: diameter r of a later step's image over its noise. Such a step multiplies δ by θ_ε(r) < 1.
     """
 
     counts: FloatArray
@@ -71,12 +71,12 @@ class Blocks:
 
 
 class BackwardSteps(NamedTuple):
-    """The steps of a run, counted backwards from the release. Lengths are in units of the largest noise.
+    """The steps of a run, counted backwards from the release. Lengths are in units of the largest noise of a step.
 
     Attributes:
-        log_influence: log of Π c over the later steps, the factor by which they shrink a distance.
-        shift: distance s that a use of the record in the step brings in.
-        noise: standard deviation ν of the step's noise.
+        log_influence: log of the product of the Lipschitz constants of the later steps, which shrink a distance.
+        shift: distance between two runs on neighbouring data that a use of the record in the step adds.
+        noise: standard deviation of the step's noise per coordinate.
     """
 
     log_influence: FloatArray
@@ -126,7 +126,7 @@ class DifferingSteps:
 
     @cached_property
     def outward(self) -> FloatArray:
-        """Factors that cover the rounding of μ for each place v.
+        """Factors by which μ is increased at each place v, so that it exceeds the exact value in spite of rounding.
 
         Let u be the unit roundoff and Λ = |log Π c| at v. All logarithms are at most 0, so a partial sum never exceeds
         the full sum. Hence the running sum of logarithms is within (v + 2) u Λ. The variance is a running sum of
@@ -221,10 +221,11 @@ class DifferingSteps:
         return np.unique(np.concatenate((near_release, near_start, [HYBRID_PLACES]))).astype(np.int64)
 
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
-        """Enclose numerically the logarithm of the upper bound on δ(ε).
+        """Enclose the logarithm of the upper bound on δ(ε) of the released model.
 
-        The bound is the mean over the places of the record, or the largest value if the order of the batches is known.
-        Places are evaluated in stages, from the release backwards, until the sum over the remaining ones is negligible.
+        The bound is the mean over the places of the record (steps from its use to the release), or the largest value if
+        the order of the batches is known. Places are evaluated in stages, from the release backwards, until the sum
+        over the remaining ones is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -250,12 +251,12 @@ class DifferingSteps:
         return self._mean_over_places(parts)
 
     def _log_rest(self, epsilon: float, first: int, after: float) -> float:
-        """Return an upper bound on the log of the sum over the places from `first` on.
+        """Return an upper bound on the log of the sum of δ(ε) over all places of a record from `first` on.
 
         Args:
             epsilon: ε ≥ 0.
-            first: the first of the places.
-            after: upper bound on the log of the product of the contraction factors of all steps after this place.
+            first: least number of steps from the record's use to the release at these places.
+            after: upper bound on the log of the product of the contraction factors of the last `first` steps.
         """
         (log_theta,), _ = theta_with_error(epsilon, self.largest_mu_from[[first]])
         largest_term = float(log_theta) + 1e-9
@@ -327,7 +328,9 @@ class DifferingSteps:
         return LogValues(value, best.error + 1e-15)
 
     def _contracted_block_values(self, epsilon: float, product: LogProduct) -> LogValues:
-        """Return the log of δ of a use times the contraction factors of all later steps, for each block of places.
+        """Return log δ(ε) of a record's use, times the contraction factors of all later steps, for each block.
+
+        A block is a range of numbers of steps between the use and the release.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -344,11 +347,11 @@ class DifferingSteps:
         return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Return the log of the mean over the places of a record, or of the largest value if the order is known.
+        """Enclose the log of the mean of δ(ε) over the places of a record, or of the largest one if the order is known.
 
         Args:
-            parts: logs of the values of all places, or of the first ones.
-            log_rest: upper bound on the log of the sum over the remaining places; None if there are none.
+            parts: log δ(ε) at the places, numbers of steps from use to release; either all places or the first ones.
+            log_rest: upper bound on the log of the sum of δ(ε) over the remaining places; None if there are none.
         """
         run = self.run
         lower = np.concatenate([values.value - values.error for values in parts])
@@ -358,7 +361,7 @@ class DifferingSteps:
         if run.known_order:
             return Interval(float(lower.max()), min(float(upper.max()), 0.0))
         log_share = math.log(run.participants) - math.log(run.clients)
-        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)
+        slack = 1e-13 + 16 * UNIT_ROUNDOFF * abs(log_share)  # for the rounding of the sum and of the share
         low, high = log_sum(lower) + log_share - slack, log_sum(upper) + log_share + slack
         return Interval(low, min(high, 0.0))
 

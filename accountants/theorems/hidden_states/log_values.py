@@ -27,10 +27,10 @@ class LogProduct(NamedTuple):
 
 
 class LogValues(NamedTuple):
-    """Logs of bounds on δ or of contraction factors, for several places of the record, and bounds on their errors.
+    """Logarithms of bounds on δ, or of factors that multiply δ, with bounds on their numerical errors.
 
     Attributes:
-        value: one logarithm for each place.
+        value: the logarithms, one for each place of a record, its number of steps from use to release.
         error: bound on the error of each logarithm.
     """
 
@@ -52,12 +52,15 @@ def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) ->
 
 
 def running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
-    """Return the logs of a product and of this product times the first 1, 2, … factors, with bounds on the errors.
+    """Return the logs of running products: of a given product, and of it times the first 1, 2, … further factors.
 
     Args:
-        product: log of the product of the previous factors.
+        product: log of the product of the previous factors, with its error.
         factors: logs of the further factors, with their errors.
         last: number of all factors, for the rounding of the running sums.
+
+    Returns:
+        One logarithm more than `factors` has, with bounds on the errors.
     """
     logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
     sums = np.append(product.value, product.value + np.cumsum(logs))

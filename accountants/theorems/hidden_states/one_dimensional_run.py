@@ -63,9 +63,10 @@ class OneDimensionalRun:
         return range(self.spec.first_stop, self.spec.steps + 1)
 
     def uses(self, steps: int) -> FloatArray:
-        """Return 1 for each of the first steps that uses the record, in a fixed order, and 0 for the other steps.
+        """Return which of the first steps use the record in a fixed order of the batches, as 1 and 0.
 
-        The record is in the first batch after which the model may be released.
+        The record is placed for the largest effect: in the batch of the first step after which the model may be
+        released.
 
         Args:
             steps: number of steps.
@@ -84,14 +85,14 @@ class OneDimensionalRun:
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the possible total shifts of the model by the record, and their probabilities.
 
-        The unit is the shift of one step. The projection is ignored.
+        The unit is the shift of one step. The projection onto the ball is ignored.
 
         Args:
             steps: number of steps before the release.
 
         Returns:
-            Two arrays of one length. None if batches are drawn anew and steps contract, because there are then too many
-            possible shifts.
+            The shifts and their probabilities, two arrays of one length. None if batches are drawn anew and steps
+            contract, because there are then too many possible shifts.
         """
         powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
         if self.has_equal_steps and self.share == 1.0:
@@ -120,11 +121,16 @@ class OneDimensionalRun:
 
 
 def one_dimensional_run(spec: ProjectedSgd) -> OneDimensionalRun | None:
-    """Return the run in one dimension in which each step that uses the record shifts the model as far as it may.
+    """Return a run of projected SGD on a line, in which each use of the record shifts the model as far as possible.
+
+    Its released model has a known distribution, from which lower bounds on δ follow.
+
+    Args:
+        spec: the run to be accounted for: step sizes, noise, batches and the class of losses.
 
     Returns:
-        The run. None if step sizes or noise change, or if the record cannot shift the model. It is also None if the
-        noise is zero, or the shift over the noise is infinite as a double.
+        The run on the line. None if step sizes or noise change, or if the record cannot shift the model. It is also
+        None if the noise is zero, or the shift over the noise is infinite as a double.
     """
     step, noise = spec.step_schedule.constant, spec.noise_schedule.constant
     # L − λρ, rounded down: a record may have a smaller gradient than the Lipschitz constant allows.

@@ -39,7 +39,7 @@ def symmetric_points(end: float, count: int) -> FloatArray:
 
 
 def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float:
-    """Return the relative error of the probability of a half-line under Gaussian noise, if it is above 1e-290.
+    """Return a bound on the relative error of a computed Gaussian probability of a half-line, if it is above 1e-290.
 
     The argument of the normal tail is a rounded difference over the standard deviation. A change of the argument
     changes the log of the tail by up to 40 times as much, because the argument is at most 37.
@@ -53,16 +53,17 @@ def half_line_error(reach: float, deviation: float, roundings: int = 8) -> float
 
 
 def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: float = 0.0) -> FloatArray:
-    """Return the masses of cells of a distribution that is below the given one in the usual stochastic order.
+    """Return the masses of the cells between edges, with mass moved down by more than the rounding error.
 
-    The mass of a cell in the lower half is a difference of probabilities below its edges, in the upper half of
-    probabilities above them. So no digits of a small mass are lost. Both are moved by their error, and kept monotone.
+    The result is below the true distribution in the usual stochastic order. A cell in the lower half is a difference of
+    probabilities below its edges, and one in the upper half a difference of those above. So small masses keep their
+    digits. Both probabilities are moved by their error, and kept monotone.
 
     Args:
-        below: probabilities below the edges, along the last axis.
-        above: probabilities above the edges.
+        below: probability of a value below each edge, along the last axis.
+        above: probability of a value above each edge.
         error: relative error of these probabilities.
-        moved: probability that is moved to the lowest cell, in addition.
+        moved: further probability that is moved to the lowest cell.
     """
     edge = [(0, 0)] * (below.ndim - 1) + [(1, 1)]
     below = np.maximum.accumulate(np.minimum(below * (1.0 + error) + moved, 1.0), axis=-1)
@@ -78,9 +79,10 @@ def move_cells_down(below: FloatArray, above: FloatArray, error: float, moved: f
 
 
 def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
-    """Return the pair of two distributions on cells, merged until the likelihood ratio increases along the line.
+    """Return a pair of distributions with increasing likelihood ratio, from two distributions on cells of a line.
 
-    Merging is post-processing, so the pair still gives valid lower bounds on δ. Cells of tiny mass are merged too.
+    Neighbouring cells are merged until the likelihood ratio increases. Merging is post-processing, so δ of the pair
+    stays a valid lower bound. Cells of tiny mass are merged too, because their digits may be lost.
 
     Args:
         first: masses of the cells under the first distribution.

@@ -56,13 +56,13 @@ NOISE_STDS = Quantity(
 
 # Its bound ----------------------------------------------------------------------------------------------------------
 def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Interval:
-    """Return numerical bounds on the log of the bound on δ(ε), for at most one pass over the clients.
+    """Enclose the log of an upper bound on δ(ε) of projected SGD that uses each record at most once.
 
-    Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). A record that is used only at step j has the bound θ_ε(r_s(j))
-    Π_{k>j} θ_ε(r_c(k)): one factor for the use, and one for each later step. Here r_s(j) is the sensitivity of step j
-    in standard deviations of its noise. r_c(k) is the diameter of the set of models after step k without noise, in the
-    same unit. The bound is the mean over the step of the use, if the order is secret, and over the released step. It is
-    a closed form for constant schedules, and otherwise takes O(T) operations.
+    Only the released model is seen. Let θ_ε(r) be δ(ε) of N(r, 1) against N(0, 1). A record that is used only at step j
+    has the bound θ_ε(r_s(j)) Π_{k>j} θ_ε(r_c(k)): one factor for the use, and one for each later step. Here r_s(j) is
+    the sensitivity of step j in standard deviations of its noise. r_c(k) is the diameter of the set of models after
+    step k without noise, in the same unit. The bound is averaged over the step of the use, if the order is secret, and
+    over the released step. It is a closed form for constant schedules, and otherwise takes O(T) operations.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -90,7 +90,7 @@ def log_contraction_bound(epsilon: float, run: ProjectedRun, *, passes: float | 
 def _constant_bound(epsilon: float, run: ProjectedRun, steps: float) -> Interval:
     """Enclose the log of θ_s Σ θ_c^k for constant schedules, with k the number of steps after the use of the record.
 
-    θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step contracts it. The
+    θ_s is δ(ε) of the step that uses the record, and θ_c < 1 the factor by which each later step multiplies δ. The
     slack covers the rounding: `ROUNDING` is the error of log(1 − θ_c) per unit of 1 + |value| + ε.
 
     Args:
@@ -141,15 +141,15 @@ def schedule(values: tuple[float, ...]) -> Constant | Explicit:
 
 
 def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
-    """Check that a list is a schedule of a number of steps.
+    """Check that a list of step sizes or noises has one entry for all steps, or one for each.
 
     Args:
-        values: one value for all steps, or one for each.
+        values: the list.
         steps: number of steps.
-        at: path of the list in the request.
+        at: JSON pointer of the list in the request, for the error.
 
     Raises:
-        InvalidInput: at the path.
+        InvalidInput: the list has another length, or an entry that is not positive.
     """
     try:
         entries = schedule(values) if values else Explicit(values=())
@@ -179,7 +179,10 @@ class BatchesOnce(ParticipantFields):
         return self.clients // self.participants
 
     def run_of(self, **changes: Any) -> ProjectedRun:
-        """Return the pass, released at its end: its first possible release (`first_stop`) is the last step.
+        """Return the single pass of projected SGD that the request describes, released after its last step.
+
+        The defaults are losses that are convex and not strongly convex, and the sensitivity 2L of replacing a record,
+        with L the Lipschitz constant.
 
         Args:
             changes: further fields of `ProjectedRun`; they replace the default ones.
@@ -251,12 +254,15 @@ class AnyOnePass(ScheduledPass):
 
 
 def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
-    """Return δ of the released model, and for constant schedules the factors θ_s of a use and θ_c of a later step.
+    """Return δ(ε) of the released model and the number of steps, by name.
+
+    For constant step size and noise there are also two factors: `sensitivity_theta` is δ(ε) of the step that uses the
+    record, and `contraction_theta` the factor of each later step.
 
     Args:
         epsilon: ε ≥ 0.
         run: the run.
-        passes: a real number of steps, as in `log_contraction_bound`.
+        passes: number of steps as a real number, for formulas in which it is a quotient; None for the steps of the run.
     """
     log_delta = log_contraction_bound(epsilon, run, passes=passes).upper
     outputs = delta_outputs(log_delta) | {"steps": run.steps if passes is None else passes}

@@ -64,7 +64,7 @@ def image_diameter(
     strong_convexity: float,
     convex: bool,
 ) -> FloatArray:
-    """Return the diameter of the image of the ball under a gradient step, {w − η ∇F(w): ‖w‖ ≤ ρ}.
+    """Return upper bounds on the diameter of the image of a ball under a gradient step, {w − η ∇F(w): ‖w‖ ≤ ρ}.
 
     It is at most 2 min(c ρ, ρ + ηL), with c the Lipschitz constant of the step:
 
@@ -74,7 +74,7 @@ def image_diameter(
         losses that are not smooth: 2(ρ + ηL).
 
     Args:
-        step: step sizes η.
+        step: step sizes η; the result has one bound for each.
         radius: radius ρ of the ball.
         lipschitz: Lipschitz constant L of the loss.
         smoothness: β; None if the loss is not smooth.
@@ -120,7 +120,7 @@ class ProjectedRun:
 
         Args:
             spec: the run. The order of its batches counts as known if they are cyclic.
-            relation: the relation, which gives the sensitivity.
+            relation: the neighbouring relation, which decides how far one record may shift a gradient sum.
         """
         return cls(
             clients=spec.clients,
@@ -210,8 +210,8 @@ class ProjectedRun:
             last: index of the last step.
 
         Returns:
-            The sensitivity shifts r_s, by which a use of the record moves the model. The contraction shifts r_c, the
-            diameter of the image of the ball under the step.
+            The distances r_s by which a use of the record may move the model, and r_c, the diameter of the set of
+            models after the step without its noise. Each has one entry for each step.
         """
         step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)

@@ -81,14 +81,14 @@ COMPOSED = Theorem(
 
 # Rules --------------------------------------------------------------------------------------------------------------
 def check_setting(theorem: Theorem, spec: ProjectedSgd, case: Case) -> Refusal | None:
-    """Return a refusal if no theorem of this file covers the setting or the length of the run; None otherwise.
+    """Return a refusal if no bound on the released model of projected SGD covers the setting; None otherwise.
 
-    Rejected are observers of more than the released model, add-or-remove-one, and too many different steps.
+    Refused are observers of more than the released model, add-or-remove-one, and too many different steps.
 
     Args:
         theorem: the theorem that the refusal names.
         spec: the run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.observer != "final-model":
         return Refusal(theorem, "covers the released model only; for an observer who sees more, use the composition")
@@ -139,7 +139,7 @@ def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
 
     Args:
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     run = ProjectedRun.of(spec, case.setting.relation)
     has_full_batches = run.period == 1 and run.clients == run.participants
@@ -147,14 +147,14 @@ def run_for(spec: ProjectedSgd, case: Case) -> ProjectedRun:
 
 
 def make_guarantee(case: Case, theorem: Theorem, run: ProjectedRun, upper: Pair, *declared: Condition) -> Guarantee:
-    """Return the guarantee with the derivation and the conditions of a theorem.
+    """Return the guarantee of a run of projected SGD, with its derivation and the conditions that the caller declares.
 
     Args:
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the bound.
         run: the run under the relation of the setting.
         upper: the dominating pair.
-        declared: conditions that the caller declares, except those that all theorems share.
+        declared: conditions of this theorem beyond Lipschitz losses, fresh noise, and a fixed or secret order.
     """
     premises = []
     if theorem is HYBRID:
@@ -184,7 +184,7 @@ def _compose_fixed_batches(spec: ProjectedSgd, case: Case) -> Guarantee:
 
     Args:
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     run = run_for(spec, case)
     bound = ComposedSteps(run)
@@ -199,7 +199,7 @@ def _compose_fresh_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusa
 
     Args:
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal if the steps have more than `MOST_NOISES` different noises.
@@ -227,7 +227,10 @@ def _count_noises(spec: ProjectedSgd) -> dict[float, int]:
 
 
 def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of Theorem 2 of Asoodeh, Diaz and Calmon 2021; a refusal if a condition fails."""
+    """Return the guarantee of Theorem 2 of Asoodeh, Diaz and Calmon 2021; a refusal if a condition fails.
+
+    It bounds δ of the released model of a single pass of projected SGD over convex and smooth losses.
+    """
     run = run_for(spec, case)
     refusal = (
         check_setting(THEOREM_2, spec, case)
@@ -242,10 +245,9 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by contraction of a single pass, for arbitrary losses and step sizes; or a refusal.
+    """Return the guarantee of a single pass of projected SGD for arbitrary losses and step sizes; or a refusal.
 
-    Each step after the record's use contracts the divergence by a factor that depends on a bound on the diameter of the
-    step's image.
+    Each step after the record's use contracts the divergence by a factor, which depends on the diameter of its image.
     """
     run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)
@@ -262,15 +264,16 @@ def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | DifferingSteps | Refusal:
-    """Return the steps of a run, which give its bounds by shifted interpolation.
+    """Return the steps of a projected SGD run, for bounds by shifted interpolation.
 
     Args:
         theorem: the theorem that a refusal names.
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The steps, or a refusal if the theorem does not cover the run.
+        `EqualSteps` if step size and noise are constant, otherwise `DifferingSteps`; or a refusal if the run is not
+        covered.
     """
     run = run_for(spec, case)
     refusal = (
@@ -290,13 +293,14 @@ def _steps(theorem: Theorem, spec: ProjectedSgd, case: Case) -> EqualSteps | Dif
 
 
 def interpolation(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by shifted interpolation, averaged over the batch that the record is in; or a refusal.
+    """Return the guarantee of a run of projected SGD by shifted interpolation; or a refusal.
 
-    If only one batch is possible, the guarantee is Gaussian differential privacy.
+    The noise of all steps hides the distance that uses of the record make between two runs. The bound is averaged over
+    the batch that the record is in. If only one batch is possible, the guarantee is Gaussian differential privacy.
 
     Args:
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     steps = _steps(INTERPOLATION, spec, case)
     if isinstance(steps, Refusal):
@@ -318,7 +322,7 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     steps = _steps(HYBRID, spec, case)
     if isinstance(steps, Refusal):
@@ -331,13 +335,13 @@ def hybrid(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 
 
 def sampled_batches(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of composing the last steps, where part of their noise hides the effect of earlier steps.
+    """Return the guarantee of a run of projected SGD with fresh batches, by composing its last steps; or a refusal.
 
-    The number of last steps is chosen by an estimate, the central limit theorem.
+    A part of their noise hides the effect of the earlier steps. The central limit theorem suggests their number.
 
     Args:
         spec: the projected SGD run.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal if the theorem does not cover the run, or if the composition of all steps seems

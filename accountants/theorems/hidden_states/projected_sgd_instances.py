@@ -64,13 +64,13 @@ _FEW_COMPONENTS = 1024
 
 
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
-    """Return a pair that neighbouring data sets attain for the released model of a run of equal steps.
+    """Return attained pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
 
-    The pair is computed at its first use. There is none for steps or noise that change, very long runs, or batches of a
-    secret order that are used again.
+    There is one pair, which is computed at its first use. There is none for changing steps or noise, very long runs, or
+    batches of a secret order that are used again.
 
     Args:
-        spec: the run.
+        spec: the run of projected SGD; the concrete run is one with these parameters on a line.
         relation: neighbouring relation.
     """
     if spec.steps > MOST_STEPS:
@@ -83,11 +83,11 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
 
 
 def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
-    """Return the pair of the released models of two neighbouring runs.
+    """Return the pair of distributions of the released model in two neighbouring runs on a line.
 
     Args:
-        line: the first run, in which the record shifts a step by `line.shift`.
-        second_pull: shift of the second run by the record, in units of the shift of the first run.
+        line: the first run, in which the record shifts the model by `line.shift` in each step that uses it.
+        second_pull: shift by the record in the second run, in units of `line.shift`: 0 if it is zeroed, −1 if replaced.
     """
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
     masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
@@ -101,7 +101,8 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
-    record, the pulls. The probability π that the projection has an effect is charged. The real line is cut into cells.
+    record, the pulls. The line is cut into cells. The probability π that the projection has an effect is moved to an
+    end of the line, which keeps lower bounds on δ valid.
 
     Args:
         line: the run in one dimension.
@@ -138,12 +139,17 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
 
 
 def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return the pull, the standard deviation and the weight of each component of the released model.
+    """Return the Gaussian components of the distribution of the released model of a run on a line.
 
     The model is released after each of `line.stops` with the same probability. The projection is ignored.
 
+    Args:
+        line: the run.
+
     Returns:
-        Three arrays of one length. None if the pulls are unknown, or there are more components than `_COMPONENTS`.
+        The total shift by the record in units of one step's shift, the standard deviation, and the weight of each
+        component: three arrays of one length. None if the shifts are unknown, or there are more than `_COMPONENTS`
+        components.
     """
     pulls: list[FloatArray] = []
     deviations: list[FloatArray] = []
@@ -164,14 +170,15 @@ def _mixture_components(line: OneDimensionalRun) -> tuple[FloatArray, FloatArray
 
 
 def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[FloatArray, FloatArray]:
-    """Return the distributions of both released models on a grid, computed step by step with the projection.
+    """Return the distributions of the released models of two neighbouring runs on a grid, computed step by step.
 
-    The first model is rounded down to the grid in every step and the second one up, so that δ does not increase. If the
-    record is zeroed, its share λ/m of the strong convexity is missing, so the steps that use it contract by less.
+    The projection is included. The first model is rounded down to the grid in every step and the second one up, so that
+    δ does not increase. If the record is zeroed, its share λ/m of the strong convexity λ of a batch of m is missing.
+    The steps that use it then contract by less.
 
     Args:
-        line: the run.
-        second_pull: shift of the second run, in units of the shift of the first run.
+        line: the run on a line.
+        second_pull: shift of the second run by the record, in units of the shift of the first run.
 
     Returns:
         The masses of the grid points for the first and the second run.
@@ -210,9 +217,9 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
 
 
 def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:
-    """Return the distribution of the released model on the grid, which starts in the middle.
+    """Return the distribution of the released model on a grid of values.
 
-    It is the mean over the steps after which the model may be released.
+    The model starts in the middle of the grid. The result is the mean over the steps after which it may be released.
 
     Args:
         line: the run.

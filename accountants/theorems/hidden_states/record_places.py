@@ -21,11 +21,11 @@ EXACT_PLACES = 4096
 
 @dataclass(frozen=True)
 class RecordPlaces:
-    """Places of a record in the order of the batches, at which the record is used equally often.
+    """Possible places of a record in a run of SGD, at all of which the record is used equally often.
 
-    A place says which steps use the record, and which step is released. Bounds depend on it only by v, the number of
-    steps from the last use to the release. Exactly min(cap, top − v) places have the same v. This is 1 unless a random
-    step is released and the order of the batches is secret.
+    A place says which steps use the record, and which step's model is released. Bounds depend on it only by v, the
+    number of steps from the last use to the release. Exactly min(cap, top − v) places have the same v. This is 1 unless
+    a random step is released and the order of the batches is secret.
 
     Attributes:
         uses: number of steps that use the record.
@@ -88,7 +88,7 @@ class RecordPlaces:
 
 
 class PossiblePlaces(NamedTuple):
-    """All possible places of a record.
+    """All possible places of a record in a run of SGD: the steps that use it, and the step that is released.
 
     Attributes:
         kinds: the places, by the number of uses of the record.
@@ -111,7 +111,7 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 
 
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
-    """Return the places of a record if the model is released at a random step τ of a single pass.
+    """Return the possible places of a record if the model is released at a random step τ of a single pass.
 
     The record is used once. A use at step j is v = τ − j steps before the release, and counts only if v ≥ 0. In a
     secret order, j and τ vary independently. With T steps, min(S, T − v) pairs of them have the same v, where S is the

@@ -49,12 +49,13 @@ SMALL_LOG_DELTA = -14.0
 
 
 class _Contraction(NamedTuple):
-    """The factor θ_ε(r_c) by which each later step multiplies the divergence.
+    """The factor by which each later step multiplies δ(ε) of the two runs on neighbouring data.
 
-    It is δ(ε) of N(r_c, 1) against N(0, 1). r_c is the diameter of a step's image in standard deviations of its noise.
+    The factor is δ(ε) of N(r, 1) against N(0, 1), with r the diameter of the set of models after the step without
+    noise, in standard deviations of its noise.
 
     Attributes:
-        log_factor: log θ_ε(r_c).
+        log_factor: log of the factor.
         error: bound on its error.
         switch: number of steps after the last use of the record from which steps contract. None for the number that is
             best for each time of the last use.
@@ -82,10 +83,10 @@ class EqualSteps:
 
     @cached_property
     def mus(self) -> tuple[FloatArray, ...]:
-        """Gaussian-DP parameter μ of the last model by shifted interpolation, for each kind of places.
+        """Gaussian-DP parameters μ of the last model by shifted interpolation, for each number of uses of the record.
 
-        A kind of places has one number of uses of the record. The entries of its array belong to the numbers of steps
-        after the last use in `kind.nodes`. Distances are in standard deviations of a step's noise.
+        The entries of an array belong to the numbers of steps after the last use in `kind.nodes`. Distances are in
+        standard deviations of a step's noise.
         """
         run = self.run
         step_size = run.step_schedule.at(1, 1)
@@ -111,11 +112,15 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose numerically the log of the bound on δ(ε), the weighted sum over the places of the record.
+        """Enclose the log of the bound on δ(ε) of the last model, a sum over the possible places of the record.
+
+        Let u be a number of steps after the last use of the record. The noise up to there hides the shift by the
+        record.
 
         Args:
             epsilon: ε ≥ 0.
-            contracted: whether the steps later than u after the last use contract the divergence, each by a factor.
+            contracted: whether each later step multiplies δ by a contraction factor. Otherwise its noise hides the
+                shift too.
             switch: u for every ε. The result is then a sum of products of convex functions of e^ε, hence convex. If
                 None, the best u for this ε is used.
         """
@@ -160,13 +165,14 @@ class EqualSteps:
         return Interval(total.lower + log_probability - slack, min(total.upper + log_probability + slack, 0.0))
 
     def _shifts(self, most: int | None) -> FloatArray:
-        """Return the shifts r at which θ_ε(r) is needed.
+        """Return the distances r at which θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), is needed.
 
         Args:
-            most: number of nodes of every kind of places; None for all nodes.
+            most: number of nodes (numbers of steps after the last use) of every kind of places; None for all nodes.
 
         Returns:
-            μ at these nodes of every kind of places, and then the shift r_c of a contracting step.
+            The Gaussian-DP parameters μ at these nodes of every kind of places. The last entry is the diameter of a
+            step's image over its noise, for the contraction factor.
         """
         _, contraction = self.run.shifts(1, 1)
         return np.concatenate((*(mu[:most] for mu in self.mus), contraction))
@@ -300,9 +306,10 @@ class InterpolationBound(Bound):
 
     @cached_property
     def convex(self) -> Bound:
-        """A bound that is convex in e^ε, as tails require: this bound, or one with contraction from a fixed step on.
+        """A bound on δ that is convex in e^ε, as the tails of a privacy loss require.
 
-        The least one of several such bounds is chosen at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
+        It is this bound, or one with contraction from a fixed step on. The least one of several such bounds is chosen
+        at an ε at which log δ is at most `SMALL_LOG_DELTA` (δ = 8e-7).
         """
         if not self.contracted:
             return self
@@ -333,7 +340,12 @@ class InterpolationBound(Bound):
 
 @dataclass(frozen=True)
 class SwitchedBound(Bound):
-    """Shifted interpolation up to `switch` steps after the last use of the record, followed by contraction."""
+    """The bound on δ(ε) of the last model by shifted interpolation, followed by contraction from a fixed step on.
+
+    Attributes:
+        steps: the steps of the run.
+        switch: number of steps after the last use of the record from which each step multiplies δ by its factor.
+    """
 
     steps: EqualSteps
     switch: float

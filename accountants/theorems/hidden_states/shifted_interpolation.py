@@ -147,13 +147,13 @@ def _powers(rate: float, count: FloatArray | float) -> FloatArray:
 
 
 class _LastUse(NamedTuple):
-    """The steps from the last use of the record on.
+    """The steps of a run from the last use of the record on. Distances are in standard deviations of a step's noise.
 
     Attributes:
         rate: −log c, with c the Lipschitz constant of each step's map.
-        last: distance that this use contributes at the end.
+        last: distance between two runs on neighbouring data that this use contributes at the end.
         noise_variance: W, the variance of the noise of these steps at the end.
-        contraction: Π c over these steps.
+        contraction: product of the Lipschitz constants of these steps.
     """
 
     rate: float
@@ -162,7 +162,7 @@ class _LastUse(NamedTuple):
     contraction: FloatArray
 
     def cost(self, distance: float, steps: float) -> FloatArray:
-        """Return μ² of hiding an earlier distance of two runs, and the shift of the last use, by the steps' noise.
+        """Return μ² of hiding the distance of two runs before the last use, and the shift of that use, in noise.
 
         As a function of the accumulated noise variance, the hidden total increases linearly up to the last use, and
         linearly after it. Both parts have one slope unless that hides more than the distance so far at some step.

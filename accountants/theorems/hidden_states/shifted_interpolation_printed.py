@@ -108,7 +108,7 @@ ROUNDED_UP = 1.0 + 64 * UNIT_ROUNDOFF
 
 
 def _best(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
-    """Compute the least μ by shifted interpolation, for a record that is used in the last step before the release.
+    """Compute the least μ by shifted interpolation, if the last step before the release uses the record.
 
     Args:
         uses: number of uses of the record.
@@ -124,13 +124,16 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
 
 
 def noisy_gd(inputs: FullBatch) -> Outputs:
-    """Compute the μ of noisy gradient descent with full batches, as the paper prints it.
+    """Compute the Gaussian-DP parameter μ of noisy gradient descent with full batches, by Bok, Su and Altschuler 2024.
 
-    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1. The inputs give t = `rounds`, n =
-    `population`, Δ = `sensitivity`, σ = `noise_std` and c = `contraction`.
+    It is μ = (Δ/nσ) √((1 − c^t)/(1 + c^t) (1 + c)/(1 − c)), and Δ√t/(nσ) at c = 1.
+
+    Args:
+        inputs: the number t of steps `rounds`, the number n of records `population`, the sensitivity Δ, the noise σ
+            `noise_std` and the Lipschitz constant c of a step `contraction`.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
+        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
     c, t = inputs.contraction, inputs.rounds
     shift = inputs.sensitivity / (inputs.population * inputs.noise_std)
@@ -144,12 +147,15 @@ def noisy_gd(inputs: FullBatch) -> Outputs:
 
 
 def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
-    """Compute μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉) of projected noisy gradient descent, as the paper prints it.
+    """Compute the Gaussian-DP parameter μ of projected noisy gradient descent, by Bok, Su and Altschuler 2024.
 
-    The inputs give Δ = `sensitivity`, D = `diameter`, η = `step_size`, n = `population` and σ = `noise_std`.
+    It is μ = (1/σ) √(3ΔD/(ηn) + (Δ/n)² ⌈Dn/(ηΔ)⌉).
+
+    Args:
+        inputs: Δ = `sensitivity`, D = `diameter` of the domain, η = `step_size`, n = `population` and σ = `noise_std`.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
+        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
     shift = inputs.sensitivity / inputs.population
     square = 3.0 * shift * inputs.diameter / inputs.step_size + shift**2 * inputs.saturation
@@ -165,13 +171,16 @@ def noisy_gd_in_ball(inputs: FullBatchInBall) -> Outputs:
 
 
 def noisy_cgd(inputs: Cyclic) -> Outputs:
-    """Compute μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})) of cyclic descent.
+    """Compute the Gaussian-DP parameter μ of noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    The inputs give Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, c = `contraction`, l = `period` batches in a
-    pass and E = `rounds` passes.
+    It is μ = (Δ/bσ) √(1 + c^{2l−2} (1 − c²)/(1 − c^l)² (1 − c^{l(E−1)})/(1 + c^{l(E−1)})).
+
+    Args:
+        inputs: Δ = `sensitivity`, b = `batch_size`, σ = `noise_std`, the Lipschitz constant c = `contraction` of a
+            step, l = `period` batches in a pass and E = `rounds` passes.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
+        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
     c, period, passes = inputs.contraction, inputs.period, inputs.rounds
     shift = inputs.sensitivity / (inputs.batch_size * inputs.noise_std)
@@ -188,13 +197,16 @@ def noisy_cgd(inputs: Cyclic) -> Outputs:
 
 
 def noisy_cgd_in_ball(inputs: CyclicInBall) -> Outputs:
-    """Compute μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l) of projected cyclic descent, as the paper has it.
+    """Compute the Gaussian-DP parameter μ of projected noisy descent on cyclic batches, by Bok, Su and Altschuler 2024.
 
-    The inputs give Δ = `sensitivity`, D = `diameter`, b = `batch_size`, η = `step_size`, l = `period` batches in a pass
-    and σ = `noise_std`.
+    It is μ = (1/σ) √(3ΔD/(bηl) + (Δ/b)² + (Δ/b)² ⌈bD/(Δη)⌉/l).
+
+    Args:
+        inputs: Δ = `sensitivity`, D = `diameter` of the domain, b = `batch_size`, η = `step_size`, l = `period` batches
+            in a pass and σ = `noise_std`.
 
     Returns:
-        μ, rounded up, as `gaussian_dp_mu`, and the least μ by shifted interpolation as `best_mu`.
+        This μ, rounded up, as `gaussian_dp_mu`, and the least μ that shifted interpolation gives as `best_mu`.
     """
     shift = inputs.sensitivity / inputs.batch_size
     square = 3.0 * shift * inputs.diameter / (inputs.step_size * inputs.period)

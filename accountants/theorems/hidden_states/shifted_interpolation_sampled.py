@@ -64,14 +64,16 @@ SAMPLED = Theorem(
 
 @dataclass(frozen=True)
 class StepWindow:
-    """A split of the run: the last steps are composed, and the effect of earlier steps is hidden as a shift.
+    """A split of a run of noisy SGD into earlier steps and last steps.
+
+    The last steps are composed. A part of their noise hides the effect of the earlier steps, which is a shift.
 
     Attributes:
         steps: number of the last steps.
-        share: κ, the share of their noise variance that hides the distance of the two runs before them.
-        shift_mu: μ of the Gaussian mechanism that hides this distance.
-        expected_square: approximate μ² of the result, by the central limit theorem.
-        composed_square: the same for the composition of all steps, without a split.
+        share: κ, the share of their noise variance that hides the distance between two runs at their start.
+        shift_mu: Gaussian-DP parameter μ of the mechanism that hides this distance.
+        expected_square: approximate μ² of the whole run by this split, from the central limit theorem.
+        composed_square: approximate μ² of the composition of all steps, without a split.
     """
 
     steps: int
@@ -87,9 +89,9 @@ class StepWindow:
 
 
 def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
-    """Return the limit of μ² per step for replace-one batches drawn without replacement, by the central limit theorem.
+    """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
-    It guides the search only, and enters no certified bound.
+    It is the limit by the central limit theorem. It guides a search only, and enters no certified bound.
 
     Args:
         rate: share of the records in a batch.
@@ -101,13 +103,13 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 
 
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
-    """Return μ² of hiding the distance of two runs before the last v steps in the noise of these steps, rounded up.
+    """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
 
     It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν.
 
     Args:
-        run: the run.
-        window: values of v.
+        run: a run of equal steps.
+        window: values of v; the result has one entry for each.
     """
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)
@@ -147,12 +149,14 @@ def best_window(run: ProjectedRun) -> StepWindow:
 
 
 def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsampled:
-    """Return one step on a fresh batch, with a share 1 − κ of the noise variance, under replace-one.
+    """Return the mechanism of one step: a Gaussian on a fresh batch without replacement, under replace-one.
+
+    Its noise has the share 1 − κ of the step's variance. The rest of the noise hides the effect of earlier steps.
 
     Args:
         run: the run.
-        noise: noise σ of one client per coordinate.
-        share: share κ of the noise variance that hides the effect of earlier steps.
+        noise: standard deviation σ of one client's noise, per coordinate.
+        share: the share κ.
     """
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
     gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))
@@ -163,6 +167,8 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
 
 def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
     """Return a mechanism that dominates the last model of a run with fresh batches, under replace-one.
+
+    It composes the last steps with one Gaussian mechanism that hides the effect of the earlier steps.
 
     Args:
         run: a run of equal steps.

@@ -54,7 +54,7 @@ class BinomialInputs:
 
 
 def constants_of(success_probability: float) -> tuple[float, float, float]:
-    """Compute the constants b, c and d of the binomial mechanism at success probability p.
+    """Compute the constants b, c and d in the ε of binomial noise (Agarwal et al. 2018), at success probability p.
 
     b = 2/3 (p² + q²) + q − p, c = √2 (3p³ + 3q³ + 2p² + 2q²) and d = 4/3 (p² + q²), with q = 1 − p. At p = 1/2 they are
     1/3, 7√2/4 and 2/3.
@@ -101,7 +101,12 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 
 
 def least_trials(inputs: BinomialInputs) -> int | None:
-    """Return the least number of trials that meets the target ε, and the theorem's condition on the variance.
+    """Return the least number of trials of binomial noise that meets the target ε.
+
+    It also meets the theorem's condition on the variance of the noise.
+
+    Args:
+        inputs: sensitivities, the noise of one trial, and the target ε and δ.
 
     Returns:
         The number of trials, or None if 10^15 trials are not enough.
@@ -123,9 +128,9 @@ def least_trials(inputs: BinomialInputs) -> int | None:
 
 
 def binomial_bits(quantization_levels: int, trials: int) -> int:
-    """Compute the bits of one noisy coordinate, ⌈log₂(2s + N + 1)⌉.
+    """Compute the bits that encode one coordinate with binomial noise, ⌈log₂(2s + N + 1)⌉.
 
-    The coordinate is an integer in [−s, s] before noise, and N trials have N + 1 outcomes.
+    The coordinate is an integer in [−s, s] before noise, and the number of successes of N trials is added to it.
 
     Args:
         quantization_levels: s, in units of one trial.
@@ -135,16 +140,16 @@ def binomial_bits(quantization_levels: int, trials: int) -> int:
 
 
 def binomial(inputs: BinomialInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the least number N of trials, the bits of a coordinate, the variance of the noise, and its squared error.
+    """Compute the least number N of trials of binomial noise for a target (ε, δ), and its cost in bits and error.
 
     Args:
-        inputs: sensitivities and target.
+        inputs: sensitivities, the target ε and δ, and the s grid steps that a unit of the update has.
         reading: `printed` computes the bits with m = N in equation (7) of Das et al.; `corrected` by `binomial_bits`.
 
     Returns:
-        `trials` is "unbounded", with no further output, if no number up to 10^15 is enough. The variance is in squared
-        grid steps. `mean_squared_error` is the variance of all coordinates together, in squared units of the update, of
-        s grid steps each.
+        `trials`, the bits of one coordinate, the variance of its noise in squared grid steps, and `mean_squared_error`.
+        The error is the noise variance of all coordinates together, in squared units of the update. `trials` is
+        "unbounded", with no further output, if no number up to 10^15 is enough.
     """
     trials = least_trials(inputs)
     if trials is None:

@@ -23,12 +23,12 @@ LARGEST_SHIFT = 1e5
 
 # The Gaussian mechanism ---------------------------------------------------------------------------------------------
 def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
-    """Compute the noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which gives (ε, δ) for ε ≤ 1 only.
+    """Compute the Gaussian noise σ = √(2 ln(1.25/δ)) Δ/ε of Dwork and Roth, which is (ε, δ)-private for ε ≤ 1 only.
 
     It is formula F-13 in docs/catalogue.
 
     Args:
-        epsilon: privacy loss bound ε of the target.
+        epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity Δ; σ has its unit.
     """
@@ -66,9 +66,9 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
     target = -math.log(-math.expm1(log_delta)) if is_near_one else log_delta
 
     def excess(shift: float, side: int = 0) -> float:
-        """Return log δ minus the target, which increases with the shift.
+        """Return log δ at ε minus the target log δ, which increases with the shift.
 
-        If the target δ is near 1, −log(1 − δ) replaces log δ.
+        If the target δ is near 1, both logarithms are replaced by −log(1 − δ), which keeps its digits.
 
         Args:
             shift: sensitivity over σ.
@@ -98,7 +98,7 @@ def _move_until(is_certified: Callable[[float], bool], start: float, sign: float
         sign: 1.0 to move up, −1.0 to move down.
     """
     value = start
-    relative_step = 2.0**-46
+    relative_step = 2.0**-46  # about 1.4e-14, the accuracy of a root
     while not is_certified(value):
         value *= 1.0 + sign * relative_step
         relative_step *= 2.0
@@ -119,10 +119,13 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
 
 
 def _find_root(excess: Callable[[float], float]) -> float:
-    """Return the shift at which an increasing function crosses zero, within about 1e-14 relative.
+    """Return the ratio of sensitivity to noise at which an increasing function is zero, within about 1e-14 relative.
+
+    Args:
+        excess: function of the ratio, log δ minus the target.
 
     Raises:
-        InvalidInput: the crossing is above `LARGEST_SHIFT` or below e^−670.
+        InvalidInput: the root is above `LARGEST_SHIFT` or below e^−670.
     """
 
     def excess_at_log(log_shift: float) -> float:
@@ -148,12 +151,15 @@ _TARGET = "A target for one release of the Gaussian mechanism. Give one of delta
 
 @formula(given=_TARGET, bounded=False)
 def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute the noise σ of Dwork and Roth, and bounds on the least σ that meets the target.
+    """Compute the noise σ of the Gaussian mechanism by Dwork and Roth, and the least σ that meets the target.
 
     Args:
-        epsilon: privacy loss bound ε of the target.
+        epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity; σ has its unit.
+
+    Returns:
+        `noise_std`, the σ of Dwork and Roth, and certified lower and upper bounds on the least σ.
     """
     printed = dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}
@@ -161,12 +167,15 @@ def dwork_roth_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivi
 
 @formula(given=_TARGET, bounded=False)
 def bun_steinke_gaussian(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute the noise σ of Bun and Steinke, and bounds on the least σ that meets the target.
+    """Compute the noise σ of the Gaussian mechanism by Bun and Steinke, and the least σ that meets the target.
 
     Args:
-        epsilon: privacy loss bound ε of the target.
+        epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: ℓ2 sensitivity; σ has its unit.
+
+    Returns:
+        `noise_std`, the σ of Bun and Steinke, and certified lower and upper bounds on the least σ.
     """
     printed = bun_steinke_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
     return {"noise_std": printed, **_exact_outputs(epsilon, log_delta, sensitivity)}

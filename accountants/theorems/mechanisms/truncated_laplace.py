@@ -38,7 +38,7 @@ def scaled_reach(*, epsilon: float, log_delta: float) -> float:
 
 
 def cut_moment(order: int, reach: float) -> float:
-    """Compute the first or second moment of the exponential distribution with mean 1, truncated to [0, y].
+    """Compute the first or second moment of an exponential variable of rate 1 that is conditioned to lie in [0, y].
 
     Args:
         order: order k of the moment, 1 or 2.
@@ -61,14 +61,16 @@ def cut_moment(order: int, reach: float) -> float:
 
 @formula(given="One coordinate with sensitivity Δ, and the target.")
 def reach(*, epsilon: Epsilon, log_delta: GivenLogDelta, sensitivity: Sensitivity) -> Outputs:
-    """Compute the scale λ, the least truncation A, rounded up, and two moments of truncated Laplace noise.
-
-    The moments are the mean absolute value and the variance.
+    """Compute the scale λ and the truncation A of Laplace noise on [−A, A] that meets a target (ε, δ).
 
     Args:
-        epsilon: privacy loss bound ε of the target.
+        epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity: sensitivity Δ of the value; λ and A have its unit.
+
+    Returns:
+        `scale` is λ = Δ/ε, and `reach` the least A, rounded up. `mean_absolute_noise` and `variance` describe the
+        noise.
     """
     scale = sensitivity / epsilon
     truncation = scaled_reach(epsilon=epsilon, log_delta=log_delta)  # A/λ

@@ -94,7 +94,7 @@ def averaged_steps(
     rounds: Rounds,
     step_size: Annotated[float | None, STEP_SIZE] = None,
 ) -> Outputs:
-    """Return a bound on the excess risk of the mean of the iterates, and the step size at which it holds.
+    """Return a bound on the excess risk of noisy gradient descent that outputs the mean of its iterates.
 
     Args:
         sampling: method by which a round's participants are drawn.
@@ -108,10 +108,10 @@ def averaged_steps(
         step_size: step size η; if absent, the one that minimises the bound.
 
     Returns:
-        `excess_risk` is D²/(2ηR) + ηs²/2 with s² of `second_moment`, and D s/√R at the best η. `without_noise` and
-        `noise_alone` split it. For a given η, `noise_alone` is ηdσ²/2, and `without_noise` the rest. At the best η,
-        they are the best bounds with only the gradients' part of s², and with only its noise part dσ². All are rounded
-        up.
+        `step_size` is η. `excess_risk` is D²/(2ηR) + ηs²/2 with s² of `second_moment`, and D s/√R at the best η.
+        `without_noise` and `noise_alone` split it. For a given η, `noise_alone` is ηdσ²/2, and `without_noise` the
+        rest. At the best η, they are the best bounds with only the gradients' part of s², and with only its noise part
+        dσ². All are rounded up.
 
     Raises:
         InvalidInput: if `sampling` is "full" and not all clients participate.

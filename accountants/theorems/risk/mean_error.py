@@ -46,9 +46,9 @@ MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message"
 
 
 def whole_batch(*, rate: float, records: int) -> int:
-    """Return the number b of vectors in a batch of a fixed size, the whole number nearest to rate · records.
+    """Return the size b of a batch of a fixed size, the whole number nearest to rate · records.
 
-    A sum over b vectors that is divided by another number than b is biased, so that no bound here would hold.
+    A sum over b vectors that is divided by another number than b is biased, so the error bounds would not hold.
 
     Args:
         rate: share b/n of the vectors that a batch has.
@@ -67,7 +67,7 @@ def whole_batch(*, rate: float, records: int) -> int:
 
 
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
-    """Return the largest expected squared distance V of a batch's sum from its expectation.
+    """Return the largest expected squared distance of the sum of a random batch of vectors from its expectation.
 
     Args:
         sampling: method by which the batch is drawn.
@@ -140,7 +140,7 @@ def mean_of_messages(
     quantization_levels: QuantizationLevels,
     noise_std: Annotated[float, MESSAGE_NOISE_STD],
 ) -> Outputs:
-    """Return a bound on the mean squared error of the mean of r messages.
+    """Bound the mean squared error of the mean of r unit vectors that are rounded to a grid and get noise.
 
     Args:
         participants: number r of clients.

@@ -135,7 +135,11 @@ def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
 
 
 def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
-    """Return the bounds on the excess risk of the initial model that the given constants allow, and their minimum."""
+    """Bound the excess risk of the initial model.
+
+    Returns:
+        A bound for each set of constants that the request gives, such as `by_lipschitz`, and their minimum.
+    """
     bounds = excess_risk_bounds(
         distance=inputs.initial_distance,
         lipschitz=inputs.lipschitz,

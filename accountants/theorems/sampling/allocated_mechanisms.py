@@ -78,7 +78,7 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 
     Args:
         spec: the allocation of each unit to k of t batches, over E epochs.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee. A refusal for replace-one, for a mechanism that needs batches of a fixed size, for an observer
@@ -100,11 +100,14 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 
 
 def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the dominating pair of an allocation: with secret batches, or with public ones where that is smaller.
+    """Return the dominating pair of a random allocation of units to batches.
+
+    It is the pair for secret batches. If this pair may be coarse, the less of it and of the pair for public batches is
+    used.
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
     """
     public = public_pair(spec, case, pair)
@@ -118,11 +121,13 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
-    """Return the dominating pair of an allocation to k blocks of batches, with one batch of each block.
+    """Return the dominating pair of a random allocation of a unit to k of t secret batches.
+
+    The batches are cut into k blocks, and the unit is taken to be in one batch of each. This dominates the allocation.
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: dominating pair of one run on a batch.
     """
     epochs, runs = epochs_and_runs(spec)
@@ -134,11 +139,13 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
 
 def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of an allocation to batches that may be public, under replace-one or zero-out-one.
+    """Return a guarantee that holds even if it is public which units are in which batches; or a refusal.
+
+    It is the composition of the batches that a unit is in, under replace-one or zero-out-one.
 
     Args:
-        spec: the allocation.
-        case: the requested setting and effort.
+        spec: the random allocation of each unit to some of the batches.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_batches(PUBLIC_BATCHES, spec, case):
         return refusal
@@ -162,7 +169,7 @@ def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refu
     Args:
         theorem: the theorem that the refusal names.
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if any(isinstance(primitive, SummedTrials) for primitive in primitives(spec.mechanism)):
         return Refusal(theorem, f"{spec.mechanism.kind} is of a fixed number of clients, and that of a batch is random")
@@ -184,22 +191,23 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         pair: pair of one run on a batch.
     """
     return composed_pair([(pair, spec.times_chosen * spec.epochs)], case.effort)
 
 
 def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ...]) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain, if a batch without the unit equals a batch with the unit's other value.
+    """Return the output distributions of an allocation on concrete neighbours, as pairs for lower bounds on δ.
 
-    A unit in all batches attains the composition. For a unit in one batch the whole likelihood ratio is evaluated. For
-    several batches the statistics of `profiles/allocation/statistics.py` are used. In a further example the unit
-    contributes to the first batch only, which has the unit with probability k/t.
+    On these neighbours, a batch without the unit equals a batch with the unit's other value. A unit in all batches
+    attains the composition. For a unit in one batch the whole likelihood ratio is evaluated. For several batches the
+    statistics of `profiles/allocation/statistics.py` are used. In a further example the unit contributes to the first
+    batch only, which has the unit with probability k/t.
 
     Args:
-        spec: the allocation.
-        case: the requested setting and effort.
+        spec: the allocation of each unit to k of t batches.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         witnesses: pairs that the mechanism attains on a batch with one or the other value of the unit.
     """
     if spec.times_chosen == spec.steps:
@@ -231,13 +239,14 @@ def share_of(chosen: int, number: int) -> Share:
 
 
 def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list[Pair]:
-    """Return attained pairs of a unit in several batches, by statistics that do not depend on the batches.
+    """Return pairs of distributions of a statistic of the outputs, for lower bounds on δ of a unit in several batches.
 
-    A statistic is a sum of likelihood ratios of the batches, each capped at some value.
+    A statistic is a sum over the batches of their likelihood ratios, each capped at some value. Its distribution does
+    not depend on which batches the unit is in.
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         witness: pair that the mechanism attains on a batch.
 
     Returns:

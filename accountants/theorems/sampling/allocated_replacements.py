@@ -48,14 +48,15 @@ REPLACED = Theorem(
 
 
 def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a random allocation under replace-one, for noise on sums of bounded contributions.
+    """Return the guarantee of a random allocation of units to batches under replace-one, for noisy sums; or a refusal.
 
-    The lower bounds come from two examples: opposite contributions of the unit with all other contributions zero,
-    and replacing a contribution by zero.
+    Replacing a unit is zeroing it and then setting its other value, so group privacy from zero-out-one gives an upper
+    bound. That of public batches is used where it is smaller. The lower bounds come from two examples: opposite
+    contributions of the unit with all other contributions zero, and replacing a contribution by zero.
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.relation != "replace-one":
         return Refusal(REPLACED, "the bound of this theorem is for a unit that is replaced")
@@ -78,11 +79,11 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
-    """Return attained pairs of opposite contributions of the unit, with all other contributions zero.
+    """Return pairs for lower bounds on δ: a unit with opposite contributions, while all other contributions are zero.
 
     Args:
-        spec: the allocation.
-        case: the requested setting and effort.
+        spec: the random allocation of units to batches.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         One pair for each statistic of the outputs. There are none if the mechanism has no `noise_of_contribution`, if

@@ -41,10 +41,10 @@ MOST_GROUPS = 256
 
 
 def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
-    """Return the pair (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1), for upper and for lower bounds.
+    """Return the pair of a noisy sum with a sampled contribution s or −s, for upper and for lower bounds on δ.
 
-    Neighbours attain it by opposite contributions of the record, with all other contributions zero. It is computed for
-    doubles around q.
+    It is (1 − q) N(0, 1) + q N(s, 1) against (1 − q) N(0, 1) + q N(−s, 1). Neighbours attain it by opposite
+    contributions of the record, with all other contributions zero. It is computed for doubles around q.
 
     Args:
         shift: s, in standard deviations of the noise.
@@ -59,9 +59,10 @@ def opposite_gaussian(shift: float, share: Share) -> tuple[Pair, Pair]:
 
 
 def opposite_contributions(mechanism: Spec, share: Share, inner: Guarantee | None = None) -> tuple[Pair, ...]:
-    """Return the pair of contributions C and −C of a record under replace-one, with all other contributions zero.
+    """Return the pair for lower bounds on δ in which a record contributes C or −C, and all others contribute zero.
 
-    Several Gaussian releases of one batch are one Gaussian release along the line through both contributions.
+    The relation is replace-one. Several Gaussian releases of one batch are one Gaussian release along the line through
+    both contributions.
 
     Args:
         mechanism: the mechanism that is run on the batch.
@@ -152,7 +153,7 @@ def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple
 
 
 def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return attained pairs of a contribution of random size in a batch, with all other contributions zero.
+    """Return pairs for lower bounds on δ: a sampled contribution of random size, while all others are zero.
 
     Args:
         inner: guarantee of the mechanism on a batch that has the contribution.
@@ -264,10 +265,11 @@ def _least_multiplicities(drawn: Multiplicities) -> _MultiplicityGroups:
 
 
 def _gaussian_pair(groups: _MultiplicityGroups, shift: float, direction: Direction, drawn: Multiplicities) -> Pair:
-    """Return the exact mixture pair of Gaussian noise over the multiplicities of a record, for lower bounds on δ.
+    """Return the pair of a Gaussian noisy sum under sampling with replacement, for lower bounds on δ.
 
-    The probabilities are rounded so that small multiplicities become more likely. This brings the two distributions
-    closer (docs/engine-certificate.md, A10).
+    It is a mixture over the number of times that a record is drawn, its multiplicity. The probabilities are rounded so
+    that small multiplicities become more likely. This brings the two distributions closer (docs/engine-certificate.md,
+    A10).
 
     Args:
         groups: multiplicities with their log weights.
@@ -303,13 +305,16 @@ def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
 
 
 def _merge_light_groups(groups: _MultiplicityGroups) -> dict[int, float]:
-    """Return log weights by increasing multiplicity; the weight of a light group moves to a smaller multiplicity.
+    """Return log probabilities by multiplicity, with unlikely ones moved to the next smaller likely multiplicity.
 
-    A multiplicity is the number of times that a record is in the batch. A group is heavy if its weight is among the
-    `MOST_GROUPS` largest, or its multiplicity is the least. A light group is added to the next smaller heavy one.
+    A multiplicity is the number of times that a record is in the batch. A group is likely if its weight is among the
+    `MOST_GROUPS` largest, or its multiplicity is the least.
 
     Args:
         groups: multiplicities with their log probabilities.
+
+    Returns:
+        Log probability by multiplicity, in increasing order of the multiplicities.
     """
     heavy = {group.multiplicity for group in sorted(groups, reverse=True)[:MOST_GROUPS]}
     heavy.add(min(group.multiplicity for group in groups))

@@ -35,14 +35,14 @@ LEAST_PROBABILITY = 1e-300
 
 @dataclass(frozen=True)
 class Multiplicities:
-    """The distribution of the multiplicity of a record, the number of times that it is drawn, above zero.
+    """The distribution of the number of times that a record is drawn (its multiplicity), for numbers above zero.
 
     Neighbouring multiplicities may be merged into groups.
 
     Attributes:
         least: smallest multiplicity of each group.
         most: largest multiplicity of each group.
-        log_weights: log-probability [nat] that the record is drawn, with a multiplicity of the group.
+        log_weights: log-probability [nat] of each group.
         rate: probability that the record is drawn at all.
         log_absent: log-probability [nat] that it is not, within `accuracy`.
         accuracy: bound on the error of a log-weight [nat].
@@ -113,7 +113,10 @@ def _log_ratios(draws: int, population: int) -> FloatArray:
 
 
 def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: int) -> Iterator[tuple[int, int]]:
-    """Yield the least and the largest multiplicity of each group.
+    """Yield groups of multiplicities, as the least and the largest number of each, in increasing order.
+
+    The multiplicity of a record is the number of times that it is drawn. Multiplicities below `single_groups` are
+    alone.
 
     Args:
         log_weights: log-probability of the multiplicities 1, 2, ….
@@ -132,11 +135,11 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
 
 
 def round_probabilities(log_probabilities: Sequence[float], accuracy: float, *, upward: bool) -> tuple[float, ...]:
-    """Return probabilities of a stochastically larger or smaller distribution, as doubles near the given ones.
+    """Return a distribution near the given one as doubles, but stochastically larger or smaller in spite of rounding.
 
-    For a larger distribution, probabilities of multiplicities above the most likely one are rounded up, and those below
-    it are rounded down. For a smaller one it is the other way round. The most likely multiplicity has the remaining
-    mass.
+    It is of the multiplicity of a record, the number of times that it is drawn. For a larger distribution,
+    probabilities of multiplicities above the most likely one are rounded up, and those below it are rounded down. For a
+    smaller one it is the other way round. The most likely multiplicity has the remaining mass.
 
     Args:
         log_probabilities: logarithms [nat] of the probabilities of increasing multiplicities; the sum is one.

@@ -51,7 +51,7 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal
@@ -67,16 +67,16 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _gaussian_run(mechanism: Spec, share: Share, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee for several Gaussian releases of one batch, or a refusal for any other mechanism.
+    """Return the guarantee of several Gaussian releases of one Poisson batch under replace-one; or a refusal.
 
-    The contributions are ±s, where s is the larger of the shift by removing a record and half the shift by replacing
-    it, in standard deviations of the noise.
+    The dominating pair belongs to contributions ±s. Here s is the larger of the shift by removing a record and half the
+    shift by replacing it, in standard deviations of the noise.
 
     Args:
         mechanism: the mechanism on the batch.
         share: inclusion probability of a record.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if draws(mechanism) or mechanism.kind not in ("repeated", "composed"):
         return Refusal(COMONOTONE, "proved for a Laplace base, and for several Gaussian releases of one batch")

@@ -53,7 +53,7 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal

@@ -64,11 +64,11 @@ K_OF_T = Theorem(
 
 
 def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of an allocation to one batch of each epoch, for the Gaussian mechanism.
+    """Return the guarantee of the Gaussian mechanism if each unit is in one random batch of each epoch; or a refusal.
 
     Args:
-        spec: the allocation.
-        case: the requested setting and effort.
+        spec: the allocation of units to batches.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, with upper and lower bounds. A refusal for other mechanisms, allocations and relations.
@@ -91,14 +91,14 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
 
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of an allocation to several batches of each epoch, for the Gaussian mechanism.
+    """Return the guarantee of the Gaussian mechanism if each unit is in k random batches of each epoch; or a refusal.
 
-    The lower bounds come from three statistics: the sum of the capped likelihood ratios of all outputs, the sum of
-    all outputs, and for small noise the largest output. They are exact if every unit is in all batches.
+    The lower bounds come from three statistics: the sum of the capped likelihood ratios of all outputs, the sum of all
+    outputs, and for small noise the largest output. They are exact if every unit is in all batches.
 
     Args:
-        spec: the allocation.
-        case: the requested setting and effort.
+        spec: the allocation of units to batches.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for other mechanisms and relations.
@@ -140,7 +140,7 @@ def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
 
     Args:
         theorem: the theorem that the refusal names.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     setting = case.setting
     if setting.unit == "client" and sees_clients_drawn(setting.observer, "random-allocation"):
@@ -149,11 +149,11 @@ def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
-    """Return a refusal if the relation or the observer is not covered.
+    """Return a refusal for replace-one, and for an observer who sees the batches of a client; None otherwise.
 
     Args:
         theorem: the theorem that the refusal names.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.relation == "replace-one":
         return Refusal(theorem, "the pair of this theorem is for a unit that is added, removed or zeroed")
@@ -161,11 +161,11 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
 
 
 def _block_pair(shift: float, size: int) -> Pair:
-    """Return the dominating pair of a contribution that is in one batch of a block.
+    """Return the dominating pair of a Gaussian mechanism on several batches, one of which has the unit.
 
     Args:
-        shift: norm of the contribution over the standard deviation of the noise.
-        size: number of batches of the block.
+        shift: norm of the unit's contribution over the standard deviation of the noise.
+        size: number of the batches.
     """
     if size == 1:
         return gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
@@ -195,11 +195,13 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return the attained pair of the sum of all outputs, and for small noise also the pair of the largest output.
+    """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest output.
+
+    The largest output is used only for small noise.
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
@@ -223,7 +225,7 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
 
     Args:
         spec: the allocation.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the curve.
         curve: the privacy curve.
     """

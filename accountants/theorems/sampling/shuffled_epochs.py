@@ -47,11 +47,14 @@ MOST_STEPS = 10**6
 
 
 def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of shuffled epochs: the mechanism once for each epoch, and bounds of concrete neighbours.
+    """Return the guarantee of a mechanism that runs on all batches of a shuffled data set, once in each epoch.
+
+    A unit is in one batch of each epoch, so the upper bound is the composition of one run for each epoch. The lower
+    bounds come from concrete neighbours.
 
     Args:
         spec: the shuffled epochs.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for add-or-remove-one, and if the shuffled units are not the protected ones.
@@ -85,7 +88,7 @@ def shows_batches(mechanism: Spec) -> bool:
 
 
 def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair]:
-    """Return pairs that neighbours attain in one epoch.
+    """Return pairs of output distributions of one shuffled epoch on concrete neighbours, for lower bounds on δ.
 
     For a Gaussian mechanism under replace-one, all other contributions equal the replacing one, and the replaced one is
     opposite. Under zero-out-one, all other contributions are zero, or all are opposite. For other mechanisms all other
@@ -93,7 +96,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
 
     Args:
         spec: the shuffled epochs. A remainder is taken as a smaller last batch, which the spec admits.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on a batch.
 
     Returns:
@@ -120,7 +123,7 @@ def _attained_pairs(spec: Subsampled, case: Case, inner: Guarantee) -> list[Pair
 
 
 def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *, is_replaced: bool) -> list[Pair]:
-    """Return the pairs that a Gaussian mechanism attains in one epoch.
+    """Return pairs of output distributions of a Gaussian mechanism in one shuffled epoch, for lower bounds on δ.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise, rounded down.

@@ -112,7 +112,7 @@ def reject_other_draw(sampling: str, theorem: Theorem, spec: Subsampled, case: C
         sampling: the kind of sampling that the theorem is about.
         theorem: the theorem, which the refusal names.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if spec.sampling != sampling:
         return Refusal(theorem, f"the batch is drawn by {spec.sampling} sampling")
@@ -136,7 +136,7 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
     Args:
         theorem: the theorem that the refusal names.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if reason := misfit(spec, drawn_level(spec, case.setting.unit)):
         return Refusal(theorem, reason)
@@ -153,7 +153,7 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
     Args:
         theorem: the theorem that the refusal names.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.unit != "client" or spec.level == "records":
         return None
@@ -172,14 +172,14 @@ def observes_draw(spec: Subsampled, setting: Setting) -> bool:
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
-    """Return the mechanism that is run on the batch, with the field `level` of its own sampling filled in if implied.
+    """Return the mechanism that runs on the batch, after deciding whether its own sampling draws clients or records.
 
     If the batch is one of records, or if clients are protected, the mechanism itself samples records. If a record is
     protected and the batch is one of clients, the mechanism may sample either, and is returned unchanged.
 
     Args:
         spec: the subsampled mechanism.
-        setting: the requested setting.
+        setting: the requested neighbouring relation, protected unit and observer.
     """
     draws_clients_of_records = setting.unit == "record" and drawn_level(spec, "record") == "clients"
     return spec.mechanism if draws_clients_of_records else of_records(spec.mechanism)
@@ -190,7 +190,7 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal if the batch may leave records out, or if no valid pair is known.
@@ -224,7 +224,7 @@ def poisson(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for other draws and for replace-one.
@@ -256,7 +256,7 @@ def poisson_replace_one(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_other_draw("poisson", POISSON_REPLACE_ONE, spec, case):
         return refusal
@@ -287,7 +287,7 @@ def without_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_other_draw("without-replacement", WITHOUT_REPLACEMENT, spec, case):
         return refusal
@@ -319,7 +319,7 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
     Args:
         theorem: the theorem that the refusal names.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.relation == "add-or-remove-one":
         return Refusal(theorem, "a batch of fixed size from n or n − 1 records: no valid pair is known")

@@ -63,14 +63,14 @@ DRAWN_OR_NOT = Theorem(
 
 
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) at the same ε, with q the inclusion probability of a record.
+    """Return the guarantee (ε, q δ(ε)) of a subsampled mechanism, with q the inclusion probability of a record.
 
-    It serves mechanisms whose ε no theorem reduces by subsampling. Examples are reports under a name, mechanisms of
-    which only (ε, δ) is known, and integers under zero-out-one.
+    Only δ is reduced. It serves mechanisms whose ε no theorem reduces by subsampling. Examples are reports under a
+    name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for other draws and for add-or-remove-one.
@@ -101,7 +101,7 @@ def _with_instances(spec: Subsampled, case: Case, inner: Guarantee, upper: Pair)
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         inner: guarantee of the mechanism on the batch.
         upper: the dominating pair of the subsampled mechanism.
     """

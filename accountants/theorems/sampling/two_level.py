@@ -71,7 +71,7 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal if clients are not drawn, or records not protected.
@@ -86,7 +86,7 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
@@ -104,14 +104,15 @@ def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a draw of clients, with q the probability that a client is drawn.
+    """Return the guarantee (ε, q δ(ε)) of a mechanism that runs on drawn clients, or a refusal.
 
-    If the observer sees who is drawn, neighbours attain it, and the guarantee has lower bounds too.
+    q is the probability that a client is drawn, and δ the profile of the mechanism for a drawn client. If the observer
+    sees who is drawn, neighbours attain the guarantee, and it has lower bounds too.
 
     Args:
         theorem: the theorem that the result or the refusal names.
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
@@ -146,11 +147,13 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
 
 def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the unamplified guarantee of a client, as an upper bound for a draw among its own records.
+    """Return the guarantee of a client that samples its own records, without amplification; or a refusal.
+
+    The guarantee for using all records of the client remains an upper bound.
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")

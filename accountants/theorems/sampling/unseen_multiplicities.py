@@ -58,10 +58,11 @@ UNSEEN_MULTIPLICITIES = Theorem(
 
 
 def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Relation) -> Pair | None:
-    """Return the dominating pair of sampling with replacement of a Gaussian mechanism.
+    """Return the dominating pair of a Gaussian noisy sum over a batch that is drawn with replacement.
 
-    Under replace-one, two contributions are at most twice the norm of a contribution apart. Under zero-out-one, the
-    zeroed record is at most one norm from every other contribution, so the two directions differ.
+    The number of times that the record is drawn stays hidden in part. Under replace-one, two contributions are at most
+    twice the norm of a contribution apart. Under zero-out-one, the zeroed record is at most one norm from every other
+    contribution, so the two directions differ.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
@@ -69,8 +70,8 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
         relation: replace-one or zero-out-one.
 
     Returns:
-        The pair, or None if the record is always drawn, or the probabilities of the multiplicities are not known
-        within `MOST_ERROR`.
+        The pair, or None if the record is always drawn, or the probabilities of the multiplicities are not known within
+        `MOST_ERROR`.
     """
     is_always_drawn = drawn.rate >= 1.0
     if is_always_drawn or drawn.accuracy >= MOST_ERROR:
@@ -86,7 +87,7 @@ def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Re
 
 
 def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -> DrawnSumBound:
-    """Return the bound of the theorem in one direction, with all probabilities and shifts rounded up.
+    """Return the bound on δ of sampling with replacement in one direction, with probabilities and shifts rounded up.
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
@@ -109,9 +110,9 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
 
 
 def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
-    """Return the probabilities of the multiplicities, given that the record is drawn, rounded for upper bounds on δ.
+    """Return the probabilities of the number of draws of a record that is drawn, for upper bounds on δ.
 
-    They are rounded so that the multiplicity becomes stochastically larger, which raises the bound
+    They are rounded so that this number becomes stochastically larger, which raises the bound
     (docs/engine-certificate.md, A10).
 
     Args:

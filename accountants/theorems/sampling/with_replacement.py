@@ -81,7 +81,7 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := reject_other_draw("with-replacement", WITH_REPLACEMENT, spec, case):
         return refusal
@@ -110,10 +110,11 @@ def with_replacement(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
-    """Return the pair of a record that fills all draws of a batch, which dominates sampling with replacement.
+    """Return the dominating pair of a record that is drawn in all K draws of a batch with replacement.
 
-    The two outputs are mixtures with the weights of the draws. Given the draws, the record counts at most `draws` times
-    in both. By joint convexity the largest divergence of the components bounds the divergence of the mixtures.
+    It also dominates sampling with replacement. The two outputs are mixtures with the weights of the draws. Given the
+    draws, the record counts at most K times in both. By joint convexity the largest divergence of the components bounds
+    the divergence of the mixtures.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.
@@ -135,14 +136,15 @@ def public_draws_pair(mechanism: Spec, draws: int, relation: Relation) -> Pair:
 def _tighten_for_gaussian_noise(
     guarantee: Guarantee, drawn: Multiplicities, contribution: ContributionNoise
 ) -> Guarantee:
-    """Return the guarantee with the bound of `unseen_multiplicities`, if the noise is Gaussian; otherwise unchanged.
+    """Return the guarantee of sampling with replacement with a smaller bound for Gaussian noise; otherwise unchanged.
 
-    A record that is drawn at most once has no multiplicity to hide. Under replace-one both bounds are then the same.
-    The bound of Theorem 10 is kept, because its composition needs no table.
+    The smaller bound is `unseen_multiplicities_pair`, which hides how often the record is drawn. A record that is drawn
+    at most once has no such number to hide. Under replace-one both bounds are then the same, and that of Theorem 10 is
+    kept, because its composition needs no table.
 
     Args:
-        guarantee: the guarantee of Theorem 10, for the requested relation.
-        drawn: distribution of the multiplicity.
+        guarantee: the guarantee of Theorem 10 of Balle, Barthe and Gaboardi 2018, for the requested relation.
+        drawn: distribution of the number of times that the record is drawn.
         contribution: noise, and shift by one contribution.
     """
     has_equal_bounds = drawn.most == (1,) and guarantee.setting.relation == "replace-one"
@@ -157,14 +159,14 @@ def _tighten_for_gaussian_noise(
 
 
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
-    """Return the dominating pair of sampling with replacement.
+    """Return the dominating pair of a noisy sum under sampling with replacement.
 
-    The multiplicity is the number of times that the record is drawn. For Gaussian noise the pair is an exact mixture,
-    if the error of the multiplicities' probabilities is below `MOST_ERROR`.
+    For Gaussian noise the pair is an exact mixture, if the error of the probabilities of this number is below
+    `MOST_ERROR`.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.
-        drawn: distribution of the multiplicity.
+        drawn: distribution of the number of times that the record is drawn.
     """
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
     groups = group_profiles(mechanism, drawn.most)

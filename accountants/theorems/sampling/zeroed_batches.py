@@ -77,17 +77,21 @@ _ACCURACY = 64 * UNIT_ROUNDOFF
 
 
 def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> tuple[FloatArray, ...]:
-    """Return log Φ(2s − c), log Φ(s − c) and log Φ(−c), where the output exceeds c if its loss exceeds ε.
+    """Return the normal tails that determine δ(ε) and the loss tails of the pair below, as logarithms.
 
-    The pair is P = (1 − q) N(0, 1) + q N(2s, 1) against Q = (1 − q) N(0, 1) + q N(s, 1). With ω = dN(s, 1)/dN(0, 1),
-    the equation dP/dQ = e^ε is q e^{−s²} ω² − q e^ε ω = (1 − q)(e^ε − 1). The larger root is log ω = s² + ε − log 2 +
-    log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The loss increases from there on.
+    The pair is P = (1 − q) N(0, 1) + q N(2s, 1) against Q = (1 − q) N(0, 1) + q N(s, 1). An output has a loss above ε
+    if it exceeds a threshold c. With ω = dN(s, 1)/dN(0, 1), the equation dP/dQ = e^ε is q e^{−s²} ω² − q e^ε ω = (1 −
+    q)(e^ε − 1). The larger root is log ω = s² + ε − log 2 + log(1 + √(1 + 4 (1 − q)/q e^{−s² − ε} (1 − e^{−ε}))). The
+    loss increases from there on.
 
     Args:
         epsilon: ε ≥ 0, in nats.
         shift: s, in standard deviations.
         rate: q.
         absent: 1 − q.
+
+    Returns:
+        log Φ(2s − c), log Φ(s − c) and log Φ(−c).
     """
     root = np.sqrt(1.0 + 4.0 * (absent / rate) * np.exp(-shift * shift - epsilon) * -np.expm1(-epsilon))
     log_omega = shift * shift + epsilon + np.log1p(0.5 * (root - 1.0))
@@ -96,10 +100,10 @@ def _log_terms(epsilon: FloatArray, shift: FloatArray, rate: float, absent: floa
 
 
 def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent: float) -> Enclosure:
-    """Enclose log E_α of the record's pair: (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
+    """Enclose log δ(ε) of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1).
 
-    It is q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε and the threshold c of `_log_terms`. The
-    error of c has an effect of second order, far below the slack.
+    It is log of q (Φ(2s − c) − α Φ(s − c) − (1 − q)(α − 1)/q Φ(−c)) with α = e^ε and the threshold c of `_log_terms`.
+    The error of c has an effect of second order, far below the slack.
 
     Args:
         epsilon: ε ≥ 0, in nats.
@@ -123,11 +127,13 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
 
 @dataclass(frozen=True)
 class ZeroedProfile(Profile):
-    """The profile of (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1), for ε ≥ 0.
+    """The privacy profile of a Gaussian noisy sum over a batch without replacement, if a record is zeroed; for ε ≥ 0.
+
+    The pair is (1 − q) N(0, 1) + q N(2s, 1) against (1 − q) N(0, 1) + q N(s, 1): all other contributions are opposite.
 
     Attributes:
-        shift: s, in standard deviations of the noise.
-        rate: q, 0 < q < 1.
+        shift: norm s of a contribution, in standard deviations of the noise.
+        rate: inclusion probability q of the record, 0 < q < 1.
         absent: 1 − q.
     """
 
@@ -155,10 +161,10 @@ class ZeroedProfile(Profile):
 
 
 def zeroed_pair(shift: float, share: Share) -> Pair:
-    """Return the dominating pair of a batch without replacement under zero-out-one, for Gaussian noise.
+    """Return the dominating pair of a Gaussian noisy sum over a batch without replacement, if a record is zeroed.
 
-    The pair of N(s, 1) and N(0, 1) also dominates it in both directions. Both distributions of the result have the same
-    two weights, and their components are at most s apart (joint convexity).
+    The pair of N(s, 1) and N(0, 1) also dominates it in both directions, with s = `shift`. Both distributions of the
+    result have the same two weights, and their components are at most s apart (joint convexity).
 
     Args:
         shift: norm of one contribution, in standard deviations of the noise.
@@ -170,10 +176,10 @@ def zeroed_pair(shift: float, share: Share) -> Pair:
 
 @dataclass(frozen=True)
 class ZeroedDrawsBound(Bound):
-    """The smaller of two bounds for sampling with replacement under zero-out-one, from the record to the zeroed one.
+    """The smaller of two bounds on δ(ε) for sampling with replacement under zero-out-one, for Gaussian noise.
 
-    The first bound reveals the number of times k that the record is drawn. The second one is that of
-    `unseen_multiplicities`.
+    It is for the direction from the record to the zeroed one. The first bound reveals the number k of times that the
+    record is drawn. The second one hides it in part (`unseen_multiplicities.py`).
 
     Attributes:
         unseen: the bound that reveals k in part.
@@ -204,10 +210,10 @@ class ZeroedDrawsBound(Bound):
         return Enclosure(np.minimum(unseen.lower, revealing.lower), np.minimum(unseen.upper, revealing.upper))
 
     def _revealing_bound(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of the bound that reveals the number of times k that the record is drawn.
+        """Enclose the log of a bound on δ(ε) that reveals the number k of times that the record is drawn.
 
-        It is Σ_k w_k/η E_α of the pair with the rate η and the shift k s, plus the probability of the multiplicities
-        left out.
+        It is Σ_k w_k/η δ_k(ε), plus the probability of the multiplicities left out. w_k is the probability of k, η that
+        of k > 0, and δ_k belongs to a record that is in the batch with probability η, and then shifts the sum by k s.
 
         Args:
             epsilon: ε ≥ 0, in nats.

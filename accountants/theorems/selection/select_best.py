@@ -60,9 +60,10 @@ def epsilon_grid(base: Pair) -> FloatArray:
 
 
 def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
-    """Return the dominating pair of the best of a random number of runs, as the least of up to three bounds.
+    """Return the dominating pair of choosing the best of a random number of runs of a mechanism.
 
-    The bounds follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has one.
+    It is the least of up to three bounds. They follow from the profile of one run, from its Rényi divergences, and from
+    its pure ε if it has one.
 
     Args:
         base: dominating pair of one run.
@@ -137,7 +138,12 @@ class SelectionInputs:
 
 
 def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
-    """Compute an upper bound on the Rényi divergence of the best of a random number of Gaussian runs."""
+    """Bound the Rényi divergence of choosing the best of a random number of runs of a Gaussian mechanism.
+
+    Args:
+        inputs: noise multiplier of a run, order of the divergence, and mean and shape of the number of runs. The number
+            is Poisson distributed if the shape is None, and negative binomial otherwise.
+    """
     if inputs.shape is None:
         repetitions: Repetitions = PoissonRepetitions(mean=inputs.mean)
     else:
@@ -205,14 +211,14 @@ PURE_SELECTION = Theorem(
 
 
 def select_best(spec: SelectBest, case: Case) -> Guarantee:
-    """Return the guarantee of the best of a random number of runs.
+    """Return the guarantee of running a mechanism a random number of times and publishing the best output only.
 
     The lower bounds are the bounds of one run, reduced by the probability that there is a run: if all outputs are
     equally good, the best output is distributed like any of them.
 
     Args:
         spec: the runs, and the distribution of their number.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)

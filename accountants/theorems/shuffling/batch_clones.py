@@ -49,7 +49,10 @@ _INTERPOLATED = 96
 
 
 class _PointPairs(NamedTuple):
-    """Points of two local guarantees: of the victim as a column, of the other clients as a row, for broadcasting.
+    """Points (ε₀, δ₀) and (ε₁, δ₁) of two local guarantees of shuffled reports, as arrays for broadcasting.
+
+    The first guarantee is for one record of the victim, whose privacy is bounded. The second one is for the whole
+    contribution of another client. A column of the first and a row of the second give all combinations.
 
     Attributes:
         victim: ε₀ of the victim's record, in nats.
@@ -65,12 +68,15 @@ class _PointPairs(NamedTuple):
 
 
 class _Grid(NamedTuple):
-    """Clone pairs for all combinations of a point (ε₀, δ₀) (rows) and a point (ε₁, δ₁) (columns).
+    """Parameters of the clone bound for combinations of a point (ε₀, δ₀) (rows) and a point (ε₁, δ₁) (columns).
+
+    The points are those of two local guarantees: of the victim's record, and of another client's whole contribution. A
+    clone is another report that is distributed like the victim's.
 
     Attributes:
         victim: ε₀ of the victim's record, in nats.
         log_share: log probability −ε₁ that another report is a clone.
-        log_distance: log total variation distance of the reports from the clone pair.
+        log_distance: log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0.
     """
 
     victim: FloatArray
@@ -128,7 +134,7 @@ class BatchClonesBound(ScaledBound):
         return SequentialUpper(self._best, self._upper_at)
 
     def rows(self) -> Rows:
-        """Return increasing ε with certified upper bounds on log δ, from a table.
+        """Return a table of a privacy profile: increasing ε, with certified upper bounds on log δ.
 
         Gaussian reports with nearly the same noise share a table, which is stored. For other reports a table is made.
         """
@@ -141,7 +147,10 @@ class BatchClonesBound(ScaledBound):
         return table.rows(self._costs(pairs))
 
     def _costs(self, pairs: _ClonePairs) -> Costs:
-        """Return the terms of a table that depend on the noise: the distance to each clone pair, and the local bound.
+        """Return the terms of a table of bounds on δ that depend on the noise of the reports.
+
+        They are the distance of the reports from the idealised ones of each clone pair, and the bound without
+        shuffling.
 
         Args:
             pairs: ε₀ and ε₁ of the clone pairs of the table.
@@ -206,7 +215,9 @@ class BatchClonesBound(ScaledBound):
         return _ClonePairs(_interpolate_ratios(best.victim), _interpolate_ratios(best.crowd))
 
     def _scan(self, epsilon: FloatArray) -> _ClonePairs:
-        """Return the clone pair that seems best at each ε, among every fourth point of each guarantee.
+        """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, on a coarse grid.
+
+        The grid has every fourth point of each local guarantee.
 
         Args:
             epsilon: increasing ε, in nats.
@@ -222,11 +233,11 @@ class BatchClonesBound(ScaledBound):
         return _ClonePairs(scanned.victim[rows, 0], scanned.crowd[0, columns])
 
     def _refine(self, epsilon: FloatArray, centres: _ClonePairs, offsets: tuple[float, float]) -> _ClonePairs:
-        """Return the clone pair that seems best at each ε, among five values of ε₀ and of ε₁ around a given pair.
+        """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, of five by five around a given one.
 
         Args:
             epsilon: ε, in nats.
-            centres: a clone pair for each ε.
+            centres: a combination (ε₀, ε₁) for each ε.
             offsets: largest offsets from the centre in log ε₀ and in log ε₁.
         """
         victim = self.victim.spread_points(np.log(centres.victim), offsets[0])
@@ -243,7 +254,9 @@ class BatchClonesBound(ScaledBound):
         return _ClonePairs(victim[indices, rows], crowd[indices, columns])
 
     def _estimate(self, epsilon: FloatArray | float, points: _PointPairs) -> FloatArray:
-        """Estimate log δ of the clone pairs of some points, with the charge (1 + e^ε) t for their distance t.
+        """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points of the local guarantees.
+
+        The estimate includes (1 + e^ε) t for the total variation distance t of the reports from idealised ones.
 
         Args:
             epsilon: ε, in nats; arrays are broadcast with the points.
@@ -269,7 +282,7 @@ class BatchClonesBound(ScaledBound):
         return min(bound, self.victim.pair.log_delta_bounds(epsilon).upper)
 
     def _log_distance(self, points: _PointPairs) -> FloatArray:
-        """Return the log of the total variation distance between the reports and a clone pair, rounded up.
+        """Return the log total variation distance of the reports from idealised ones with δ₀ = δ₁ = 0, rounded up.
 
         It is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
 
@@ -290,7 +303,7 @@ class BatchClonesBound(ScaledBound):
         )
 
     def _best(self, epsilon: float, previous: tuple[int, int] | None = None) -> tuple[int, int]:
-        """Return the indices of the points (ε₀, δ₀) and (ε₁, δ₁) whose clone pair has the least estimate at ε.
+        """Return the indices of the points (ε₀, δ₀) and (ε₁, δ₁) with the least estimate of the clone bound at ε.
 
         Args:
             epsilon: ε, in nats.
@@ -316,7 +329,9 @@ class BatchClonesBound(ScaledBound):
         return _Grid(victim, log_share, self._log_distance(points))
 
     def _clones(self, indices: tuple[int, int]) -> ClonesBound:
-        """Return the bound of the clone pair of two points, with the charge for its distance; it is stored.
+        """Return the bound on δ by clones for one point of each local guarantee. It is stored for later calls.
+
+        The bound includes the distance of the reports from idealised ones.
 
         Args:
             indices: indices of the points (ε₀, δ₀) and (ε₁, δ₁).
@@ -344,13 +359,16 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
-    """Return the clone pairs of the table for two local guarantees, and the table.
+    """Return a table of upper bounds on log δ(ε) of shuffled reports, for two local guarantees.
 
     Args:
         clients: number m of clients, the victim included.
         victim: dominating pair of a report for one record.
         crowd: dominating pair of a report for a client's whole contribution.
         coarse: whether the table has fewer rows, for a search.
+
+    Returns:
+        The values of ε₀ and ε₁ that the bounds use, and the table.
     """
     return BatchClonesBound(clients, LocalCurve(victim), LocalCurve(crowd), coarse).plan()
 

@@ -73,7 +73,7 @@ def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsample
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -102,14 +102,14 @@ def _client_release(draw: Subsampled, release: Gaussian) -> Gaussian:
 
 
 def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee for one record of a client that always takes part and samples its records, or a refusal.
+    """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
-    The report of the client hides among the reports of the other clients as in `BatchClonesBound`. Sampling then
-    amplifies the guarantee.
+    The client always takes part. Its report hides among the reports of the other clients as in `BatchClonesBound`.
+    Sampling then amplifies the guarantee.
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
@@ -144,7 +144,7 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the draw of clients, whose mechanism is shuffled.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
@@ -170,7 +170,9 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _amplify(
     inner: Pair, rate: float, witnesses: tuple[Pair, ...], step: Step, setting: Setting, declared: tuple[Condition, ...]
 ) -> Guarantee:
-    """Return the guarantee amplified by sampling, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)), in both directions.
+    """Return a guarantee amplified by sampling without replacement, in both directions.
+
+    With the profile δ and the sampling rate q, δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
 
     Args:
         inner: pair that dominates the release on a sample that includes the record; its forward profile is δ.

@@ -33,7 +33,7 @@ _BLOCK = 32
 
 
 class Effort(NamedTuple):
-    """The work for one bound on δ, a sum over ranges of the number C of clones.
+    """Limits on the work for one bound on δ by clones, a sum over ranges of the number C of clones.
 
     A clone is another client's report that looks like the victim's. The heaviest ranges are divided into fine ones.
 
@@ -54,7 +54,9 @@ class Effort(NamedTuple):
 
 
 class CountRanges(NamedTuple):
-    """A partition of the values of C, the number of other reports that look like the victim's, into ranges.
+    """A partition of the possible numbers of clones into ranges of consecutive values.
+
+    A clone is another client's report that looks like the victim's.
 
     Attributes:
         first: least value of each range, increasing; a range ends before the next one.
@@ -259,8 +261,8 @@ def bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: Float
 def rough_bounds_given_clones(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -> CountBounds:
     """Return cheap bounds on log δ_c(ε), the log δ of a victim's report that is shuffled with c clones.
 
-    The equation δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ) is explained at `bounds_given_clones`. The upper bound omits
-    the subtracted term, and the lower bound is −∞.
+    δ_c(ε) = A b(κ − 1; c) − (α − 1) P(B ≥ κ), where B is the number of clones of type 0; see `bounds_given_clones`. The
+    upper bound omits the subtracted term, and the lower bound is −∞.
 
     Args:
         local_epsilon: ε₀ of the victim's report, in nats.
@@ -291,7 +293,7 @@ def _find_event(local_epsilon: float, clones: FloatArray, epsilon: FloatArray) -
     """
     epsilon_below = np.where(epsilon < local_epsilon, epsilon, local_epsilon * (1.0 - 1e-9))[:, None]
     gap = -np.expm1(epsilon_below - local_epsilon) / (1.0 + math.exp(-local_epsilon))
-    growth = np.expm1(np.minimum(epsilon_below, 700.0))
+    growth = np.expm1(np.minimum(epsilon_below, 700.0))  # the minimum keeps it finite
     x = gap / (math.tanh(0.5 * local_epsilon) * (2.0 + growth))  # the x above, without cancellation
     reports = clones + 1.0
     type_one = np.maximum(np.ceil(reports * x) - 1.0, 0.0)

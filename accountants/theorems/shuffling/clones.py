@@ -44,9 +44,9 @@ _FULL, _QUICK = Effort(46.0, 2048, quick=False), Effort(30.0, 128, quick=True)
 
 
 class _Levels(NamedTuple):
-    """Two partitions of the values of the number C of clones into ranges, a fine one and a coarse one.
+    """A fine and a coarse partition of the possible numbers of clones, for bounds that are sums over ranges.
 
-    A clone is another client's report that looks like the victim's. Bounds are sums over ranges of C.
+    A clone is another client's report that looks like the victim's.
 
     Attributes:
         every: all fine ranges.
@@ -81,8 +81,9 @@ class _Levels(NamedTuple):
 
 
 def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: FloatArray, clients: int) -> FloatArray:
-    """Estimate log δ(ε) of clone pairs. `ClonesBound` has certified bounds.
+    """Estimate log δ(ε) of shuffled reports by the clone bound, without an error bound; `ClonesBound` is certified.
 
+    The victim's report has the local guarantee ε₀, and each other report looks like it with probability r (a clone).
     With N standard normal and the standard deviation s = 2 tanh(ε₀/2)/√((n − 1) r + 1) of the privacy loss,
 
         δ(ε) ≈ P(|N| ≤ s/2) √(2π) E(N − z)₊,   e^{−z²/2} = (1 − r(1 − e^{−D}))^{n−1},
@@ -102,7 +103,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
     tanh_half = np.tanh(0.5 * victim)
     share = np.exp(log_share)
     mean_group = (clients - 1) * share + 1.0
-    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)
+    loss_std = np.maximum(2.0 * tanh_half / np.sqrt(mean_group), 1e-150)  # positive, for the logarithm below
     with np.errstate(divide="ignore", invalid="ignore"):
         log_at_zero = np.log(erf(loss_std * math.sqrt(0.125)))  # log P(|N| ≤ s/2)
         u = np.minimum(np.tanh(0.5 * np.asarray(epsilon)) / tanh_half, 1.0)
@@ -117,7 +118,7 @@ def estimate_clones(epsilon: FloatArray | float, victim: FloatArray, log_share: 
 
 def _log_sums(logs: FloatArray) -> FloatArray:
     """Return log Σ e^{logs} of each row; −∞ if every term is 0."""
-    most = np.maximum(logs.max(axis=-1), -1e300)
+    most = np.maximum(logs.max(axis=-1), -1e300)  # finite, so that −∞ is not subtracted from −∞
     with np.errstate(divide="ignore"):
         return np.asarray(most + np.log(np.exp(logs - most[:, None]).sum(axis=-1)))
 
@@ -170,12 +171,14 @@ class ClonesBound(ScaledBound):
         return self._add_charge(epsilon, np.full(upper.size, -np.inf), upper)[1]
 
     def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Add the charge (1 + e^ε) t for the total variation distance t to both bounds on log δ, rounded outward.
+        """Add (1 + e^ε) t to lower and upper bounds on δ, rounded outward.
+
+        t is the total variation distance of the real reports from idealised ones, to which the bounds apply.
 
         Args:
             epsilon: values of ε, in nats.
-            lower: lower bound on log δ of the clone pair at each ε.
-            upper: upper bound on log δ of the clone pair at each ε.
+            lower: lower bound on log δ of the idealised reports at each ε.
+            upper: upper bound on log δ of the idealised reports at each ε.
         """
         charge = self.log_distance + np.logaddexp(0.0, epsilon)
         slack = 8 * UNIT_ROUNDOFF
@@ -202,7 +205,7 @@ class ClonesBound(ScaledBound):
         return self._build_levels(_RANGES // 4) if self._count.has_many_values else self._levels
 
     def _build_levels(self, most: int) -> _Levels:
-        """Return fine ranges of C, and about a hundred coarse ones that are made of them.
+        """Return fine ranges of the number of clones, and about a hundred coarse ranges that are made of them.
 
         Args:
             most: approximate number of fine ranges; see `CloneCount.ranges`.
@@ -215,10 +218,14 @@ class ClonesBound(ScaledBound):
         return _Levels(every, starts, every.merge(starts), accuracy)
 
     def _enclose(self, epsilon: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper bounds on log δ of the clone pair at each ε, without the charge for the distance.
+        """Return lower and upper bounds on log δ of a report that is shuffled among a random number of clones.
 
-        δ_c, the δ of a victim among c clones, decreases with c. So a range of C has the upper bound at its least value.
-        Its lower bound is the one at its largest value, or at the least value of the next range.
+        The distance of the real reports from these is not added. δ_c, the δ of a victim among c clones, decreases with
+        c. So a range of c has the upper bound at its least value. Its lower bound is the one at its largest value, or
+        at the least value of the next range.
+
+        Args:
+            epsilon: values of ε, in nats.
         """
         is_zero = epsilon >= self.epsilon
         nothing = np.full(epsilon.size, -np.inf)

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClosedFormBound(ScaledBound):
-    """The bound of Lowy and Razaviyayn, Theorem F.2, for clients with one record each; never above the local bound.
+    """The closed-form bound on δ of shuffled reports by Theorem F.2 of Lowy and Razaviyayn, for one record per client.
 
-    The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus
-    a charge for δ₀. With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, it is
+    The theorem gives an ε^r for every δ ≥ 2 e^{−n e^{−ε₀}/16}. The bound at ε is the least such δ with ε^r ≤ ε, plus a
+    term for δ₀. With w = e^{ε₀}/n and t = (e^ε − 1)/tanh(ε₀/2) − 8w > 0, it is
 
         δ(ε) = max(4 e^{−t²/(64 w)}, 2 e^{−1/(16 w)}) + (1 + e^ε) n (1 + e^{−ε₀}/2) δ₀.
 
-    For t ≤ 0 the first term is 1. The least value over the points (ε₀, δ₀) is used.
+    For t ≤ 0 the first term is 1. The least value over the points (ε₀, δ₀) of the local guarantee is used. The bound is
+    never above that of a single report without shuffling.
 
     Attributes:
         clients: number n of clients.

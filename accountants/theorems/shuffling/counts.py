@@ -28,10 +28,10 @@ MOST_CLIENTS = 1000
 
 
 def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...]:
-    """Return pairs that neighbouring data sets attain under shuffled k-ary randomized response, for lower bounds on δ.
+    """Return pairs for lower bounds on δ of shuffled k-ary randomized response: two counts on neighbouring data sets.
 
-    One client, the victim, holds category a or b. All others hold a third category c in the first pair, which reveals
-    more, and category b in the second. The numbers of reports of a and of b are observed. No pairs are returned for two
+    One client holds category a or b. All others hold a third category c in the first pair, which reveals more, and
+    category b in the second. The numbers of reports of a and of b are observed. No pairs are returned for two
     categories, where one number determines the other, or for more than `MOST_CLIENTS` clients.
 
     Args:
@@ -52,7 +52,7 @@ def two_counts(clients: int, epsilon: float, categories: int) -> tuple[Pair, ...
 
 
 def _pair(clients: int, crowd: tuple[float, ...], first: tuple[float, ...], second: tuple[float, ...]) -> Pair:
-    """Return the pair of the counts of three kinds of reports, if one report has one of two distributions.
+    """Return the pair of the counts of three kinds of reports, if one of the reports has one of two distributions.
 
     Let M be the multinomial distribution of n reports with the probabilities r. If one of the n reports has the
     probabilities f instead, the counts c have the probability M(c) Σ_i f_i c_i/(n r_i).

@@ -39,13 +39,15 @@ _LEAST_WEIGHT = 1e-290
 
 
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
-    """Return the outcomes of every ordered pair of inputs of a randomizer.
+    """Return the probabilities that determine the privacy blanket bound of a randomizer, for every pair of inputs.
+
+    The privacy blanket gives each outcome its least probability over all inputs.
 
     Args:
         rows: probabilities of the outcomes, one row per input.
 
     Returns:
-        For each pair, a triple for each outcome: its least probability over all inputs (the privacy blanket), and its
+        For each ordered pair of inputs, a triple for each outcome: its probability in the blanket, and its
         probabilities under the two inputs.
     """
     blanket = [min(column) for column in zip(*rows, strict=True)]
@@ -53,10 +55,11 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
 
 
 def response_outcomes(epsilon: float, categories: int) -> tuple[Outcomes, ...]:
-    """Return the outcomes of one pair of inputs of k-ary randomized response; all pairs have the same δ.
+    """Return the probabilities that determine the privacy blanket bound of k-ary randomized response.
 
-    A report is true with probability e^{ε₀}/(e^{ε₀} + k − 1), and each other category has 1/(e^{ε₀} + k − 1). The
-    outcomes are the two categories of the pair, and all further categories as one.
+    One pair of inputs is enough, because all have the same δ. A report is true with probability e^{ε₀}/(e^{ε₀} + k −
+    1), and each other category has 1/(e^{ε₀} + k − 1). The outcomes are the two categories of the pair, and all further
+    categories as one.
 
     Args:
         epsilon: ε₀ of one report, in nats.
@@ -119,15 +122,16 @@ class FiniteBlanketBound(ScaledBound):
         return Interval(max(pair.lower for pair in bounds), max(pair.upper for pair in bounds))
 
     def _bound_pair(self, table: FloatArray, epsilon: float) -> Interval:
-        """Enclose log δ(ε) for one pair of inputs.
+        """Enclose log δ(ε) of the privacy blanket bound for one pair of inputs.
 
-        An outcome is hidden if it has weight in the blanket. The lower bound leaves out the other outcomes.
+        The blanket gives each outcome its least probability over all inputs. An outcome is hidden if it has weight
+        there. The lower bound leaves out the other outcomes.
 
         Args:
             table: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each outcome i.
             epsilon: ε, in nats.
         """
-        alpha = math.exp(min(epsilon, 700.0))
+        alpha = math.exp(min(epsilon, 700.0))  # the minimum keeps e^ε finite
         is_hidden = table[0] > _LEAST_WEIGHT
         hidden_sum = self._log_positive_sum(table[:, is_hidden], alpha)
         _, p, q = table[:, ~is_hidden]
@@ -248,10 +252,13 @@ class CountProfile(Profile):
             return np.where(has_event, complement_gap / np.where(has_event, gap, 1.0) * (base / not_base), np.inf)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the privacy loss: log P(loss > ε) in the first world and in the second.
+        """Return the log tails of the privacy loss: log P(loss > ε) on the first data set and on the second.
 
-        The loss exceeds ε if the count is at least κ. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with
-        `low`.
+        The loss exceeds ε if the count is at least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the
+        same sum with `low`. B is the number of other clients that send the report, and b its mass function.
+
+        Args:
+            epsilon: values of ε, in nats.
         """
         _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
         return Tails(
@@ -267,7 +274,7 @@ class CountProfile(Profile):
         times as likely in the first world is κ; see `_event`. The slack covers the cancellation in gain − loss.
         """
         points = np.asarray(epsilon, dtype=np.float64)
-        growth = np.expm1(np.minimum(points, 700.0))
+        growth = np.expm1(np.minimum(points, 700.0))  # α − 1; the minimum keeps it finite
         least, log_mass, tail = self._event(points)
         gain = np.maximum(self._gap(growth), 0.0)
         loss = growth * tail
@@ -284,7 +291,7 @@ class CountProfile(Profile):
 
 
 def response_instance(clients: int, epsilon: float, categories: int) -> Pair:
-    """Return the pair that the number of reports of one category attains, for a lower bound on δ.
+    """Return a pair for a lower bound on δ of shuffled randomized response: the number of reports of one category.
 
     One client, the victim, holds the first category or the second one. All others hold the second one. The number of
     reports of the first category is observed. For two categories the shuffled reports reveal nothing more.

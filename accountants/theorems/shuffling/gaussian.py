@@ -128,7 +128,7 @@ class GaussianBlanketBound(ScaledBound):
         return blanket_cells(self._scaled_norm, with_pieces=log_expected > math.log(_FEW))
 
     def _distribution(self, growth: float, last: int, *, upper: bool) -> StepLaw:
-        """Return a distribution of Y, cut at an edge B, for a one-sided bound on E[(Y₁ + … + Y_n)₊].
+        """Return a distribution of Y, cut at an edge B, for a one-sided bound on δ = E[(Y₁ + … + Y_n)₊]/n.
 
         With ρ of `GaussianBlanketBound` and α = e^ε, a mass at excess x = ρ − 1 gives two atoms of Y: ρ − α for w > 0,
         and 1 − αρ for w < 0. Of the mass beyond B only the atom for w < 0 is kept.
@@ -257,7 +257,7 @@ class GaussianBlanketBound(ScaledBound):
         return value + 64 * UNIT_ROUNDOFF * (1.0 + abs(value))
 
     def log_bound(self, epsilon: float) -> Interval:
-        """Enclose log δ of the bound numerically: the best over two cuts of Y, and never above the local guarantee.
+        """Enclose log δ of the privacy blanket bound: the best over two cuts of Y, at most that of a single report.
 
         The charge for the nearer cut is a small share of δ, and that for the further one is negligible.
         """
@@ -326,7 +326,7 @@ class GaussianBlanketBound(ScaledBound):
         return distance
 
     def _estimate(self, growth: float, last: int) -> float:
-        """Estimate log δ without the charge for the cut of Y, by a saddle point. There is no error bound.
+        """Estimate log δ of the privacy blanket bound, without the charge for the cut of Y, by a saddle point.
 
         Args:
             growth: α − 1 = e^ε − 1.

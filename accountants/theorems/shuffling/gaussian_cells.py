@@ -129,10 +129,10 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
 
 
 def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean excess x and the mass of each lump of `LUMP` consecutive cells.
+    """Return the mean excess x of the likelihood ratio, and the mass, of each lump of `LUMP` consecutive cells.
 
     Args:
-        cell_moment: integral of x over each cell under the blanket.
+        cell_moment: integral of x over each cell under the blanket, the density that all reports have in common.
         cell_mass: mass of each cell under the blanket.
     """
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
@@ -141,11 +141,14 @@ def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple
 
 
 def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the edges of the cells in w, and the edges at which the uniform pieces end.
+    """Return the edges of the cells into which the noise w ≥ 0 of Gaussian reports is divided.
 
     Args:
         c: bound on a contribution in units of the noise.
-        with_pieces: whether there are uniform pieces.
+        with_pieces: whether the density of the likelihood ratio has uniform pieces, which are treated exactly.
+
+    Returns:
+        All edges, and those at which a uniform piece ends; the latter are empty without pieces.
     """
     furthest = min(c + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
     grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
@@ -156,23 +159,27 @@ def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, Float
 
 
 def _piece_heights(c: float, levels: FloatArray) -> FloatArray:
-    """Return the heights of a step function below the density of the excess x, times √(2π), one per level.
+    """Return the heights of a step function below the density of the excess x = e^{2cw} − 1, times √(2π).
 
-    The density of x at w is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of
-    a step is the largest possible height there. The step function is a sum of uniform pieces [0, x_j].
+    w has the density φ(w + c), and e^{2cw} is the likelihood ratio of two opposite contributions. The density of x at w
+    is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of a step is the largest
+    possible height there.
 
     Args:
         c: bound on a contribution in units of the noise.
         levels: right ends of the steps in w, increasing.
+
+    Returns:
+        One height for each step.
     """
     return np.exp(-0.5 * (levels + c) ** 2 - 2.0 * c * levels) / (2.0 * c) * _BELOW
 
 
 def _piece_density(c: float, w: FloatArray, edges: FloatArray, levels: FloatArray, heights: FloatArray) -> FloatArray:
-    """Evaluate the sum of the uniform pieces as a density in w, times √(2π), at the nodes of each cell.
+    """Return a step function as a density in w, times √(2π), at the nodes of each cell.
 
-    As a density of x = e^{2cw} − 1, the sum is a step function. The factor dx/dw = 2c e^{2cw} makes it a density in w.
-    It is 0 beyond the last step.
+    The step function is a density of the excess x = e^{2cw} − 1 of a likelihood ratio. The factor dx/dw = 2c e^{2cw}
+    makes it a density in w. It is 0 beyond the last step.
 
     Args:
         c: bound on a contribution in units of the noise.

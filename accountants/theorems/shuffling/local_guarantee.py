@@ -77,10 +77,10 @@ class LocalCurve:
         return _gaussian_points(self.pair) if self.pair.gaussian_dp_mu else self._evaluate_points()
 
     def _evaluate_points(self) -> LocalPoints:
-        """Evaluate log δ₀ at increasing ε₀, or at the one ε₀ of a pure guarantee (δ₀ = 0).
+        """Return points (ε₀, log δ₀) of the local guarantee of a report, or the one point of a pure guarantee (δ₀ = 0).
 
         A scan of few ε₀ finds the range in which δ₀ is neither useless (`_LARGEST_LOG_DELTA`) nor zero as a double
-        (`_DEEPEST`). The points are in that range.
+        (`_DEEPEST`). The points are in that range, with increasing ε₀.
         """
         is_pure = math.isinf(self.pair.log_delta_bounds(LARGEST_LOCAL_EPSILON).upper)
         if is_pure:
@@ -149,9 +149,9 @@ def _gaussian_points(pair: Pair) -> LocalPoints:
 
 
 def log_distance(clients: int, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Return the log of the total variation distance of (ε₀, δ₀) reports from the clone pair of (ε₀, 0) reports.
+    """Return the log total variation distance of (ε₀, δ₀) reports from the clone bound's reports with δ₀ = 0.
 
-    The distance is sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ with s = 1/(1 + e^ε₀). It is rounded up.
+    It is sδ₀ + (n − 1) e^{−ε₀} (1 + s) δ₀ with s = 1/(1 + e^ε₀), rounded up.
 
     Args:
         clients: number n of clients.
@@ -254,12 +254,12 @@ class LocalClonesBound(ScaledBound):
         return SequentialUpper(self._best, self._upper_at)
 
     def _upper_at(self, index: int, epsilon: float) -> float:
-        """Return the lower of two upper bounds on log δ(ε): of the clone pair of a point, and of a single report.
+        """Return an upper bound on log δ(ε) by clones, or that of a single report if it is lower.
 
         The bound of a single report is computed only if it may be the lower one.
 
         Args:
-            index: index of the point (ε₀, δ₀).
+            index: index of the point (ε₀, δ₀) that gives the clone bound.
             epsilon: ε, in nats.
         """
         bound = self._clones(index).upper(epsilon)
@@ -268,7 +268,7 @@ class LocalClonesBound(ScaledBound):
         return min(bound, self.local.pair.log_delta_bounds(epsilon).upper)
 
     def _best(self, epsilon: float, previous: int | None = None) -> int:
-        """Return the index of the point (ε₀, δ₀) whose clone pair has the least estimate of log δ(ε).
+        """Return the index of the point (ε₀, δ₀) with the least estimate of the clone bound at ε.
 
         Args:
             epsilon: ε, in nats.
@@ -280,7 +280,7 @@ class LocalClonesBound(ScaledBound):
         return int(np.argmin(estimates)) + (candidates.start or 0)
 
     def _estimate(self, epsilon: FloatArray | float, local: FloatArray, log_delta: FloatArray) -> FloatArray:
-        """Estimate log δ at ε of the clone pairs of some points, with the charge for δ₀.
+        """Estimate log δ(ε) of the shuffled reports by the clone bounds of some points (ε₀, δ₀) of the local guarantee.
 
         Args:
             epsilon: ε, in nats. Arrays are broadcast.
@@ -302,10 +302,10 @@ class LocalClonesBound(ScaledBound):
         return table.rows(self._costs(local))
 
     def _costs(self, local: FloatArray) -> Costs:
-        """Return the terms of a table that depend on the noise: the distance to each clone pair, and the local bound.
+        """Return the terms of a table that depend on the noise: distances, and the bound without shuffling.
 
         Args:
-            local: ε₀ of each clone pair.
+            local: ε₀ of each clone pair, of whose idealised reports (δ₀ = 0) the distance is computed.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
@@ -368,7 +368,7 @@ class LocalClonesBound(ScaledBound):
         return LocalPoints(dense, self.local.pair.log_delta(dense).upper)
 
     def _clones(self, index: int) -> ClonesBound:
-        """Return the bound of the clone pair of one point, with the charge for δ₀. It is made once and stored.
+        """Return the bound on δ by clones for one point of the local guarantee. It is made once and stored.
 
         Args:
             index: index of the point (ε₀, δ₀).

@@ -61,7 +61,9 @@ class Rows(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Estimates of log δ, by which the rows of a table and the clone pairs are chosen.
+    """Estimates of log δ of shuffled reports, from which the rows of a table and the bound of each row are chosen.
+
+    A bound is by clones, for one parameter ε₀ of the local guarantee: a clone pair.
 
     Attributes:
         epsilon: increasing ε from 0.
@@ -122,10 +124,10 @@ def cell_representative(pair: Pair) -> Pair:
 
 
 class Costs(NamedTuple):
-    """The part of a table that depends on the noise.
+    """The terms of a table of bounds on δ of shuffled reports that depend on the noise of the reports.
 
     Attributes:
-        log_distance: log total variation distance of the reports from each clone pair.
+        log_distance: log total variation distance of the reports from the idealised ones of each clone pair.
         local: function from ε to log δ of the bound without shuffling.
     """
 
@@ -225,11 +227,11 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
 
 
 def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
-    """Return the middle ε between neighbouring rows that are too far apart in log δ.
+    """Return the middle ε between neighbouring rows of a table that are too far apart in log δ.
 
     Args:
-        rows: rows of a table.
-        spacing_factor: factor of the planned fall of log δ between rows.
+        rows: increasing ε with bounds on log δ.
+        spacing_factor: factor by which all planned distances of rows are enlarged.
     """
     epsilon, log_delta = rows
     fall = -np.diff(np.minimum.accumulate(log_delta))
@@ -242,7 +244,7 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
 
 
 def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
-    """Return the ε of the rows of a table of bounds on log δ.
+    """Return the values of ε at which a table of bounds on log δ should have rows.
 
     The first row is at ε = 0, and the last one where the estimate of log δ stops falling. `_rows_between` says how
     dense the rows are.
@@ -261,7 +263,7 @@ def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float)
 
 
 def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-    """Return the planned number of rows, not rounded, between each ε and the next one.
+    """Return how many rows a table of bounds on log δ should have between each ε and the next one, not rounded.
 
     From row to row log δ falls by about `row_spacing`. Where δ is negligible (log δ below `_DEEP`), neighbouring rows
     also differ by at least `_SPARSE_SPACING` in log ε.
@@ -271,13 +273,13 @@ def _rows_between(epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
         log_delta: log δ at each ε, not increasing.
     """
     by_fall = -np.diff(log_delta) / row_spacing(log_delta[:-1], float(log_delta[0]))
-    by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING
+    by_ratio = np.log(epsilon[1:] / np.maximum(epsilon[:-1], 1e-300)) / _SPARSE_SPACING  # the first ε is 0
     is_negligible = log_delta[:-1] < _DEEP
     return np.where(is_negligible, np.minimum(by_fall, by_ratio), by_fall)
 
 
 def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_factor: float) -> Table:
-    """Return a table of the clone pairs that seem best at some ε.
+    """Return a table of bounds on log δ at some ε, with the clone pairs that seem best there by their estimates.
 
     Args:
         estimates: estimates of log δ of each clone pair.
@@ -301,7 +303,13 @@ def _evaluate(estimates: Estimates, epsilon: FloatArray, pairs: Pairs, spacing_f
 
 
 class _Run(NamedTuple):
-    """Consecutive rows, from `start` and before `end`, and the index of one clone pair for all of them."""
+    """Consecutive rows of a table, to all of which the same clone pair is applied.
+
+    Attributes:
+        choice: index of the clone pair.
+        start: index of the first row.
+        end: index after the last row.
+    """
 
     choice: int
     start: int
@@ -318,7 +326,7 @@ class _Run(NamedTuple):
 
 
 def _choose_runs(choices: FloatArray, local: FloatArray, spacing_factor: float) -> Iterator[_Run]:
-    """Yield runs of consecutive rows that one clone pair serves.
+    """Yield runs of consecutive rows of a table of bounds on δ, with the clone pair that bounds δ in each run.
 
     Long runs save time, because every new pair has a fixed cost. A clone pair suits a row if its estimated log δ
     exceeds the least one by no more than the row's tolerance. Each run takes the pair that suits most of the following

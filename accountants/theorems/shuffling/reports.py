@@ -77,7 +77,7 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -97,7 +97,7 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
@@ -123,7 +123,7 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(LOCAL, case):
         return refusal
@@ -139,7 +139,7 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee:
-    """Return the guarantee by a bound on δ that holds in both directions.
+    """Return the guarantee of shuffled reports from a bound on δ that holds in both directions.
 
     Args:
         bound: the bound.
@@ -156,7 +156,7 @@ def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarante
     Args:
         theorem: the theorem that the refusal names.
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(theorem, spec, case):
         return refusal
@@ -175,11 +175,13 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the clone pair, for reports with δ₀ = 0 at some ε₀; or a refusal.
+    """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
+
+    A clone is another client's report that is distributed like the victim's. The reports must have δ₀ = 0 at some ε₀.
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     local = _local_curve(CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -192,13 +194,13 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
 
 def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by clone pairs for reports with δ₀ > 0 at every ε₀, or a refusal.
+    """Return the guarantee of shuffled (ε₀, δ₀)-private reports by hiding each among clones; or a refusal.
 
-    At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
+    It is for reports with δ₀ > 0 at every ε₀. At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     local = _local_curve(APPROXIMATE_CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -218,7 +220,7 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -246,7 +248,7 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the shuffled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal

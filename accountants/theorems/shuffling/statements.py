@@ -52,7 +52,7 @@ TWO_OR_MORE = Quantity(symbol="k", ge=2, le=10**6, description=CATEGORIES.descri
 
 
 def response_bound(clients: int, epsilon: float, categories: int) -> ScaledBound:
-    """Return the privacy blanket's bound on δ for shuffled k-ary randomized response.
+    """Return the bound on δ of shuffled k-ary randomized response by its privacy blanket, the part all inputs share.
 
     It is an exact sum over clone counts for two categories, and a certified contour integral for more.
 
@@ -142,9 +142,10 @@ def stronger_clones(inputs: ClonesInputs) -> Outputs:
 
 
 def approximate_clones(inputs: ApproximateClonesInputs) -> Outputs:
-    """Compute the amount (1 + e^ε) t by which δ₀ increases δ(ε), for two values of the total variation distance t.
+    """Compute by how much δ₀ > 0 of the reports increases δ(ε) of the clone bound: (1 + e^ε) t.
 
-    `added_delta` has the proved t of `log_distance`, and `printed_added_delta` the printed one, n (1 + e^−ε₀/2) δ₀.
+    `added_delta` has the proved t of `log_distance`, and `printed_added_delta` the printed t = n (1 + e^−ε₀/2) δ₀. t is
+    the total variation distance of the reports from those with δ₀ = 0.
     """
     local_log_delta = log10(inputs.local_delta) * math.log(10.0)
     distance = float(log_distance(inputs.clients, np.asarray(inputs.local_epsilon), np.asarray(local_log_delta)))
@@ -181,8 +182,8 @@ def gaussian_reports(inputs: GaussianReportsInputs) -> Outputs:
     """Compute bounds on ε at δ of shuffled Gaussian reports of one coordinate.
 
     Returns:
-        `epsilon` by the privacy blanket. `lower_epsilon`, which the sum of the reports attains. `log10_blanket_mass`,
-        the share of a report that does not depend on its contribution.
+        `epsilon` is an upper bound by the privacy blanket, and `lower_epsilon` a lower bound that the sum of the
+        reports attains. `log10_blanket_mass` is the share of a report that does not depend on its contribution.
     """
     bound = GaussianBlanketBound(inputs.clients, inputs.noise_multiplier)
     instance = gaussian_pair(2.0 / (inputs.noise_multiplier * math.sqrt(inputs.clients)))

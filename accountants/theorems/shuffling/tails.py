@@ -39,7 +39,7 @@ _FURTHEST, _NOTHING = 700.0, -1e300
 
 
 class ScaledBound(Bound):
-    """An upper bound on log δ(ε) that holds in both directions of every pair of neighbours.
+    """An upper bound on log δ(ε) of a mechanism, valid in both directions of every pair of neighbours.
 
     Subclasses implement `log_bound`. They may add cheaper evaluations, for one ε (`upper`), for increasing ε
     (`sequential_upper`) or for a whole table (`rows`).
@@ -80,7 +80,11 @@ class ScaledBound(Bound):
 
 @dataclass(frozen=True)
 class PairBound(ScaledBound):
-    """The bound by a known dominating pair: the larger δ of its two directions."""
+    """The bound on δ by a known dominating pair: the larger δ of its two directions.
+
+    Attributes:
+        pair: the dominating pair.
+    """
 
     is_convex: ClassVar[bool] = True
 
@@ -135,7 +139,7 @@ class ScaledProfile(BoundProfile):
         return tabulate(np.append(epsilon, largest_loss), np.append(log_delta, -math.inf))
 
     def _rows(self) -> Iterator[tuple[float, float]]:
-        """Yield increasing ε with upper bounds on log δ.
+        """Yield increasing ε with upper bounds on log δ, the rows of a table.
 
         Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
         δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
@@ -177,7 +181,7 @@ def _step_factor(fall: float, planned_fall: float) -> float:
         fall: decrease of log δ in the previous step.
         planned_fall: planned decrease, above 0.
     """
-    return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))
+    return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))  # the fall may be 0
 
 
 def _planned_fall(log_delta: float, largest: float) -> float:
@@ -198,7 +202,9 @@ def _planned_fall(log_delta: float, largest: float) -> float:
 
 
 def _normal_guess(at_zero: float, log_delta: float) -> Guess | None:
-    """Estimate the ε at δ by a Gaussian pair N(μ, 1) against N(0, 1) with the same δ at ε = 0, 2Φ(μ/2) − 1.
+    """Estimate the ε at a given δ from the δ at ε = 0, by the Gaussian pair N(μ, 1) against N(0, 1) with this δ.
+
+    Its δ at ε = 0 is 2Φ(μ/2) − 1.
 
     Args:
         at_zero: log δ at ε = 0.

@@ -38,11 +38,10 @@ class DivergenceInputs(TwoLaws):
     share: Annotated[float, SHARE] = 0.5
 
     def check(self) -> None:
-        """Check the two distributions, the channel and the second pair.
+        """Check that all given distributions and the channel are probability vectors of matching lengths.
 
         Raises:
-            InvalidInput: one of them is not made of probability vectors of the right length, or half of a pair is
-                absent.
+            InvalidInput: one of them is not, or only one distribution of the optional second pair is given.
         """
         super().check()
         if self.kernel is not None:

@@ -64,10 +64,14 @@ class InverseTimeSteps(BatchesOnce):
 
 @dataclass(frozen=True)
 class MisprintedSteps:
-    """The shifts of the steps in Corollary 1 as printed, where the contraction shift of step j is 2ρ √(λmj)/σ.
+    """The distances of two runs in Corollary 1 of Asoodeh et al. as printed, where r_c of step j is 2ρ √(λmj)/σ.
 
-    A shift is a distance of two models divided by the noise of a step. The sensitivity shift r_s is due to the
-    differing record. The contraction shift r_c is due to the distance of two runs within the domain of radius ρ.
+    Both distances are in standard deviations of a step's noise. The sensitivity shift r_s is due to the differing
+    record. The contraction shift r_c is the largest distance of two models in the domain of radius ρ after a step
+    without noise.
+
+    Attributes:
+        inputs: the run: batches of m clients, noise σ, strong convexity λ and radius ρ.
     """
 
     inputs: InverseTimeSteps
@@ -95,14 +99,15 @@ class MisprintedSteps:
         return float(self.shifts(first, first)[1][0]) if last >= first else math.inf
 
     def shifts(self, first: int, last: int) -> tuple[FloatArray, FloatArray]:
-        """Compute the sensitivity shifts r_s, which are correct, and the contraction shifts r_c as printed.
+        """Compute the distances r_s and r_c of some steps, of which r_c is the misprinted one.
 
         Args:
             first: index of the first step, from 1.
             last: index of the last step.
 
         Returns:
-            Both shifts of the steps first, …, last, in standard deviations of the noise.
+            r_s, due to the differing record, and r_c, the distance of two models in the domain, for the steps first, …,
+            last, in standard deviations of the noise.
         """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)
@@ -161,7 +166,7 @@ def run_of_bound_11(inputs: InverseTimeSteps) -> ProjectedRun:
 
 
 def risk_terms(inputs: InverseTimeSteps, reading: Reading) -> dict[str, float]:
-    """Compute the terms of the bound on the excess risk, 2β(mD² + G² + σ²)/(λ²n).
+    """Compute the terms of the bound 2β(mD² + G² + σ²)/(λ²n) on the excess risk in Corollary 1 of Asoodeh et al.
 
     Args:
         inputs: n clients in batches of m, noise σ in d dimensions, and losses with smoothness β and strong convexity λ.

@@ -45,7 +45,7 @@ class WorstPair(NamedTuple):
 
 
 def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
-    """Return the pair of distributions with the largest hockey-stick divergence E_ε.
+    """Return which two of several distributions have the largest hockey-stick divergence E_ε, and this divergence.
 
     If several pairs attain the maximum, the first one in lexicographic order is returned.
 
@@ -155,15 +155,16 @@ class ChannelChain(TwoLaws):
 
 
 def divergence_after_channels(inputs: ChannelChain) -> Outputs:
-    """Compute the hockey-stick divergence of two distributions after a chain of channels, and the bound (8) on it.
+    """Compute the hockey-stick divergence of two distributions after a chain of channels, and a bound on it.
 
     Args:
-        inputs: the distributions μ_t and μ'_t after the step that differs, ε, and the channels of all later steps.
+        inputs: the distributions μ_t and μ'_t of the model after the step in which two runs differ, ε, and the channels
+            of all later steps.
 
     Returns:
         `divergence` is E_ε(μ_t‖μ'_t). `contraction` is the product of the channels' contraction coefficients, each the
-        largest E_ε of two of its rows. `divergence_bound` is the product of both, the right side of (8).
-        `last_divergence` is E_ε after the last channel, the left side.
+        largest E_ε of two of its rows. `divergence_bound` is the product of both, the right side of inequality (8) of
+        Asoodeh et al. `last_divergence` is E_ε after the last channel, the left side.
     """
     first, second = normalise(inputs.first), normalise(inputs.second)
     divergence = hockey_stick(first, second, inputs.epsilon)

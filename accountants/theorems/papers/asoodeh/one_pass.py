@@ -45,7 +45,7 @@ class OnePass(ScheduledPass):
 
 
 def theorem_2(inputs: OnePass, reading: Reading = "printed") -> Outputs:
-    """Compute δ at ε of the model that is released after one pass (Theorem 2 of Asoodeh et al.).
+    """Compute δ at ε of the model that noisy projected SGD releases after one pass (Theorem 2 of Asoodeh et al.).
 
     Args:
         inputs: the pass of n clients in batches of m, its schedules of step sizes and noise, and ε.
@@ -169,14 +169,15 @@ class RandomStop(OnePass):
 
 
 def corollary_3(inputs: RandomStop) -> Outputs:
-    """Compute δ at ε of the model that is released after a random step (Corollary 3 of Asoodeh et al.).
+    """Compute δ at ε of the model after a random step of noisy projected SGD (Corollary 3 of Asoodeh et al.).
 
     Args:
-        inputs: the pass, its schedules, ε, and the steps at which it may be released.
+        inputs: the pass, its schedules of step sizes and noise, ε, and the steps at which the model may be released.
 
     Returns:
         `delta` for the schedules of the run. `delta_twelve` is bound (12) of the paper, with the least step size and
-        the least noise in every step. `first_stop` is the first step after which the model may be released.
+        the least noise in every step. `first_stop` is the first step after which the model may be released, and `steps`
+        the number of all steps.
     """
     run = inputs.run
     run_at_least_values = replace(

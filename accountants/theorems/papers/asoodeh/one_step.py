@@ -52,9 +52,10 @@ def one_step(
     step_size: Annotated[StepSize, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute the divergence that the step with the differing record adds, and the contraction by any other step.
+    """Compute two factors of δ(ε) of noisy projected SGD: of the step with the differing record, and of any other step.
 
-    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1).
+    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). The step with the record has at most the
+    divergence θ_ε(2L/(√m σ)). Any other step multiplies the divergence by at most θ_ε(2ρ√m/(ησ)).
 
     Args:
         epsilon: ε ≥ 0.
@@ -66,8 +67,8 @@ def one_step(
         noise_std: noise σ of one user per coordinate.
 
     Returns:
-        `contraction` is θ_ε(2ρ√m/(ησ)) of (19), and `divergence` is θ_ε(2L/(√m σ)) of (24). `contraction_shift` and
-        `sensitivity_shift` are the arguments of θ_ε.
+        `divergence` for the step with the record, (24) of Asoodeh et al., and `contraction` for another step, (19).
+        `sensitivity_shift` and `contraction_shift` are the arguments of θ_ε.
     """
     root_participants = math.sqrt(participants)
     contraction_shift = 2.0 * radius * root_participants / (step_size * noise_std)
@@ -139,15 +140,18 @@ def bound_without_steps(
     lipschitz: Annotated[Lipschitz, ANY_SCALE],
     noise_std: Annotated[NoiseStd, ANY_SCALE],
 ) -> Outputs:
-    """Compute the bound δ ≤ θ_ε(2L/(√m σ)), which uses only the step with the differing record.
+    """Compute a bound on δ at ε of noisy projected SGD that uses only the step with the differing record.
 
-    θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1). `sensitivity_shift` is its argument.
+    It is θ_ε(2L/(√m σ)), where θ_ε(r) is the hockey-stick divergence E_ε of N(r, 1) and N(0, 1).
 
     Args:
         epsilon: ε ≥ 0.
         participants: number m of users in a batch.
         lipschitz: bound L on the norm of a record's gradient.
         noise_std: noise σ of one user per coordinate.
+
+    Returns:
+        δ, and the argument of θ_ε as `sensitivity_shift`.
     """
     shift = 2.0 * lipschitz / (math.sqrt(participants) * noise_std)
     return {"sensitivity_shift": shift} | delta_outputs(float(log_theta(epsilon, shift)))
@@ -189,7 +193,7 @@ class RootNoise(BatchesOnce):
 
 
 def delta_at_root_noise(inputs: RootNoise, reading: Reading = "printed") -> Outputs:
-    """Compute δ by bound (12) of Asoodeh et al. at the noise σ_t² = √n, and the noise term of Corollary 2.
+    """Compute δ at the noise σ_t² = √n by bound (12) of Asoodeh et al., and the terms of the error in Corollary 2.
 
     Args:
         inputs: n users in batches of m, the radius ρ, and the losses' Lipschitz constant L, smoothness β and strong

@@ -59,7 +59,10 @@ BILLBOARD = Theorem(
 
 
 def to_other_clients(shared: Guarantee) -> Guarantee:
-    """Return the joint guarantee of a client against all other clients, which has the curve of the shared models.
+    """Return the joint guarantee of a client against all other clients together.
+
+    If the other clients compute their outputs from the shared models and their own data, the curve of the shared models
+    also holds for these outputs.
 
     Args:
         shared: guarantee of the shared models, for a client against the other clients.
@@ -94,10 +97,10 @@ def coalition(
     point: CurvePoint,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the privacy of a client of k rounds against all other clients: μ = k_rel √k/z, and δ at ε or ε at δ.
+    """Compute the privacy of a client that takes part in k rounds, against all other clients together.
 
-    The others count the participants, so the draw of clients does not amplify privacy. k_rel is 2 for replace-one and 1
-    for the other relations.
+    The Gaussian-DP parameter is μ = s √k/z, where s is 2 for replace-one and 1 for the other relations. The other
+    clients can count the participants, so the random draw of clients does not amplify privacy.
 
     Args:
         federation: number N of clients and number Q of participants of a round.
@@ -106,6 +109,9 @@ def coalition(
         rounds_of_client: number k of rounds of the client; if None, the expected number, rounds · Q/N.
         point: ε, δ or both, at which the privacy curve is evaluated.
         relation: neighbouring relation of the clients.
+
+    Returns:
+        k, μ, and δ at ε or ε at δ.
     """
     expected = rounds * federation.participants / federation.clients
     participated = expected if rounds_of_client is None else float(rounds_of_client)

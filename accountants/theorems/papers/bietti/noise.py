@@ -40,7 +40,7 @@ from epsilond.accountants.theorems.papers.bietti.errata import NO_CONSTANT, PROO
 def full_participation_mu(
     *, noise_std: float, clipping_norm: float, clients: int, rounds: int, sensitivity_factor: float
 ) -> float:
-    """Compute the Gaussian DP parameter of n rounds with all clients in each, μ = kC√n/(Nσ_ζ).
+    """Compute the Gaussian-DP parameter μ = kC√n/(Nσ_ζ) of n rounds, in each of which all clients take part.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean; μ is infinite at 0.
@@ -57,7 +57,7 @@ def full_participation_mu(
 def least_noise_std(
     *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """Compute the least σ_ζ at which n rounds with all clients are (ε, δ), rounded up.
+    """Compute the least noise σ_ζ on the mean with which n rounds of all clients are (ε, δ)-private, rounded up.
 
     Args:
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
@@ -74,14 +74,14 @@ def least_noise_std(
 def sufficient_noise_std(
     *, clipping_norm: float, clients: int, rounds: int, epsilon: float, log_delta: float, sensitivity_factor: float
 ) -> float:
-    """Compute a σ_ζ in closed form that is sufficient for (ε, δ), by zero-concentrated privacy.
+    """Compute a sufficient noise σ_ζ on the mean for (ε, δ) in closed form, by zero-concentrated privacy.
 
     It is kC√n (√(2(l + ε)) + √(2l))/(2Nε), where l = ln(1/δ).
 
     Args:
         clipping_norm: bound C on the ℓ2 norm of a message; σ_ζ has its unit.
         clients: number N of clients.
-        rounds: number n of rounds.
+        rounds: number n of rounds, in each of which all clients take part.
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         sensitivity_factor: k, 2 for replace-one and 1 for the other relations.
@@ -93,7 +93,7 @@ def sufficient_noise_std(
 def noise_with_constant(
     *, constant: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the standard deviation σ_ζ = c C √(n ln(1/δ))/(Wε) of the noise that Bietti et al. print.
+    """Compute the noise σ_ζ = c C √(n ln(1/δ))/(Wε) on the mean message that Bietti et al. prescribe.
 
     Args:
         constant: c of Theorem 4.1, or c₂ of Theorem 5.1.
@@ -109,9 +109,7 @@ def noise_with_constant(
 def implied_constant(
     *, noise_std: float, clipping_norm: float, contributions: float, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the constant c with which the printed formula of `noise_with_constant` gives a noise σ_ζ.
-
-    It is c = σ_ζ Wε/(C √(n ln(1/δ))).
+    """Compute the constant c with which the formula σ_ζ = c C √(n ln(1/δ))/(Wε) of Bietti et al. gives a noise σ_ζ.
 
     Args:
         noise_std: σ_ζ, standard deviation of the noise on the mean.
@@ -133,7 +131,7 @@ def implied_constant(
 
 
 def least_constant(*, epsilon: float, log_delta: float, sensitivity_factor: float) -> float:
-    """Compute the least constant c of Theorem 4.1 with which the printed noise meets this target.
+    """Compute the least constant c with which the noise of Theorem 4.1 of Bietti et al. meets the target (ε, δ).
 
     It is kε/(μ*√ln(1/δ)), where μ* is the largest μ at which μ-Gaussian differential privacy is (ε, δ). A lower bound
     on μ* is used, so the result is an upper bound on the least constant.
@@ -178,12 +176,15 @@ def figures_at(mu: float, *, epsilon: float | None, log_delta: float | None, pre
 
 # At a target --------------------------------------------------------------------------------------------------------
 def constants_at(*, epsilon: float, log_delta: float, relation: Relation) -> dict[str, float]:
-    """Compute the least constant c of Theorem 4.1 for this target, and for all targets with no larger ratio ε/ln(1/δ).
+    """Compute the least constant c in the noise of Theorem 4.1 of Bietti et al. with which the noise meets this target.
 
     Args:
         epsilon: ε of the target.
         log_delta: natural logarithm of δ.
         relation: neighbouring relation of the clients.
+
+    Returns:
+        `least_constant` for this target, and `sharp_constant` for all targets with no larger ratio ε/ln(1/δ).
     """
     factor = sensitivity_factor(relation)
     return {
@@ -204,7 +205,7 @@ def printed_noise(
     relation: Annotated[Relation, RELATION] = "replace-one",
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute the noise σ_ζ, the privacy that it gives, and the least valid constants of the printed noise.
+    """Compute the noise σ_ζ on the mean that Bietti et al. prescribe for a target, and the privacy that it gives.
 
     Args:
         clients: number N of clients.
@@ -215,6 +216,9 @@ def printed_noise(
         noise_constant: constant c of the printed noise, equation (4).
         relation: neighbouring relation of the clients.
         reading: `printed` computes σ_ζ by equation (4), `corrected` the least σ_ζ that is sufficient.
+
+    Returns:
+        σ_ζ, its Gaussian-DP parameter, the achieved δ at ε and ε at δ, and the least valid constants c.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}
@@ -238,7 +242,7 @@ def least_noise(
     log_delta: GivenLogDelta,
     relation: Annotated[Relation, RELATION] = "replace-one",
 ) -> Outputs:
-    """Compute the least noise σ_ζ for the target, a sufficient one in closed form, and the least valid constants.
+    """Compute the least noise σ_ζ on the mean for the target, and a sufficient one in closed form.
 
     Args:
         clients: number N of clients.
@@ -249,8 +253,8 @@ def least_noise(
         relation: neighbouring relation of the clients.
 
     Returns:
-        `noise_std`, and `sufficient_noise_std` in closed form. The constants of `constants_at`, for the printed noise.
-        `sensitivity`, the change kC/N of the mean by one client.
+        `noise_std`, and `sufficient_noise_std` in closed form. The constants of `constants_at` are those with which the
+        noise of Theorem 4.1 suffices. `sensitivity` is the change kC/N of the mean by one client.
     """
     factor = sensitivity_factor(relation)
     target: Fields = {"epsilon": epsilon, "log_delta": log_delta}

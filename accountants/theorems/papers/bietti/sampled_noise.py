@@ -114,7 +114,7 @@ def noise_multiplier_of(*, noise_std: float, rate: float, weight: float, clippin
 
 
 def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> int | None:
-    """Return the number of clients in a round.
+    """Return the number of clients in a round, if it is not random.
 
     Args:
         sampling: rule by which the clients of a round are drawn.

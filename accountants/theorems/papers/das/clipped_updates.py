@@ -17,7 +17,7 @@ from epsilond.accountants.theorems.papers.das.sensitivity import movement_output
 def clipped_sensitivities(
     *, dimension: Dimension, quantization_levels: QuantizationLevels, participants: Participants = 1
 ) -> Outputs:
-    """Compute the sensitivities of clipped updates, in steps of 1/s.
+    """Compute the ℓ1 and ℓ∞ sensitivities of updates that are clipped and rounded to a grid of step 1/s, in grid steps.
 
     Args:
         dimension: coordinates d of the update.

@@ -60,14 +60,13 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 
 
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
-    """Compute ε of K composed rounds with δ = 0 each, by Kairouz, Oh and Viswanath, Theorem 3.4.
+    """Compute the ε of K composed ε₀-private rounds, by the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4.
 
-    It is the smallest of the theorem's three bounds: Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and
-    ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2).
+    It is the smallest of Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2).
 
     Args:
         epsilon: ε₀ of each round.
-        delta: slack δ of the composition.
+        delta: slack δ of the composition, which is the δ of all rounds.
         rounds: number K of rounds.
     """
     basic = rounds * epsilon
@@ -98,9 +97,14 @@ class RunInputs(ParticipantFields):
 
 
 def theorem_2(inputs: RunInputs) -> Outputs:
-    """Compute the ε₀ of a round by Theorem 2, the bound (22) on the ε of all rounds, and the claimed ε and δ.
+    """Compute the ε₀ of a round by Theorem 2 of Das et al., and the ε and δ of all K rounds that the theorem claims.
 
-    The claimed ε multiplies the bound (22) by 2r/n for drawing r of n clients. The claimed δ is K 2^−d + δ.
+    Args:
+        inputs: the target (ε, δ), K rounds, r of n clients in each, and messages of d coordinates.
+
+    Returns:
+        `round_epsilon` is ε₀, and `composed_epsilon` the bound (22) on the ε of all rounds. `claimed_epsilon`
+        multiplies it by 2r/n for drawing r of n clients. The claimed δ is K 2^−d + δ.
     """
     claimed = inputs.rounds * math.exp2(-inputs.dimension) + inputs.delta
     return {
@@ -248,7 +252,7 @@ def rounds(
 ) -> Outputs:
     """Compute ε and δ of one round, and of K composed rounds, if a secret draw of clients amplifies privacy.
 
-    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. K rounds with slack δ' have 1
+    With the sampling rate q, an amplified round has ε = ln(1 + q(e^ε₀ − 1)) and δ = qδ₀. With slack δ', K rounds have 1
     − (1 − δ)^K (1 − δ') as their δ.
 
     Args:
@@ -260,8 +264,8 @@ def rounds(
         rate: share q of the clients that is drawn in a round.
 
     Returns:
-        ε and δ of a round and of all rounds. `epsilon` is the smallest of the theorem's three bounds, and
-        `printed_form_epsilon` the one that the paper uses.
+        ε and δ of a round and of all rounds. `epsilon` is the smallest of three bounds of Kairouz, Oh and Viswanath,
+        and `printed_form_epsilon` the one that Das et al. use.
     """
     epsilon, delta = round_epsilon, round_delta
     if amplified == "client":

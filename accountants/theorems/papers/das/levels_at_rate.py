@@ -54,7 +54,7 @@ def levels(
     l1_sensitivity: Annotated[float, L1_SENSITIVITY],
     linf_sensitivity: Annotated[float, LINF_SENSITIVITY],
 ) -> Outputs:
-    """Compute the least noise levels m that meet a target, the variance of the noise in squared grid steps, and δ at m.
+    """Compute the least truncation m of discrete Laplace noise on −m, …, m that meets a target (ε, δ).
 
     Args:
         epsilon: ε of the target.
@@ -65,9 +65,10 @@ def levels(
         linf_sensitivity: ℓ∞ sensitivity Δ∞, in grid steps.
 
     Returns:
-        `noise_levels` is "unbounded", without variance and δ, if no allowed m is sufficient. `escapes_alone` is True if
-        α⌊Δ₁⌋ ≤ ε for the worst shift. δ is then the probability of an escape, an output that is impossible for the
-        neighbour, and m is exactly the least.
+        `noise_levels` is m, with the variance of the noise in squared grid steps, and δ at m. It is "unbounded",
+        without variance and δ, if no allowed m is sufficient. `escapes_alone` is True if every finite loss is at most
+        ε. δ is then the probability of an escape, an output that is impossible for the neighbour, and m is exactly the
+        least.
     """
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
     escapes_decide = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
@@ -106,13 +107,13 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return a number m of levels that meets the target, while m − 1 does not or is below the smallest number.
+    """Return a least number m of noise levels that meets the target δ: m − 1 does not, or is below the smallest number.
 
     Args:
         log_delta_at: upper bound on log δ as a function of the number of levels.
         target: log δ of the target.
         low: smallest number of levels.
-        high: largest number of levels; values above the limit of `NOISE_LEVELS` are reduced to it.
+        high: largest number of levels; it is reduced to the largest allowed number.
 
     Returns:
         The number of levels, or None if `high` does not meet the target, or if `low` is above all allowed values.

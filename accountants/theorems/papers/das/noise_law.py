@@ -92,7 +92,7 @@ def noise_error(
     quantization_levels: QuantizationLevels,
     dimension: Dimension = 1,
 ) -> Outputs:
-    """Compute the variance V of the noise, two upper bounds on V, and the mean squared error of a message.
+    """Compute the variance V of truncated discrete Laplace noise, two upper bounds on V, and the error of a message.
 
     The bounds are the variance of uniform noise, m(m + 1)/(3s²), and Popoviciu's m²/s².
 
@@ -101,6 +101,9 @@ def noise_error(
         decay_rate: decay α of P(Y = y) ∝ e^(−α|y|), per grid step.
         quantization_levels: grid steps s in a unit of the update; V is in squared units.
         dimension: number d of coordinates.
+
+    Returns:
+        V, both bounds, and `mean_squared_error`, which is d/(4s²) + dV for rounding and noise.
     """
     m, squared_levels = noise_levels, quantization_levels**2
     variance_in_steps = variance(decay_rate, m)  # s²V
@@ -220,9 +223,9 @@ APPENDIX_F = Theorem(
 def bits_per_round(
     *, participants: Participants, dimension: Dimension, samples_per_client: SamplesPerClient, growth_ratio: GrowthRatio
 ) -> Outputs:
-    """Compute the bits of a round that privacy adds, by the paper's noise and by the Binomial mechanism.
+    """Compute the bits of a round that privacy adds, with the noise of Das et al. and with the Binomial mechanism.
 
-    A coordinate has ⌈log₂(1 + 6/√d + 50ρ/n)⌉ more bits by the paper's noise, and ⌈log₂(1 + √d/r)⌉ by the Binomial
+    A coordinate has ⌈log₂(1 + 6/√d + 50ρ/n)⌉ more bits with their noise, and ⌈log₂(1 + √d/r)⌉ with the Binomial
     mechanism. A round has rd coordinates.
 
     Args:

@@ -32,8 +32,13 @@ _UP = 1.0 + 8.0 * UNIT_ROUNDOFF
 class Movement(NamedTuple):
     """Bounds on the distances between a client's rounded updates on two neighbouring data sets.
 
-    A rounded update is a vector of integers. Distances are in grid steps, in ℓ1, ℓ∞ and ℓ2 norm. They hold except for
-    an event of probability e^`log_failure` over the rounding. `l2` is None if there is no bound in ℓ2 norm.
+    A rounded update is a vector of integers, and distances are in grid steps.
+
+    Attributes:
+        l1: bound on the ℓ1 distance.
+        linf: bound on the ℓ∞ distance.
+        l2: bound on the ℓ2 distance; None if there is none.
+        log_failure: log of the probability, over the rounding, that a bound fails; −∞ if they always hold.
     """
 
     l1: float
@@ -48,14 +53,15 @@ def trivial_bounds(dimension: int, levels: int) -> Movement:
 
 
 def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
-    """Return sensitivities for unit updates at distance μ: Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs.
+    """Return the sensitivities of rounded updates, if neighbouring unit updates have the ℓ2 distance μ.
 
-    They are equations (6) and (121) of the paper.
+    They are Δ₁ = 2d + μs√d, Δ∞ = 2 + μs and Δ₂ = 2√d + μs, equations (6) and (121) of Das et al. Rounding moves each of
+    the two updates by at most one grid step per coordinate.
 
     Args:
         dimension: number d of coordinates.
         levels: grid steps s in a unit.
-        movement: μ, the ℓ2 distance of the unit updates. Rounding moves each of the two by at most one step.
+        movement: μ, the ℓ2 distance of the unit updates.
     """
     root_dimension = math.sqrt(dimension)
     scaled_movement = movement * levels
@@ -67,9 +73,10 @@ def relative_bounds(dimension: int, levels: int, movement: float) -> Movement:
 
 
 def rounded_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float) -> Movement:
-    """Return sensitivities for updates at given distances: Δ₁ = s ‖u−u'‖₁ + 2d, and likewise in the other norms.
+    """Return the sensitivities of rounded updates, if neighbouring unit updates u and u' have the given distances.
 
-    They are equations (90) and (118) of the paper, with Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d.
+    They are Δ₁ = s ‖u−u'‖₁ + 2d, Δ∞ = s ‖u−u'‖∞ + 2 and Δ₂ = s ‖u−u'‖₂ + 2√d, equations (90) and (118) of Das et al.
+    Both updates may be rounded independently.
 
     Args:
         dimension: number d of coordinates.
@@ -105,10 +112,11 @@ def coupled_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: f
 
 
 def hoeffding_bounds(dimension: int, levels: int, *, l1: float, l2: float, linf: float, log_failure: float) -> Movement:
-    """Return smaller sensitivities, which hold except for rounding outcomes of probability 2e^−L.
+    """Return smaller sensitivities of rounded updates, which hold except with probability 2e^−L over the rounding.
 
-    Let K_i, the change of coordinate i, be the floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s
-    ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i and of K_i² gives
+    Neighbouring updates u and u' are rounded by the same random numbers. The change K_i of coordinate i is then the
+    floor or ceiling of s|u_i − u'_i|. Let S₁ = s ‖u−u'‖₁ and S₂ = s ‖u−u'‖₂. Hoeffding's inequality for the sums of K_i
+    and of K_i² gives
 
         Δ₁ = S₁ + √(dL/2),
         Δ₂² = S₂² + min{d/4, S₁} + √(L(4S₂² + 4S₁ + d)/2).

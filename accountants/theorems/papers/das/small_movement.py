@@ -25,7 +25,9 @@ class GrowthInputs:
 
 
 def movement(inputs: GrowthInputs, reading: Reading) -> float:
-    """Compute the bound of Theorem 3 on the movement of a client's unit update by one record, 15 e^(1/4) ρ/n.
+    """Compute a bound on the distance by which one record moves a client's unit update (Theorem 3 of Das et al.).
+
+    It is 15 e^(1/4) ρ/n, and fails with a small probability over the draw of the data.
 
     Args:
         inputs: number n of records of the client, and ratio ρ of the largest norm of a record's gradient to that of the
@@ -37,13 +39,17 @@ def movement(inputs: GrowthInputs, reading: Reading) -> float:
 
 
 def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the bound μ on the movement of the unit update by one record, and the sensitivities that follow.
+    """Compute the bound of Theorem 3 of Das et al. on the movement of a client's unit update by one record.
 
-    The bound fails with `failure_probability` over the draw of the data, at one fixed model.
+    It holds at one fixed model, except with `failure_probability` over the draw of the data.
 
     Args:
-        inputs: the client and the grid.
+        inputs: the records of the client, the ratio ρ of the largest norm of a record's gradient to that of the mean
+            gradient, and the grid to which updates are rounded.
         reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (erratum D-11).
+
+    Returns:
+        The bound `relative_movement`, the sensitivities of the rounded update that follow, and the failure probability.
     """
     relative_movement = movement(inputs, reading)
     sensitivities = relative_bounds(inputs.dimension, inputs.quantization_levels, relative_movement)
@@ -113,7 +119,7 @@ def corollary_3_1(
     growth_ratio: GrowthRatio,
     samples_per_client: SamplesPerClient,
 ) -> Outputs:
-    """Compute the ε and δ that Corollary 3.1 claims for a run of K rounds. They are not valid.
+    """Compute the ε and δ that Corollary 3.1 of Das et al. claims for a run of K rounds. They are not valid.
 
     They are ε/8 + ε²/(256 log(1/δ)) and K 2^−d + δ + 4(ρ − 1)/n.
 

@@ -49,7 +49,12 @@ class PrintedInputs:
 
 
 def printed_levels(inputs: PrintedInputs) -> int | None:
-    """Compute the noise levels m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉ of Theorem 1, with 80 or more digits.
+    """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al., exactly.
+
+    It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉, evaluated with 80 or more digits.
+
+    Args:
+        inputs: ε, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
 
     Returns:
         m, or None if the argument of the logarithm is not positive.
@@ -79,7 +84,7 @@ class Truth(NamedTuple):
 
 
 def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
-    """Compute the true δ, at ε, of the noise that Theorem 1 prints.
+    """Compute the true δ at ε of the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes.
 
     An output escapes if it is impossible on the neighbouring data, where the range of the noise is shifted. δ is the
     probability of an escape for the worst shift. For other outputs, the ratio of probabilities is at most e^(αΔ₁) =
@@ -101,16 +106,16 @@ def true_delta(inputs: PrintedInputs, levels: int, rounds: int = 1) -> Truth:
 
 
 def theorem_1(inputs: PrintedInputs) -> Outputs:
-    """Compute the decay rate α, the levels m and δ that Theorem 1 prints, and the true δ of this noise.
+    """Compute the truncated discrete Laplace noise and the δ that Theorem 1 of Das et al. prints, and its true δ.
 
     Args:
         inputs: ε, the dimension d, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
 
     Returns:
-        `decay_rate` is α, `noise_levels` is m, and `noise_levels_below` the upper bound ⌈5Δ∞/2⌉ on m in the printed
-        proof. `claimed_delta` is the printed 2^−d. `claimed_finer_delta` is (Δ∞/Z)^d of the proof, with the normaliser
-        Z of a coordinate's noise. `delta` is the true δ, also given as `log10_one_minus_delta`. It is attained if
-        `shifted_coordinates` differ by `shift`, and one more by `remainder`.
+        `decay_rate` is α = ε/Δ₁, `noise_levels` the largest value m of the noise, and `noise_levels_below` the upper
+        bound ⌈5Δ∞/2⌉ on m in the printed proof. `claimed_delta` is the printed 2^−d. `claimed_finer_delta` is (Δ∞/Z)^d
+        of the proof, with the normaliser Z of a coordinate's noise. `delta` is the true δ, also given as
+        `log10_one_minus_delta`. It is attained if `shifted_coordinates` differ by `shift`, and one more by `remainder`.
 
     Raises:
         InvalidInput: the printed m is not defined, because (e^(ε/Δ₁) − 1) Δ∞ ≥ 1.

@@ -62,15 +62,16 @@ class ReportPair(TwoLaws):
 
 
 def decompose(inputs: ReportPair) -> Outputs:
-    """Compute two distributions with the mixtures P and Q by randomized response with parameter ε (Lemma F.1).
+    """Compute distributions U₀ and U₁ from which randomized response makes P and Q (Lemma F.1 of Lowy and Razaviyayn).
+
+    With w = e^ε/(e^ε + 1), P is the mixture wU₀ + (1 − w)U₁, and Q is (1 − w)U₀ + wU₁.
 
     Args:
         inputs: the distributions P and Q, and ε.
 
     Returns:
-        `epsilon` is ε, and `least_epsilon` the least ε for this pair. With `weight` w = e^ε/(e^ε + 1), P is wU₀ + (1 −
-        w)U₁ and Q is (1 − w)U₀ + wU₁, for `first_component` U₀ and `second_component` U₁. If ε is below the least one,
-        an entry of U₀ or U₁ is negative, and no such distributions exist.
+        `epsilon` is ε, `weight` is w, `first_component` is U₀ and `second_component` U₁. `least_epsilon` is the least ε
+        for this pair. If ε is below it, an entry of U₀ or U₁ is negative, and no such distributions exist.
     """
     epsilon = inputs.used_epsilon
     change = difference(inputs.first, inputs.second)  # P − Q

@@ -13,17 +13,20 @@ from epsilond.accountants.verdict import Verdict
 
 
 def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
-    """Return the two sides of a condition for the client that decides it, from the sides for every client.
+    """Return the two sides of an inequality for the client that decides it, from the sides for every client.
 
-    If the condition fails for some clients, the one with the largest relative difference of the sides is chosen.
-    Otherwise the client with the smallest difference is chosen.
+    If the inequality fails for some clients, the failing client with the largest relative difference of the sides
+    decides. Otherwise it is the client with the smallest difference.
+
+    Args:
+        sides_of_clients: left and right side for each client.
     """
     instances = list(sides_of_clients)
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
 
     def relative_difference(sides: Sides) -> float:
         """Return |left − right| over the larger absolute value."""
-        return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)
+        return abs(sides.left - sides.right) / max(abs(sides.left), abs(sides.right), 1e-300)  # not 0/0
 
     if failing:
         return max(failing, key=relative_difference)
@@ -31,10 +34,13 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
 
 
 def epsilon_range(inputs: BatchRunInputs) -> Sides:
-    """Compare ε of each client with the largest ε of the requested statement.
+    """Compare ε of each client with the largest ε for which the requested theorem is stated.
+
+    Args:
+        inputs: the run and the requested statement (`variant`).
 
     Returns:
-        The sides for the client that decides the condition, see `binding_sides`.
+        The two sides of ε ≤ limit for the client that decides the condition.
     """
     return binding_sides(
         Sides.at_most(kind.epsilon, epsilon_limit(log_delta=kind.log_delta, reading=inputs.variant))
@@ -43,10 +49,14 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
 
 
 def _large_enough_batch(inputs: BatchRunInputs, outputs: Outputs) -> Sides:
-    """Compare each client's batch size with its minimum at the rounds of the run.
+    """Compare each client's batch size with the least one for which the privacy proof holds at the rounds of the run.
+
+    Args:
+        inputs: the run.
+        outputs: the evaluated theorem, with the number of `rounds`.
 
     Returns:
-        The sides for the client that decides the condition, see `binding_sides`.
+        The two sides for the client that decides the condition.
     """
     return binding_sides(
         Sides.at_least(kind.batch_size, minimal_batch_size_real(rounds=outputs["rounds"], **kind.records_and_target))

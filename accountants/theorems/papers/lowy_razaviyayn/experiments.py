@@ -33,9 +33,9 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.errata import NOT_PRIV
 def experimental_noise_std(
     *, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float
 ) -> float:
-    """Compute the noise of the paper's experiments, σ = L √(8 R ln(1/δ))/(nε).
+    """Compute the noise in the experiments of Lowy and Razaviyayn, σ = L √(8 R ln(1/δ))/(nε).
 
-    It is per coordinate of the client's mean gradient.
+    It is the standard deviation per coordinate of the noise on a client's mean gradient.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.

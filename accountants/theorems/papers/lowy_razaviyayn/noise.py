@@ -40,7 +40,7 @@ RANGES: dict[Range, float] = {"complete": 1.0, "informal": 2.0, "extended": 8.0}
 
 
 def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int) -> float:
-    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², dimensionless; the noise variance is 256 L² R ξ.
+    """Compute ξ = ln(2.5R/δ) ln(2/δ)/(nε)², a client's noise variance in Theorem 2.1 over 256 L² R; dimensionless.
 
     ξ increases with R. Appendix E.1 defines it so, except in its sentence on balanced data (E-29).
 
@@ -57,8 +57,8 @@ def xi(*, epsilon: float, log_delta: float, samples_per_client: int, rounds: int
 def noise_std(*, lipschitz: float, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> float:
     """Compute σ = 16 L √(R ln(2.5R/δ) ln(2/δ))/(nε) of Theorem 2.1, per coordinate of the client's mean gradient.
 
-    The printed σ does not depend on K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and it is
-    proved only for K ≥ `minimal_batch_size`.
+    It does not depend on the batch size K. It is 4 to 37 times the smallest sufficient σ (Table 1 of the errata), and
+    it is proved only for K ≥ `minimal_batch_size`.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -86,7 +86,7 @@ def minimal_batch_size_real(*, samples_per_client: int, rounds: int, epsilon: fl
 
 
 def minimal_batch_size(*, samples_per_client: int, rounds: int, epsilon: float, log_delta: float) -> int:
-    """Compute the smallest batch size K_min of the privacy proof. If it exceeds n, no batch size is valid at this R.
+    """Compute the least batch size of the privacy proof. If it exceeds n, no batch size is valid at this R.
 
     Args:
         samples_per_client: number n of the client's own records (erratum E-04).
@@ -111,7 +111,7 @@ def epsilon_limit(*, log_delta: float, reading: Range = "informal") -> float:
 
 
 def average_of_largest(values: Sequence[tuple[float, int]], count: int) -> float:
-    """Compute the mean of the largest values of a multiset.
+    """Compute the mean of the `count` largest values of a multiset.
 
     Args:
         values: (value, multiplicity) pairs.
@@ -174,10 +174,10 @@ class Aggregates:
 
 
 def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Range) -> dict[str, float]:
-    """Return the noise of a client, its noise multiplier σK/L, and the limits of the privacy proof, as outputs.
+    """Return σ, the noise multiplier σK/L, the sensitivity 2L/K, the least batch size K and the largest ε, as outputs.
 
     Args:
-        client: records, batch, Lipschitz constant and target.
+        client: records, batch size K, Lipschitz constant L and target.
         std: σ, standard deviation of the noise on the mean gradient.
         rounds: number R of rounds.
         reading: statement that sets the largest ε, as in `epsilon_limit`.
@@ -192,7 +192,7 @@ def client_outputs(client: ClientGroup, std: float, *, rounds: int, reading: Ran
 
 
 def with_own_lipschitz(group: ClientGroup, lipschitz: float) -> ClientGroup:
-    """Return clients with L = 1 and ε/L in place of ε, for which the formulas give the same noise σ and ψ = L² ξ.
+    """Return clients with L = 1 and ε/L in place of ε, for which the formulas give the same noise σ and the same L² ξ.
 
     Args:
         group: the clients, with Lipschitz constant 1 in the formulas that use the result.
@@ -240,7 +240,7 @@ def aggregates(federation: Federation, rounds: int, reading: Reading = "correcte
 
 @dataclass(frozen=True, kw_only=True)
 class ProofChain:
-    """Quantities of the privacy proof of Theorem 2.1, in the order of the proof.
+    """Quantities of the privacy proof of Theorem 2.1 of Lowy and Razaviyayn, in the order of the proof.
 
     Attributes:
         round_epsilon: ε̃, the ε that each round may spend.
@@ -321,7 +321,7 @@ class NoiseInputs(BudgetFields):
 
 
 def noise(inputs: NoiseInputs) -> Outputs:
-    """Compute the noise σ of Theorem 2.1, its smallest batch size, and ε in each step of its privacy proof.
+    """Compute the noise σ of Theorem 2.1 of Lowy and Razaviyayn, its smallest batch size, and the steps of its proof.
 
     Returns:
         The outputs of `client_outputs` describe the noise. `round_epsilon` and `round_log10_delta` are the budget of

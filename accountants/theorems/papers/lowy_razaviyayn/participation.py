@@ -74,10 +74,11 @@ def participation_and_averages(
     participation: Annotated[tuple[ParticipationCount, ...] | None, PARTICIPATION] = None,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Compute averages of the number of participants, and of a value x_i of each client (`figure`).
+    """Compute averages over clients that the theorems of Lowy and Razaviyayn use for a random number of participants.
 
-    The number M_r of participants has the averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²]. X is the root mean square of
-    the mean of the M_r largest x_i. The paper bounds the exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
+    Each client i has a value x_i (`figure`), and M_r clients take part in round r. The averages of M_r are M =
+    1/E[1/M_r] and M' = 1/√E[1/M_r²]. X is the root mean square of the mean of the M_r largest x_i. The paper bounds the
+    exact mean(x_i)/M by min{X/M', x_max/M} (erratum E-31).
 
     Args:
         client_groups: groups of equal clients, with the value x of each client.

@@ -245,7 +245,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return {}
 
     def _federation_of_reading(self, reading: Reading) -> Federation:
-        """Build the groups of equal clients that the printed or the corrected formulas use.
+        """Return the groups of equal clients that the printed or the corrected formulas use.
 
         If a client's noise is scaled with its own L_i, its ε is divided by L_i/L, where L is the largest constant. All
         clients then have the constant 1, and clients that have become equal are merged.
@@ -260,7 +260,7 @@ class UnlikeClientsInputs(BatchRunInputs):
         return Federation(groups=groups, counts=self.counts)
 
     def run_in(self, reading: Reading, cls: type[T], **further: object) -> T:
-        """Return the federation and the loss as an instance of the dataclass `cls` that the formulas take.
+        """Return the clients and the constants of the loss as an instance of `cls`, the argument of the formulas.
 
         Args:
             reading: `printed` for the paper's formulas as they are, `corrected` for those without its errors.
@@ -349,10 +349,10 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
 
 
 def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, reading: Reading) -> dict[str, float]:
-    """Return the averages over clients in the appendix's statements, as the fields of a response.
+    """Return the averages over clients in Appendix E.1 of Lowy and Razaviyayn, as the fields of a response.
 
-    `effective_participants` is M~ of `Aggregates`, followed by M and M'. `xi`, `average_xi` and `largest_xi` are Ξ~, Ξ
-    and ξ_max, averages of the clients' ξ (see `noise.xi`). `psi` is L² Ξ~, and `average_psi` is L² Ξ.
+    The averages M~, M and M' of the number of participants come first. `xi`, `average_xi` and `largest_xi` are averages
+    Ξ~, Ξ and ξ_max of a client's scaled noise variance ξ. `psi` is L² Ξ~, and `average_psi` is L² Ξ.
 
     Args:
         inputs: the run.
@@ -376,7 +376,7 @@ def aggregate_outputs(inputs: UnlikeClientsInputs, aggregates: Aggregates, readi
 def smallest_round_count(right_side: Callable[[int], float]) -> int:
     """Return the smallest integer R ≥ 1 with R ≥ right_side(R), by bisection on integers.
 
-    The theorems prescribe R through averages of the clients' noise, which themselves depend on R.
+    Theorems prescribe a number of rounds R by averages of the clients' noise, which themselves depend on R.
 
     Args:
         right_side: prescribed number of rounds as a function of R, which decreases, except for possible jumps.

@@ -41,14 +41,14 @@ DISTANCE = Quantity(symbol="t", ge=0, le=1, description="total variation distanc
 
 @formula(given="A shuffled round of reports that share a part with all others.", bounded=False)
 def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[float, LEAST_SHARE]) -> Outputs:
-    """Compute the ε at which one of N shuffled reports is hidden among the others (Lemma F.3 of Lowy and Razaviyayn).
+    """Compute the ε of shuffling N reports, one of which hides among the others (Lemma F.3 of Lowy and Razaviyayn).
 
     It is ε = ln(1 + 8√(ln(4/δ)/(pN)) + 8/(pN)).
 
     Args:
         log_delta: natural logarithm of δ.
         clients: number N of clients.
-        share: p, the share of every report that does not depend on its input.
+        share: p, the share of every report's distribution that does not depend on its input (its blanket).
     """
     blanket_reports = share * clients
     root = math.sqrt((math.log(4.0) - log_delta) / blanket_reports)
@@ -57,7 +57,9 @@ def blanket(*, log_delta: GivenLogDelta, clients: Clients, share: Annotated[floa
 
 @formula(given="An (ε, δ) pair of distributions, and the distance of two other distributions from it.", bounded=False)
 def transfer(*, log_delta: GivenLogDelta, epsilon: Epsilon, distance: Annotated[float, DISTANCE]) -> Outputs:
-    """Compute the δ of two distributions that are near an (ε, δ) pair, δ + (e^ε + 1) t (Lemma F.6).
+    """Compute the δ at ε of two distributions, each near a member of an (ε, δ)-indistinguishable pair.
+
+    It is δ + (e^ε + 1) t (Lemma F.6 of Lowy and Razaviyayn).
 
     Args:
         log_delta: ln δ of the indistinguishable pair.

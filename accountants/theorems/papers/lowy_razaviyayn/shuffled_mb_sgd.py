@@ -63,10 +63,11 @@ class ShuffledInputs(EqualClientsInputs):
 
     @property
     def _rounds_of_loss(self) -> float:
-        """Number of rounds that the excess risk requires, before rounding up.
+        """The number of rounds that the excess risk of shuffled mini-batch SGD requires, before rounding up.
 
-        It is max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}} for convex losses. For strongly convex losses the
-        second number is 8β/μ · ln(a), with a of `logarithm_argument`, or 0 if a < 1.
+        M of N clients report in a round, each from n records of d coordinates. For convex losses with constants L and β
+        in a domain of diameter D, it is max{min{n, (εnN)²/(dM)}, βD/L · min{√(nM), εnN/√d}}. For μ-strongly convex
+        losses the second number is 8β/μ · ln(a), with a of `logarithm_argument`, or 0 if a < 1.
         """
         n, d = self.samples_per_client, self.dimension
         effective_records = self.epsilon * self.records  # εnN
@@ -100,13 +101,13 @@ class ShuffledInputs(EqualClientsInputs):
         return self.log_pairs * (math.log(self.rounds_run) - self.log_delta) * -self.log_delta
 
     def least_participants(self, *, printed: bool) -> float:
-        """Return the smallest number of participants for which Theorem 4.1 holds, as a real number.
+        """Return the least number of participants in Theorem 4.1 of Lowy and Razaviyayn, as a real number.
 
         M of N clients report in each of R rounds, and each client has n records.
 
         Args:
-            printed: if true, the printed 16 ln(18RM²/(Nδ)); otherwise 16e ln(36RM²/(nNδ)), which the proof needs
-                (erratum E-21).
+            printed: if true, the printed 16 ln(18RM²/(Nδ)); otherwise 16e ln(36RM²/(nNδ)), which the proof needs (see
+                erratum E-21).
         """
         pairs = self.log_pairs
         if printed:
@@ -124,11 +125,12 @@ def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
 
 
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
-    """Compute the statistical and the privacy term of the excess risk in Theorem 4.1, for RM² > Nδ.
+    """Compute the statistical and the privacy term of the excess risk in Theorem 4.1 of Lowy and Razaviyayn.
 
-    For convex losses they are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For strongly
-    convex losses they are L²/(μnM) and L²p/μ (equation (47)). The bound is the sum of both terms, times a constant that
-    the paper does not give.
+    M of N clients report in each of R rounds, and each client has n records of d coordinates. For convex losses the
+    terms are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For strongly convex losses
+    they are L²/(μnM) and L²p/μ (equation (47)). The bound is the sum of both terms, times a constant that the paper
+    does not give. It requires RM² > Nδ.
 
     Returns:
         The statistical and the privacy term, in units of the loss.
@@ -143,7 +145,7 @@ def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
 
 
 def step_size(inputs: ShuffledInputs) -> float | None:
-    """Compute the step size η of Theorem 4.1 for convex losses.
+    """Compute the step size η of shuffled mini-batch SGD for convex losses (Theorem 4.1 of Lowy and Razaviyayn).
 
     It is min{1/(4β), D√M/(LR) min{√n, εnN/√(dM · l)}} with l = `logarithms`. The caller must ensure RM² > Nδ, so that l
     is positive.
@@ -165,13 +167,13 @@ def step_size(inputs: ShuffledInputs) -> float | None:
 
 
 def shuffled_run(inputs: ShuffledInputs) -> Outputs:
-    """Compute the run of Theorem 4.1, and the order of its excess risk.
+    """Compute the rounds, noise, step size and risk of shuffled mini-batch SGD by Theorem 4.1 of Lowy and Razaviyayn.
 
     Returns:
-        The rounds, the noise, the step size, the order of the risk, and the smallest number of participants. The proof
-        needs `least_participants`; `printed_least_participants` is the number in the theorem. `noise_std` is present
-        only if the request has `noise_constant`, the factor C of σ² that the paper does not give. With R rounds and M
-        of N participants, RM² ≤ Nδ leaves the statement without noise, step size and risk. These outputs are then
+        The rounds, the noise, the step size, the order of the excess risk, and the smallest number of participants. The
+        proof needs `least_participants`; `printed_least_participants` is the number in the theorem. `noise_std` is
+        present only if the request has `noise_constant`, the factor C of σ² that the paper does not give. With R rounds
+        and M of N participants, RM² ≤ Nδ leaves the statement without noise, step size and risk. These outputs are then
         absent, and the condition `some-noise`, which demands RM² > Nδ, fails.
     """
     rounds = {"rounds": inputs.rounds_run, "prescribed_rounds": inputs.prescribed_rounds}

@@ -54,7 +54,9 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitNoise:
-    """A noise for shuffled rounds in which M of N clients report one of their n records each, and its proof.
+    """The noise of a report in shuffled mini-batch SGD, and the quantities in its privacy proof.
+
+    M of N clients report in each round, on one of their n records each.
 
     Attributes:
         noise_std: standard deviation σ of the noise per coordinate of a report.

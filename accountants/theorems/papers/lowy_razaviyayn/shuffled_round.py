@@ -13,7 +13,9 @@ LN10 = math.log(10.0)
 
 
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
-    """Compute the largest ε₀ of Theorem F.2, ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
+    """Compute the largest ε₀ of a report for which Theorem F.2 of Lowy and Razaviyayn on shuffling holds.
+
+    It is ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
 
     Args:
         clients: number N of clients.
@@ -26,9 +28,10 @@ def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: flo
 
 
 def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: float) -> float:
-    """Compute the log of the δ of two distributions, each within total variation distance t of a member of a pair.
+    """Compute ln δ of two distributions, each within total variation distance t of a member of an (ε, δ) pair.
 
-    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6).
+    If the pair is (ε, δ)-indistinguishable, they are (ε, δ + (e^ε + 1) t)-indistinguishable (Lemma F.6 of Lowy and
+    Razaviyayn).
 
     Args:
         epsilon: ε of the pair.
@@ -66,7 +69,7 @@ class ShuffledRound:
             ε^r, or infinity if e^{nε₀}/N overflows.
         """
         log_ratio = self.samples_per_client * self.local_epsilon - math.log(self.clients)  # ln(e^{nε₀}/N)
-        if log_ratio > 600.0:
+        if log_ratio > 600.0:  # beyond, the terms below may overflow
             return math.inf
         ratio = math.exp(log_ratio)
         log_4_over_delta = max(math.log(4.0) - log_delta, 0.0)
@@ -74,11 +77,11 @@ class ShuffledRound:
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:
-        """Compute the logarithm of the total variation distance to a shuffled round of reports with δ₀ = 0.
+        """Compute the log total variation distance of the (ε₀, δ₀)-private round to one whose reports have δ₀ = 0.
 
         Args:
-            sharp: if false, the distance is the paper's 2Nn e^{(n−1)ε₀} δ₀; if true, the smaller N(n e^{(n−1)ε₀} +
-                e^{−nε₀}/2) δ₀.
+            sharp: if false, the distance 2Nn e^{(n−1)ε₀} δ₀ of Lowy and Razaviyayn; if true, the smaller N(n
+                e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
         """
         n, epsilon = self.samples_per_client, self.local_epsilon
         log_group = math.log(n) + (n - 1) * epsilon

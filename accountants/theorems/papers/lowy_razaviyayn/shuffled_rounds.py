@@ -114,7 +114,7 @@ def single_round(inputs: RoundInputs, reading: Reading = "printed") -> Outputs:
 
 
 def standard_round(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute the guarantee of a shuffled round by Theorem F.2 at δ = Nnδ₀.
+    """Compute the guarantee of a shuffled round by Theorem F.2 of Lowy and Razaviyayn, at its δ = Nnδ₀.
 
     Args:
         inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
@@ -146,11 +146,11 @@ def _limit(inputs: RoundInputs | StandardInputs) -> float:
 
 
 def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
-    """Compute the logarithm of the simple upper bound on δ̃ of a round.
+    """Compute the logarithm of a simple upper bound on the δ of a shuffled round.
 
     Args:
         inputs: N clients with n records each, and (ε₀, δ₀)-differentially private reports.
-        reading: `printed` has 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀.
+        reading: `printed` has 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ with the ε^r of the round.
     """
     if reading == "printed":
         return math.log(7.0) + inputs.log_delta
@@ -171,14 +171,16 @@ def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
 
 
 def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ of a shuffled round of sequential reports by Theorem F.1, and the least δ₀ for which it holds.
+    """Compute ε and δ of a shuffled round in which each report may depend on earlier ones, by Theorem F.1.
 
     Args:
         inputs: N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
-        reading: `printed` has the paper's formulas. `corrected` has a larger δ (E-20) and least δ₀ (E-21).
+        reading: `printed` has the formulas of Lowy and Razaviyayn. `corrected` has a larger δ (E-20) and least δ₀
+            (E-21).
 
     Returns:
-        ε, δ and the least δ₀. `scale` is the order of ε, ε₀ ln(1/δ)/√N at δ = Nnδ₀, without constants.
+        ε, δ, and the least δ₀ for which the theorem holds. `scale` is the order of ε, ε₀ ln(1/δ)/√N at δ = Nnδ₀,
+        without constants.
     """
     return {
         "epsilon": standard_round(inputs, reading)["epsilon"],
@@ -189,7 +191,9 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 
 
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
-    """Compute ε and δ of R equal shuffled rounds by Corollary F.1, by advanced composition with the slack δ' = NnRδ₀.
+    """Compute ε and δ of R equal shuffled rounds by Corollary F.1 of Lowy and Razaviyayn.
+
+    It is advanced composition with the slack δ' = NnRδ₀.
 
     Args:
         inputs: R rounds of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.

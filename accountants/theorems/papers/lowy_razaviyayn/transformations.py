@@ -78,9 +78,14 @@ def _check_rounds(record: FormulaRequest) -> None:
 
 
 def weighted_constants(inputs: WeightInputs) -> Outputs:
-    """Compute the constants of the weighted losses p_i N F_i, the largest L and β, and the smallest μ.
+    """Compute the constants of the losses p_i N F_i, whose mean over N clients is the weighted mean of the losses F_i.
 
-    `sensitivity_factors` are 2 p_i N L_i, the sensitivities of the clients' messages times the batch size.
+    Args:
+        inputs: weights p_i, and Lipschitz constant L_i, smoothness β_i and strong convexity μ_i of each client's loss.
+
+    Returns:
+        The constants of each client, the largest L and β, and the smallest μ. `sensitivity_factors` are 2 p_i N L_i,
+        the sensitivities of the clients' messages times the batch size.
     """
     lipschitz = scale_by_weights(inputs.weights, inputs.lipschitz)
     smoothness = scale_by_weights(inputs.weights, inputs.smoothness)

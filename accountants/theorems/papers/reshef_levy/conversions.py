@@ -73,14 +73,15 @@ def exact_epsilon(*, mu: float, log_delta: float) -> float:
 def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, FloatArray]:
     """Compute lower and upper bounds on ε at δ of μ-Gaussian differential privacy, elementwise.
 
-    The numerical ε is moved up and down by increasing relative widths until the enclosure of δ certifies both bounds.
+    A numerical ε is moved up and down by increasing relative widths until bounds on δ certify both.
 
     Args:
         mus: μ in (0, 1e4].
         log_delta: natural logarithm of δ.
 
     Returns:
-        The lower and the upper bounds. Bounds that cannot be certified are 0, or ε of Lemma 2.6.
+        The lower and the upper bounds. A lower bound that cannot be certified is 0. An upper bound that cannot be
+        certified is μ²/2 + μ√(2 ln(1/δ)), Lemma 2.6 of Reshef and Levy.
     """
     mu = np.asarray(mus, dtype=np.float64)
     # μ is known to four units of roundoff, as in the Gaussian pair.
@@ -173,7 +174,7 @@ class MuInputs(DeltaFields):
 def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
     """Compute ε at δ of μ-Gaussian differential privacy by three methods, in increasing order of the result.
 
-    They are the exact curve, the best conversion of zCDP, and Lemma 2.6.
+    They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
 
     Args:
         mu: Gaussian DP parameter μ, 0 for no dependence on the data.
@@ -194,7 +195,7 @@ def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
 def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
     """Compute the largest Gaussian DP parameter for (ε, δ) by three methods, in decreasing order of the result.
 
-    They are the exact curve, the best conversion of zCDP, and Lemma 2.6.
+    They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
 
     Args:
         epsilon: ε of the target.
@@ -229,7 +230,13 @@ def delta_of_mu(*, gaussian_dp_mu: GaussianDpMu, epsilon: Annotated[float, EPSIL
 
 @formula(given="The (ε, δ) for which ρ is computed. Give one of delta and log10_delta.")
 def mu_of_target(*, epsilon: Annotated[float, EPSILON_OR_NONE], log_delta: GivenLogDelta) -> Outputs:
-    """Compute the largest Gaussian DP parameter ρ for (ε, δ), by the three methods of `mus`.
+    """Compute the largest Gaussian DP parameter ρ for (ε, δ), by three methods.
+
+    They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
+
+    Args:
+        epsilon: ε of the target.
+        log_delta: natural logarithm of δ.
 
     Returns:
         `gaussian_dp_mu`, by the exact curve, and the values of all three methods. `zcdp_noise_ratio` and

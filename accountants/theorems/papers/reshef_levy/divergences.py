@@ -120,9 +120,13 @@ class ConcentratedCompositionInputs(DeltaFields):
 
 
 def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
-    """Compute the (ξ, ρ)-zCDP of all mechanisms together, and its ε at δ, all rounded up.
+    """Compute the (ξ, ρ)-zCDP of several mechanisms together, and its ε at δ, all rounded up.
 
-    ρ = Σρ_k and ξ = Σξ_k over the mechanisms k. ε is ξ + ρ + 2√(ρ ln(1/δ)), and `concentrated_mu` is √(2ρ).
+    Args:
+        inputs: ρ_k and ξ_k of each mechanism, and δ.
+
+    Returns:
+        `zcdp_rho` ρ = Σρ_k, `zcdp_offset` ξ = Σξ_k, `concentrated_mu` √(2ρ), and `epsilon` ξ + ρ + 2√(ρ ln(1/δ)).
     """
     rho = sum_up(inputs.zcdp_rhos)
     xi = sum_up(inputs.zcdp_offsets or ())

@@ -52,7 +52,9 @@ def differences(
     last_round: Annotated[int, LAST_ROUND] = 0,
     gaussian_dp_mu: Annotated[GaussianDpMu, SQUARES] = 1.0,
 ) -> Outputs:
-    """Compute two bounds on the norm of a client's message s, the movement of the model, and the noise of one report.
+    """Compute bounds on a client's message, and the noise of one report, if the client reports only in some rounds.
+
+    The message is s = t∇f(x_t) − τ∇f(x_τ), with the round t of this report and the round τ of the client's last one.
 
     Args:
         lipschitz: G, bound on the norm of a record's gradient.
@@ -63,7 +65,7 @@ def differences(
         gaussian_dp_mu: ρ of Gaussian differential privacy of one report.
 
     Returns:
-        `clipping_norm` is the bound (t − τ)(G + 2LD). `movement` is D(t − τ)(t + τ + 1)/(t(t + 1)), a bound on
+        `clipping_norm` is the bound (t − τ)(G + 2LD) on ‖s‖. `movement` is D(t − τ)(t + τ + 1)/(t(t + 1)), a bound on
         |x_t − x_τ|, and 0 without an earlier report. `sharper_clipping_norm` is (t − τ)G + τL · `movement`. `noise_std`
         is 2‖s‖/ρ with the sharper bound on ‖s‖.
     """

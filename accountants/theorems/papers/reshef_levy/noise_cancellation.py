@@ -54,7 +54,7 @@ Listed = Annotated[float, Quantity(description="one of them", gt=0)]
 
 # The schedule ---------------------------------------------------------------------------------------------------------
 def printed_base_std(*, clipping_norm: float, mu: float, rounds: int) -> float:
-    """Compute the noise of a client's first report in the printed schedule of Reshef and Levy, 2S√(1 + ln T)/μ.
+    """Compute the noise of a client's first report by the formula of Reshef and Levy, 2S√(1 + ln T)/μ.
 
     The noise of its N-th report has √N times this standard deviation.
 
@@ -80,7 +80,7 @@ def base_std(*, sensitivity: float, mu: float, participations: int) -> float:
 
 
 def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute the Gaussian DP parameter of one record of a client, μ = Δ√H_K/base, rounded up.
+    """Compute the Gaussian DP parameter of one record of a client that reports K times, Δ√H_K/base, rounded up.
 
     H_K = 1 + 1/2 + … + 1/K.
 
@@ -93,7 +93,7 @@ def upper_mu(*, sensitivity: float, base: float, participations: int) -> float:
 
 
 def client_mu(*, sensitivity: float, base: float, participations: int) -> float:
-    """Compute the Gaussian DP parameter of a whole client, μ = Δ√(K(K + 1)/2)/base, rounded up.
+    """Compute the Gaussian DP parameter of a whole client that reports K times, μ = Δ√(K(K + 1)/2)/base, rounded up.
 
     The records of all K reports may change at once. The sum of the first k reports then changes by at most kΔ, and its
     noise has standard deviation base √k. So μ² = Σ_k (kΔ)²/(base² k).
@@ -153,13 +153,13 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
     """Reject a list that is too short or too long, or has an entry that is not a positive finite number.
 
     Args:
-        name: field of the request.
+        name: field of the request that holds the list.
         values: the list.
         least: smallest allowed length.
         most: largest allowed length.
 
     Raises:
-        InvalidInput: at the list or at the entry.
+        InvalidInput: the length or an entry is out of range.
     """
     if not least <= len(values) <= most:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"{least} to {most}")
@@ -171,8 +171,9 @@ def check_listed(name: str, values: Sequence[object], *, least: int, most: int =
 def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple[float, ...]:
     """Compute the Gaussian DP parameter of the record in each report j, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
-    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the standard deviation of its noise. The
-    n-th running sum is within n + 1 units of roundoff, and its root within half of that.
+    All sums from report j on, each with its own noise, contain the record. Δ_j in `distances` is a report's ℓ2
+    sensitivity, and σ_k in `noise_stds` the noise of the k-th sum. The n-th running sum errs by at most n + 1 units of
+    roundoff.
     """
     mus_from_last, precision = [], 0.0  # `precision` is Σ_{k ≥ j} 1/σ_k²
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
@@ -184,7 +185,8 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
     """Compute the Gaussian DP parameter if all records of a client change, √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²), rounded up.
 
-    Δ_j and σ_k are as in `record_mus`. The n-th running sum of the Δ_j is within n units of roundoff.
+    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the noise of the sum of the first k
+    reports.
     """
     squares, total_distance = [], 0.0
     for distance, std in zip(distances, noise_stds, strict=True):
@@ -207,9 +209,10 @@ def reports(inputs: ReportsInputs) -> Outputs:
 
 @in_doubles
 def records(inputs: ReportsInputs) -> Outputs:
-    """Compute the largest Gaussian DP parameter of a client's records, and the parameters of its first and last record.
+    """Compute the largest Gaussian DP parameter of a record of a client that reports several times.
 
-    `client_gaussian_dp_mu` is for all records at once. All are rounded up, and are 0 without reports.
+    Also returned are those of its first and last record, and `client_gaussian_dp_mu` for all records at once. All are
+    rounded up, and are 0 without reports.
     """
     mus = record_mus(inputs.distances, inputs.noise_stds)
     if not mus:
@@ -252,8 +255,8 @@ def schedule(
         rounds: number T of rounds.
         participations: number N of the client's reports so far, this one included.
         most_participations: largest number K of reports of a client, or T if None.
-        reading: `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² = 4S²H_K/ρ², the least that is
-            ρ-Gaussian differentially private after K reports.
+        reading: formula of `base`, where σ = base √N. `printed` has base² = 4S²(1 + ln T)/ρ². `corrected` has base² =
+            4S²(1 + 1/2 + … + 1/K)/ρ², the least that is ρ-Gaussian differentially private after K reports.
     """
     cap = rounds if most_participations is None else most_participations
     printed_base = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)

@@ -71,7 +71,9 @@ def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> fl
 
 
 def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
-    """Compute the bound S_t = G + 2LD (t − 1)/(t + 1) on the norm of round t's message, if the server is honest.
+    """Compute a bound on the norm of a client's message in round t of the algorithm of Reshef and Levy.
+
+    It is S_t = G + 2LD (t − 1)/(t + 1), if the server is honest.
 
     Args:
         lipschitz: G, bound on the norm of a record's gradient.
@@ -124,13 +126,15 @@ class ConstantsInputs(LossConstants):
 
 @in_doubles
 def constants(inputs: ConstantsInputs) -> Outputs:
-    """Compute bounds on the norm, the standard deviations and the sensitivity of a client's message s_t.
+    """Compute bounds on the norm, the standard deviations and the sensitivity of a client's message in round t.
+
+    The message s_t is that of the algorithm of Reshef and Levy, a difference of weighted gradients.
 
     Returns:
         `clipping_norm` is the bound S on the norm in every round, and `round_clipping_norm` the bound S_t in round t.
         `total_gradient_std` is the standard deviation σ̃ within a client, and `total_heterogeneity` the standard
         deviation ξ̃ between clients. `convex_sensitivity` is G + S_t, the sensitivity of s_t to one record of a convex
-        loss.
+        loss with Lipschitz constant G.
     """
     round_norm = round_clipping_norm(
         lipschitz=inputs.lipschitz, smoothness=inputs.smoothness, diameter=inputs.diameter, round_=inputs.round
@@ -145,7 +149,11 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
-    """Compare the standard deviation that is nearest to its largest possible value, or exceeds it most, with it."""
+    """Compare a standard deviation of the loss with its largest possible value, for the one that comes nearest to it.
+
+    If some exceed their largest value, it is the one that exceeds it most. The gradient's standard deviations are at
+    most the Lipschitz constant, those of the smoothness at most the smoothness.
+    """
     requested = [
         (inputs.gradient_std, inputs.lipschitz),
         (inputs.heterogeneity, inputs.lipschitz),

@@ -50,7 +50,7 @@ def convex_stops(
     step_size: Annotated[float | None, STEP_SIZE] = None,
     stops: Annotated[int | None, STOPS] = None,
 ) -> Outputs:
-    """Bound the excess risk of the model after a random step and after the last step.
+    """Bound the excess risk of noisy projected SGD on convex losses, for a model released at a random or the last step.
 
     With s² = L² + dσ²/m, both bounds are 2ρ²/(ηk) + (ηs²/2) f. For a random one of the last k steps, f = 1. For the
     last of T steps, k = T and f = 1 + (1 + 1/2 + … + 1/(T − 1)). All bounds are rounded up.

@@ -35,10 +35,10 @@ class AverageRisk(ScheduledPass):
 
 
 def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Corollary 2 on the mean excess risk, or only its noise term if the constant c is unknown.
+    """Return the bound of Corollary 2 of Asoodeh et al. on the mean excess risk of one pass of noisy projected SGD.
 
-    The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T, with the unpublished constant c of Theorem 3 of Shamir
-    2016.
+    It is the sum of an optimisation term and a noise term. The optimisation term is (cm/(λn)) ((L + βρ)² + s²) ln T,
+    with the unpublished constant c of Theorem 3 of Shamir 2016.
 
     Args:
         inputs: T steps over n clients in batches of m, the radius ρ of the domain, and optionally c. The losses have
@@ -46,6 +46,9 @@ def corollary_2(inputs: AverageRisk, reading: Reading = "printed") -> Outputs:
             the norm of a client's gradient.
         reading: "printed" has the noise term Σ_t η_t σ_t²/n; "corrected" has d/2 times this (erratum A-4), with the
             dimension d.
+
+    Returns:
+        Both terms and their sum `excess_risk`; only `noise_term` if c is not given.
     """
     steps = inputs.steps
     step_sizes = np.asarray(inputs.step_sizes, dtype=np.float64)

@@ -105,7 +105,9 @@ class ScheduledRun(ParticipantFields):
         return self.steps if self.stops is None else self.stops
 
     def moments(self, first: int, last: int) -> FloatArray:
-        """Return bounds s_t² = L² + dσ_t²/m on the mean squared norm of the noisy gradients of some steps.
+        """Return bounds s_t² = L² + dσ_t²/m on the mean squared norm of the noisy gradient in each of some steps.
+
+        L is the Lipschitz constant, d the dimension, m the batch size and σ_t the noise of one record in step t.
 
         Args:
             first: index of the first step, from 1.
@@ -120,7 +122,10 @@ class ScheduledRun(ParticipantFields):
 
 @dataclass(frozen=True)
 class Window:
-    """The steps that follow the models W_first, …, W_T of a run, where the step after W_T is imaginary.
+    """The steps that follow the models W_first, …, W_T of a run of projected SGD.
+
+    The analysis appends a step after the last model W_T, which is not run. It has the size of the last step and no
+    noise.
 
     Attributes:
         sizes: step size e_t of the step after W_t.
@@ -132,10 +137,10 @@ class Window:
 
     @classmethod
     def of(cls, run: ScheduledRun, first: int) -> Window:
-        """Return the steps that follow the models from W_first on.
+        """Return the steps that follow the models from W_first on, with the step that is appended after W_T.
 
         Args:
-            run: the run of T steps. The imaginary step has the size of the last step, and no noise.
+            run: the run of T steps.
             first: index of the first model.
         """
         steps = run.steps
@@ -145,13 +150,17 @@ class Window:
 
 
 def stop_bound(run: ScheduledRun) -> float:
-    """Return the bound on the excess risk of the model after a uniformly random one of the last k steps.
+    """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
-    With the first stop a, and the step sizes e_t and moments r_t² of `Window`, it is
+    With the step size e_t after model t, the bound r_t² on the mean squared norm of its gradient, and the first stop a,
+    it is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
     For more than `MOST_STEPS` stops an upper bound on it is returned.
+
+    Args:
+        run: the run of T steps, with the radius ρ of the domain and the strong convexity λ of the losses.
     """
     stops, steps = run.possible_stops, run.steps
     first = steps - stops + 1
@@ -167,7 +176,9 @@ def stop_bound(run: ScheduledRun) -> float:
 
 
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
-    """Return an upper bound on the result of `stop_bound` in closed form, for a constant or inverse-time schedule.
+    """Return an upper bound on the excess risk after a random one of many steps, in closed form.
+
+    It is not below the result of `stop_bound`. The step sizes are constant or fall like 1/t.
 
     Args:
         run: the run. All noises are replaced by the noise of step first + 1, the largest of the following steps.
@@ -190,10 +201,14 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
 
 
 def last_bound(run: ScheduledRun) -> float:
-    """Return the bound on the excess risk of the last model that holds without strong convexity.
+    """Return a bound on the excess risk of the last model of projected SGD that holds without strong convexity.
 
-    It is (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})] with the step sizes e_t and moments r_t² of `Window`, and
-    infinite if step sizes increase. For more than `MOST_STEPS` steps an upper bound on it is returned.
+    With the step size e_t after model t and the bound r_t² on the mean squared norm of its gradient, it is
+    (1/e_T)[2ρ²/T + Σ_t e_t²r_t²/(2 max{1, T − t})]. It is infinite if step sizes increase. For more than `MOST_STEPS`
+    steps an upper bound on it is returned.
+
+    Args:
+        run: the run of T steps, with the radius ρ of the domain.
     """
     steps = run.steps
     if steps > MOST_STEPS:
@@ -208,11 +223,12 @@ def last_bound(run: ScheduledRun) -> float:
 
 
 def _long_last_bound(run: ScheduledRun) -> float:
-    """Return an upper bound on the result of `last_bound` in closed form, for a constant or inverse-time schedule.
+    """Return an upper bound on the excess risk of the last model after many steps, in closed form.
 
-    All noises are replaced by the noise of the second step, the largest of the following steps. For step sizes c/t, the
-    sum over t of 1/((t + 1)² max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for
-    the other t, with the harmonic number H_T.
+    It is not below the result of `last_bound`. The step sizes are constant or fall like 1/t. All noises are replaced by
+    the noise of the second step, the largest of the following steps. For step sizes c/t, the sum over t of 1/((t + 1)²
+    max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the other t, with the
+    harmonic number H_T.
     """
     steps, schedule = run.steps, run.step_schedule
     largest_moment = float(run.moments(2, 2)[0])
@@ -227,10 +243,11 @@ def _long_last_bound(run: ScheduledRun) -> float:
 
 
 def squared_distance(run: ScheduledRun) -> float:
-    """Return the bound on E‖W_T − w*‖², the mean squared distance of the last model from the minimiser.
+    """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t², with step sizes η_t, moments s_t² and the strong
-    convexity λ. It begins with the squared diameter 4ρ², at most `MOST_STEPS` steps before the end.
+    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². η_t are the step sizes, s_t² bounds the mean squared
+    norm of a gradient, and λ is the strong convexity. It begins with the squared diameter 4ρ² of the domain, at most
+    `MOST_STEPS` steps before the end.
     """
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
@@ -269,7 +286,7 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
 
 @in_doubles
 def scheduled_risk(run: ScheduledRun) -> Outputs:
-    """Bound the excess risk of the model after a random step and after the last step, for any schedules.
+    """Bound the excess risk of noisy projected SGD for any schedules, after a random step and the last step.
 
     Returns:
         `steps`, the number T. `excess_risk_at_random_stop`, after a uniformly random one of the last k steps.

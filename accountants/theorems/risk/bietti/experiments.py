@@ -74,7 +74,7 @@ def synthetic_constants(
     label_std: Annotated[float, LABEL_STD] = 0.01,
     batch_size: BatchSize = 10,
 ) -> Outputs:
-    """Return the constants of the paper's synthetic data, and the values over which its experiments search.
+    """Return the constants of the synthetic data in Bietti et al., and the values over which their experiments search.
 
     The features have the covariance Σ = diag(1/k), and client i has the true model θ_i*. The risk of models w + θ_i is
     (1/N) Σ_i ‖w + θ_i − θ_i*‖²_Σ, in expectation over the random θ_i*.

@@ -62,7 +62,7 @@ def theorem_bound(*, smooth: float, variance: float, rounds: int, factor: float 
 
 
 def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int) -> float:
-    """Return the step size of Theorem 4.5, min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
+    """Return the step size of Theorem 4.5 of Bietti et al., min{1/(4L_α), ‖z*‖/(√n σ)}, or 1/(4L_α) if σ = 0.
 
     Args:
         smoothness: smoothness L_α.
@@ -77,7 +77,7 @@ def theorem_step(*, smoothness: float, norm: float, variance: float, rounds: int
 
 
 def bound_at_step(*, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return the bound on the excess risk at any step size, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
+    """Return a bound on the excess risk of SGD after n rounds at any step size η, (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)).
 
     Args:
         step: step size η > 0.
@@ -98,9 +98,10 @@ def bound_at_step(*, step: float, smoothness: float, squared_norm: float, varian
 def parts_at_step(
     *, step: float, smoothness: float, squared_norm: float, variance: float, rounds: int
 ) -> FullParticipationBound:
-    """Return the two summands of `bound_at_step`: ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
+    """Return a bound on the excess risk of SGD as two summands, ‖z*‖²/(2ηn(1 − 2ηL_α)) and ησ²/(1 − 2ηL_α).
 
-    They are the summands of the paper's inequality (22). For η ≤ 1/(4L_α) their sum is at most `simple_bound_at_step`.
+    They are the summands of inequality (22) of Bietti et al. For η ≤ 1/(4L_α) their sum is at most
+    `simple_bound_at_step`.
 
     Args:
         step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
@@ -122,7 +123,7 @@ def parts_at_step(
 
 
 def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, rounds: int) -> float:
-    """Return the bound ‖z*‖²/(ηn) + 2ησ², the paper's inequality (23), which holds for η ≤ 1/(4L_α).
+    """Return the bound ‖z*‖²/(ηn) + 2ησ² on the excess risk of SGD, inequality (23) of Bietti et al., for η ≤ 1/(4L_α).
 
     Args:
         step: step size η. It is 0 only if the initial model is a minimiser; the bound is then 0.
@@ -136,7 +137,9 @@ def simple_bound_at_step(*, step: float, squared_norm: float, variance: float, r
 
 
 def bound_outputs(*, smoothness: float, norm: float, variance: float, rounds: int) -> Outputs:
-    """Return the bound at the step size of Theorem 4.5, and at the shorter step size of erratum E-B11.
+    """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, and a smaller one at a shorter step size.
+
+    The shorter step size and its proved constant 2√2 in place of 3 are those of erratum E-B11.
 
     Args:
         smoothness: smoothness L_α.
@@ -230,11 +233,12 @@ class BoundInputs(WeightedOptimum):
 
 @in_doubles
 def generalisation(inputs: BoundInputs) -> Outputs:
-    """Return the bound of Theorem 4.5 on the excess risk, with the smoothness and the variance in the α-norm.
+    """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, if all clients take part in every round.
 
-    The smoothness is L_α = L max{α, 1/N} for N clients and losses of smoothness L. The variance is σ² = (ασ_w² +
-    σ_θ²)/N + αd_wσ_ζ². Here σ_w and σ_θ are the standard deviations of the shared and the local gradient, and σ_ζ is
-    the noise in each of the d_w shared coordinates.
+    Smoothness and variance are in the α-norm, in which the shared part of the model has the weight α. The smoothness is
+    L_α = L max{α, 1/N} for N clients and losses of smoothness L. The variance is σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ². Here
+    σ_w and σ_θ are the standard deviations of the shared and the local gradient, and σ_ζ is the noise in each of the
+    d_w shared coordinates.
     """
     alpha, clients = inputs.personalization, inputs.clients
     sampling_variance = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
@@ -258,7 +262,7 @@ class AnyStepInputs(WeightedOptimum):
 
 @in_doubles
 def any_step(inputs: AnyStepInputs) -> Outputs:
-    """Return two bounds on the excess risk after n rounds at a step size η.
+    """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
     They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α). ‖z*‖ is the
     distance of the initial model from the minimiser, L_α the smoothness, and σ² the variance of a step.

@@ -42,10 +42,10 @@ def distance_of_all(
     personalization: Annotated[float, FINITE_PERSONALIZATION],
     excess_risk: Annotated[float, MODEL_EXCESS],
 ) -> Outputs:
-    """Return a bound on the squared distance of a step from the step at the optimum, with all clients (Lemma B.2).
+    """Return a bound on the squared distance between a gradient step at a model z and one at the optimum z*.
 
-    The bound is 2L_α(f(z) − f(z*)) with L_α = L max{α, 1/N}. The distance is in the inverse α-norm, which divides the
-    weight α of the shared part.
+    All clients take part. The bound is 2L_α(f(z) − f(z*)) with L_α = L max{α, 1/N}, Lemma B.2 of Bietti et al. The
+    distance is in the inverse α-norm, which divides the weight α of the shared part.
 
     Args:
         clients: number N of clients.
@@ -70,9 +70,10 @@ def distance_of_drawn(
     personalization: Annotated[float, FINITE_PERSONALIZATION],
     excess_risk: Annotated[float, MODEL_EXCESS],
 ) -> Outputs:
-    """Return two bounds on the mean squared distance of a step from the step at the optimum, for drawn clients.
+    """Return two bounds on the mean squared distance between a step at a model z and one at the optimum z*.
 
-    They are the printed and a sharper form of Lemma B.3 of Bietti et al.
+    The clients of a step are drawn at random. The bounds are the printed and a sharper form of Lemma B.3 of Bietti et
+    al.
 
     Args:
         records: number M of records in the batches of all clients.
@@ -80,7 +81,7 @@ def distance_of_drawn(
         participation_rate: probability q that a client is drawn in a round.
         smoothness: smoothness L of the losses.
         personalization: weight α of the shared part.
-        excess_risk: excess risk f^m(z) − f^m(z*) of the model.
+        excess_risk: excess risk f(z) − f(z*) of the model.
 
     Returns:
         `weighted_smoothness` is L max{α + αm_max/(qM), m_max/(qM)}, and `squared_distance` twice that times the excess

@@ -41,7 +41,9 @@ def shared_part(*, alpha: float, clients: int) -> float:
 
 
 class BoundFactors(NamedTuple):
-    """The quantities at one weight α of the shared part, from which the bound and its step size are computed.
+    """The quantities that determine the bound of Theorem 4.5 of Bietti et al. and its step size, at one weight α.
+
+    α is the weight of the shared part of the model in the α-norm.
 
     Attributes:
         squared_norm: squared distance ‖z*‖² of the initial model from the minimiser, in the α-norm.
@@ -80,7 +82,7 @@ class BoundFactors(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalizationBounds:
-    """Three bounds on the excess risk at one weight α of the shared part, in units of the loss.
+    """Three bounds of Bietti et al. on the excess risk at one weight α of the shared part, in units of the loss.
 
     The theorem's bound `total` is the largest. The paper proves it by inequalities (22) and (23), which give smaller
     bounds at the same step sizes: `proved` ≤ `bound_23` ≤ `total`.

@@ -59,7 +59,10 @@ def variance_alone(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the weight α of the shared part at which the variance term of the bound is least, and the term there.
+    """Return the weight α of the shared part at which the variance term of the bound on the excess risk is least.
+
+    The bound is that of Bietti et al. on PPSGD for clients with a common optimum. The variance term is due to sampling
+    and noise.
 
     Args:
         clients: number N of clients.
@@ -73,8 +76,8 @@ def variance_alone(
         noise_std: standard deviation σ_ζ of the noise per shared coordinate.
 
     Returns:
-        The best α, which is 0 on a tie; the term there, at α = 0 and at α = ∞; and the noise variance σ_ζ² at which
-        the terms at 0 and ∞ are equal.
+        The best α, which is 0 on a tie; the term there, at α = 0 and at α = ∞; and the noise variance σ_ζ² at which the
+        terms at 0 and ∞ are equal.
     """
     expected_records = participation_rate * batch_size
     local_variance = local_gradient_std**2 / expected_records  # at α = 0
@@ -147,11 +150,11 @@ def bias(
     personalization: Personalization,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the bias term of the bound of PPSGD at a weight α of the shared part, at 0, at ∞, and at the balanced α.
+    """Return the optimisation term of the bound of Bietti et al. on the excess risk of PPSGD, at several weights α.
 
-    The bias term is the optimisation error, without the variance of the steps. It is proportional to the smoothness L
-    max{αa, b} of the weighted problem, with a and b of `DrawnGradients.smoothness_factors`. At the balanced α = b/a,
-    the shared part and the clients' own parts are equally smooth.
+    α is the weight of the shared part. The term leaves out the variance of the steps. It is proportional to the
+    smoothness L max{αa, b} of the weighted problem, with a and b of `DrawnGradients.smoothness_factors`. At the
+    balanced α = b/a, the shared part and the clients' own parts are equally smooth.
 
     Args:
         clients: number N of clients.
@@ -165,8 +168,8 @@ def bias(
             "corrected" takes the proved one.
 
     Returns:
-        The terms, the number T = n/(qm) of rounds, and `ratio_to_claim`, the ratio of the term at α to the claim
-        4L‖v‖²m/(Nn) of the paper.
+        The terms at the given α, at 0, at ∞ and at the balanced α, and the number T = n/(qm) of rounds.
+        `ratio_to_claim` is the ratio of the term at α to the claim 4L‖v‖²m/(Nn) of the paper.
     """
     rate = 1.0 / clients if participation_rate is None else participation_rate
     group = GroupOfUsers(clients=clients, batch_size=batch_size, shared_gradient_std=0.0, local_gradient_std=0.0)

@@ -127,7 +127,7 @@ class Landscape:
         return self.smooth_factors[1] / self.smooth_factors[0]
 
     def at(self, alpha: float) -> PersonalizationBounds:
-        """Return the bound and its parts at α in [0, ∞]; it is infinite at ∞ unless all clients have one optimum."""
+        """Return the bounds on the excess risk at α in [0, ∞]; infinite at ∞ unless all clients have one optimum."""
         is_infinite = math.isinf(alpha)
         if is_infinite and self.spread_squared > 0.0:
             return self._infinite_bound()
@@ -203,7 +203,7 @@ class Landscape:
         return self._factors(alpha).proved_bound(self.rounds).total
 
     def best(self) -> PersonalizationBounds:
-        """Return the smallest bound of the theorem over α in [0, ∞] with its α; on a tie, the smaller α.
+        """Return the smallest bound on the excess risk over the weights α in [0, ∞]; on a tie, the smaller α.
 
         If all clients have one optimum (S = 0), the minimum is exact, at 0, the balanced α or ∞. Otherwise a search
         finds it to a relative accuracy of about 1e-9. The bound is valid at every α.
@@ -214,7 +214,7 @@ class Landscape:
         return min((self.at(alpha) for alpha in sorted(alphas)), key=lambda point: point.total)
 
     def best_proved(self) -> PersonalizationBounds:
-        """Return the smallest value that a search finds for the sharper bound `proved` over α in [0, ∞].
+        """Return the smallest value that a search over α in [0, ∞] finds for the sharper risk bound `proved`.
 
         The step sizes are as in the theorem. The bound is valid at every α; on a tie, the smaller α is returned.
 

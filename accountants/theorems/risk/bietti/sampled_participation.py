@@ -114,7 +114,7 @@ class DrawnGradients(DrawnClients):
         return 1.0 + selection * local, local
 
     def variances(self, reading: Reading = "corrected") -> Variances:
-        """Return the three variances of the paper's equations (13) and (35), averaged over clients with their weights.
+        """Return the variances in equations (13) and (35) of Bietti et al., averaged over clients by their weights.
 
         Args:
             reading: "printed" has the factor q(1 − q) in the variance by the draw of clients. "corrected" has the
@@ -248,7 +248,7 @@ def _proof_smoothness(inputs: SampledInputs, federation: DrawnGradients) -> floa
 
 @in_doubles
 def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Theorem 5.2 of Bietti et al., in which clients are weighted by their numbers of records.
+    """Bound the excess risk by Theorem 5.2 of Bietti et al., in which clients are weighted by their numbers of records.
 
     Args:
         inputs: the clients and the run.
@@ -270,7 +270,7 @@ def bound_by_samples(inputs: SampledInputs, reading: Reading = "printed") -> Out
 
 @in_doubles
 def bound_by_clients(inputs: SampledInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Theorem B.4 of Bietti et al., in which clients have equal weights.
+    """Bound the excess risk by Theorem B.4 of Bietti et al., in which clients have equal weights.
 
     Args:
         inputs: the clients and the run.

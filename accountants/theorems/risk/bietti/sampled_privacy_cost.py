@@ -138,7 +138,12 @@ def _clipping_norm(inputs: SampledTargetInputs, federation: DrawnGradients) -> f
 
 
 def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float:
-    """Return the noise σ_ζ of equation (12) for the target, per shared coordinate of the mean."""
+    """Return the noise σ_ζ of equation (12) of Bietti et al. for the target (ε, δ), per shared coordinate of the mean.
+
+    Args:
+        inputs: rounds, constant of the noise, and the target.
+        federation: the clients, whose total weight divides the sum of messages.
+    """
     return noise_with_constant(
         constant=inputs.noise_constant,
         clipping_norm=_clipping_norm(inputs, federation),
@@ -150,19 +155,21 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
 
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
-    """Return the smoothness L max{αa, b} in the α-norm.
+    """Return the smoothness L max{αa, b} of the loss in the α-norm, in which the shared part has the weight α.
 
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
         federation: the clients. Their weighting gives the factors a and b.
-        reading: factors as "printed" or as "corrected".
+        reading: factors as "printed" in Bietti et al., or as "corrected".
     """
     shared, local = federation.smoothness_factors(reading)
     return inputs.smoothness * max(inputs.personalization * shared, local)
 
 
 def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
-    """Return the variance of a step as if every batch had the smallest size (equation (36)), and the bound with it.
+    """Return the bound on the excess risk with the variance of a step as if every batch had the smallest size.
+
+    This variance is equation (36) of Bietti et al. It is not below the true one.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).

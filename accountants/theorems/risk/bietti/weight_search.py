@@ -9,12 +9,12 @@ from epsilond.accountants.numerics.minimum import golden_section
 
 
 def grid_minima(bound: Callable[[float], float], low: float, high: float, intervals: int) -> list[float]:
-    """Return two candidates for the α that minimises a bound: the best point of a grid, and a refinement of it.
+    """Return two candidates for the argument α > 0 that minimises a function: a grid point, and a refinement of it.
 
     The grid is uniform in log α. A golden section search between the neighbours of its best point refines this point.
 
     Args:
-        bound: the bound as a function of α.
+        bound: the function of α, here a bound on the excess risk.
         low: smallest log α of the grid.
         high: largest log α of the grid.
         intervals: number of intervals of the grid.

@@ -22,7 +22,7 @@ def compression(
     noise_levels: NoiseLevels,
     decay_rate: Annotated[float | None, FLAT_DECAY_RATE] = None,
 ) -> Outputs:
-    """Return the printed bound γ on the mean squared error of a rounded and noisy unit update, and a sharper one.
+    """Return the bound γ of Das et al. on the mean squared error of a rounded and noisy unit update, and a sharper one.
 
     Args:
         dimension: number d of coordinates.

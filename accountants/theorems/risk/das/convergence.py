@@ -80,7 +80,7 @@ def printed_ratio(*, smoothness: float, quasar_convexity: float, initial_distanc
 def best_ratio(
     *, smoothness: float, quasar_convexity: float, initial_distance: float, rounds: int, local_steps: int
 ) -> float:
-    """Return the ratio β/η of the server's to the clients' step size that minimises the bound of `bound_39`.
+    """Return the ratio of the server's to the clients' step size that minimises the bound (39) of Das et al.
 
     At this ratio, the term of the initial distance and the term of the steps are equal.
 
@@ -141,8 +141,9 @@ class ConvergenceInputs:
 def bound_39(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of equation (39) of Das et al. on the mean over the rounds of the gradient norm.
 
-    It is 12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ with smoothness L, quasar convexity ζ, E local steps, K rounds, and the
-    ratio x of the step sizes. a is `initial_distance`, b is `client_optimum_distance`, and g is `error_factor`.
+    It is 12(La/ζ)² Eg/(xK) + 3xg/(4E) + 6Lb/ζ with smoothness L, quasar convexity ζ, E local steps and K rounds. x is
+    the ratio of the server's to the clients' step size, a is `initial_distance`, and b is `client_optimum_distance`. g
+    = √(1 + γ/r) for r participants and messages with the mean squared error γ.
 
     Returns:
         Both step sizes, the bound, and its three terms. `start_term` is due to the distance of the initial model from
@@ -206,8 +207,8 @@ def _whole_root(inputs: ConvergenceInputs) -> Sides:
 def utility(inputs: ConvergenceInputs) -> Outputs:
     """Return the bound of Theorem 2 of Das et al. on the least gradient norm of a round, with its two terms.
 
-    With the notation of `bound_39` it is (6L/ζ)(ga/√K + b). It holds for E = √K local steps in each of K rounds, and
-    the step sizes of the theorem.
+    It is (6L/ζ)(ga/√K + b), for E = √K local steps in each of K rounds, and the step sizes of the theorem. L is the
+    smoothness, ζ the quasar convexity, a `initial_distance`, b `client_optimum_distance`, and g = `error_factor`.
     """
     optima_factor = 6.0 * inputs.smoothness / inputs.quasar_convexity
     message_factor = error_factor(inputs.compression, inputs.participants)

@@ -57,7 +57,9 @@ def alignment(
     smoothness: Smoothness,
     quasar_convexity: QuasarConvexity,
 ) -> Outputs:
-    """Return lower bounds on ⟨u, w − w*⟩, the inner product of a client's update with the direction from its optimum.
+    """Return lower bounds on ⟨u, w − w*⟩ for a client's update u from the model w, where w* is its optimum.
+
+    They say how far the sum u of a client's gradients points away from its optimum.
 
     Args:
         update_norm: norm ‖u‖ of the sum of the client's gradients.
@@ -67,7 +69,7 @@ def alignment(
         quasar_convexity: quasar-convexity ζ of the client's loss, in (0, 1].
 
     Returns:
-        `inner_product` is ζ‖u‖²/(4LE), for η ≤ ζ/(2L): equation (34) of the paper without its term η‖u‖²/2.
+        `inner_product` is ζ‖u‖²/(4LE), for η ≤ ζ/(2L): equation (34) of Das et al. without its term η‖u‖²/2.
         `sharper_inner_product` is ((ζ/L − η)/(2E) + η/2)‖u‖², for η ≤ ζ/L. Where both hold, it is not below equation
         (34).
     """
@@ -146,7 +148,7 @@ def approach(
     smoothness: Smoothness,
     quasar_convexity: QuasarConvexity,
 ) -> Outputs:
-    """Return upper bounds on the squared distance of a client's last model from its minimiser.
+    """Return upper bounds on the squared distance of a client's model after its local steps from its minimiser w*.
 
     Args:
         client_distance: distance ‖w − w*‖ of the model of the round from the client's minimiser.

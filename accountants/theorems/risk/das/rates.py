@@ -139,11 +139,12 @@ class TwoRates(ParticipantFields):
 
 @in_doubles
 def compare_rates(inputs: TwoRates) -> Outputs:
-    """Return the bounds of Theorems 2 and 4 of Das et al. on one federation, their ratio, and the range of this ratio.
+    """Compare the bounds of Das et al. on the gradient norm of DP-NormFedAvg (Theorem 2) and FedAvg (Theorem 4).
 
-    Let a = `initial_distance`/√K, b = `client_optimum_distance` and g = √(1 + γ/r). The bounds are (6L/ζ)(ga + b) and
-    (L/ζ)√(32c̄(a² + b²)). b is a mean in the first bound and a root mean square in the second; here it is one distance
-    of all clients.
+    Let a = `initial_distance`/√K for K rounds, b = `client_optimum_distance`, smoothness L and quasar convexity ζ. With
+    g = √(1 + γ/r), for r participants and messages of mean squared error γ, the bounds are (6L/ζ)(ga + b) and
+    (L/ζ)√(32c̄(a² + b²)). c̄ accounts for the draw of participants. b is a mean in the first bound and a root mean
+    square in the second; here it is one distance of all clients.
 
     Returns:
         `gradient_norm` is the bound of DP-NormFedAvg, and `fedavg_gradient_norm` the root of the bound of FedAvg.

@@ -103,7 +103,7 @@ class AcceleratedProblem(EqualClientsRound):
 
     @property
     def descent(self) -> DescentFacts:
-        """Constants of the function that the run minimises: of the loss, or of its envelope.
+        """Constants of the function that the run minimises: of the loss, or of its Moreau envelope.
 
         The envelope may have another minimiser. Its distance from the start is then bounded by the diameter only.
         """
@@ -141,6 +141,8 @@ class AcceleratedProblem(EqualClientsRound):
 
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
+
+        The parts are the sampling of records, the sampling of clients, and the noise.
 
         Args:
             noise_std: standard deviation σ of a message's noise per coordinate.
@@ -181,12 +183,12 @@ class AcceleratedProblem(EqualClientsRound):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedRisk:
-    """An upper bound on the expected excess risk of accelerated descent, in loss units.
+    """An upper bound on the expected excess risk of noisy accelerated descent, in loss units.
 
     Attributes:
         total: the bound.
         terms: summands of the bound by their causes: `optimisation`, `sampling` of records, `client_sampling`, `noise`,
-            and `smoothing`, the gap between loss and envelope.
+            and `smoothing`, the gap between the loss and its Moreau envelope, on which the run may descend.
         stages: blocks of rounds with one step schedule each, with which the run attains the bound.
     """
 
@@ -204,15 +206,15 @@ class AcceleratedRisk:
 def accelerated_risk(
     problem: AcceleratedProblem, *, noise_std: float, rounds: int, stages: Sequence[Stage] | None = None
 ) -> AcceleratedRisk:
-    """Return the bound on the excess risk after R rounds, for given stages or for nearly optimal ones.
+    """Return a bound on the excess risk of noisy accelerated descent after R rounds.
 
-    A stage is a number of rounds that starts at the output of the previous stage.
+    A stage is a number of rounds with one step schedule, which starts at the output of the previous stage.
 
     Args:
         problem: the clients and the loss.
         noise_std: standard deviation σ of a message's noise per coordinate.
         rounds: number R of rounds.
-        stages: stages with R rounds in all; None for the result of `best_stages`.
+        stages: stages with R rounds in all; None for nearly optimal ones, the result of `best_stages`.
 
     Guarantees:
         E F(w^ag) − F* is at most `total`, under the declared conditions of the theorem.
@@ -233,10 +235,11 @@ def accelerated_risk(
 
 
 def best_envelope_smoothness(problem: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """Return the smoothness b of a Moreau envelope at which the bound on the excess risk is nearly minimal.
+    """Return the smoothness b of a Moreau envelope of the loss at which the bound on the excess risk is nearly minimal.
 
-    Every b gives a valid bound. For μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with
-    the initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are
+    The run descends on the envelope, so a larger b is closer to the loss but harder to minimise. Every b gives a valid
+    bound. For strong convexity μ = 0, the part of the bound that depends on b is 2bD₀²/(R + 1)² + L²/(2b), with the
+    initial distance D₀. The minimiser is L(R + 1)/(2D₀). For μ > 0, the multiples of this b by 2^−4, …, 2^12 are
     compared.
 
     Args:

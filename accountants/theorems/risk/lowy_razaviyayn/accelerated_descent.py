@@ -57,7 +57,7 @@ class DescentFacts:
 
 @dataclass(frozen=True)
 class DescentBound:
-    """The bound A + B V² on the excess risk of an output, for gradients of variance at most V².
+    """A bound A + B V² on the excess risk of an iterate of accelerated descent, for gradients of variance at most V².
 
     Attributes:
         optimisation: A, in loss units.
@@ -74,7 +74,7 @@ class DescentBound:
 
 
 def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -> DescentBound:
-    """Return the factors A and B of a stage, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
+    """Return A and B of one stage of accelerated descent, for which E F(w^ag) − F(u) ≤ A E|w_0 − u|² + B V².
 
     The stage has T rounds and the prox weight v. It starts at w_0 and returns w^ag; u is any point of the domain, and
     V² bounds the variance of a gradient. With s = v − βT/(T + 1), the factors are
@@ -145,7 +145,9 @@ def _upper_integral(low: float, high: float, offset: float, strong_convexity: fl
 
 
 def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: float) -> DescentBound:
-    """Return the bound on the excess risk after all stages, each of which starts at the output of the previous one.
+    """Return the bound on the excess risk of accelerated descent after several stages.
+
+    Each stage starts at the output of the previous one.
 
     Args:
         stages: the stages in their order.
@@ -193,10 +195,11 @@ WEIGHT_FRACTIONS = (1.0, 2.0**-2, 2.0**-4, 2.0**-6, 2.0**-8, 2.0**-10, 0.0)
 
 
 def best_stage(rounds: int, *, descent: DescentFacts, squared_distance: float, variance: float) -> Stage:
-    """Return a stage of T rounds with a nearly minimal bound on the excess risk.
+    """Return a stage of T rounds of accelerated descent with a prox weight that nearly minimises the risk bound.
 
-    Every prox weight v above βT/(T + 1) is valid. Let s = v − βT/(T + 1). For μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²))
-    is optimal. For μ > 0 the best s is smaller; the `WEIGHT_FRACTIONS` of this s are compared.
+    Every prox weight v above βT/(T + 1) is valid, where β is the smoothness. Let s = v − βT/(T + 1). For strong
+    convexity μ = 0, s = √(V²(2T + 1)T(T + 1)/(24 D₀²)) is optimal. For μ > 0 the best s is smaller; the
+    `WEIGHT_FRACTIONS` of this s are compared.
 
     Args:
         rounds: number T of rounds.
@@ -226,7 +229,7 @@ MOST_STAGES = 64
 
 
 def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple[Stage, ...]:
-    """Return stages with R rounds in all, at which the bound on the excess risk is nearly minimal.
+    """Return stages of accelerated descent with R rounds in all, at which the risk bound is nearly minimal.
 
     A convex function gets one stage. For a strongly convex function, one stage is compared with several short stages of
     equal length that a last stage follows. More short stages are tried until they no longer reduce the bound.

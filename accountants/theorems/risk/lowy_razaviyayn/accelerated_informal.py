@@ -17,14 +17,14 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.descent_prescriptions im
 
 
 def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> AcceleratedPrescription:
-    """Evaluate the statement of the main text for equal clients, in which constants are hidden.
+    """Return the rounds and the excess risk of accelerated descent that Lowy and Razaviyayn state for equal clients.
 
-    It is that of Theorem E.1 for smooth losses, equations (28) and (29) of the paper, and that of Theorem 2.4 for other
-    losses, equations (10) and (11).
+    The statements of their main text hide constants. They are Theorem E.1 for smooth losses, equations (28) and (29),
+    and Theorem 2.4 for other losses, equations (10) and (11).
 
     Args:
         run: a federation of equal clients, and the loss.
-        rounds: number R of rounds; None for the prescribed one.
+        rounds: number R of rounds; None for the smallest number that the statement allows.
     """
     required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
     if rounds is None:
@@ -38,7 +38,7 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
 
 
 def _informal_logarithm_argument(run: ReusedRun) -> float:
-    """Return DμMε²n²/(Ld), the argument of the logarithm in the rounds of the main text for strongly convex losses.
+    """Return DμMε²n²/(Ld), the argument of the logarithm in the main text's rounds for strongly convex losses.
 
     M clients with n records and privacy parameter ε each take part in a round. The loss in d dimensions has Lipschitz
     constant L and strong convexity μ, on a domain of diameter D.
@@ -74,10 +74,11 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
 
 
 def _informal_sampling_rounds(run: ReusedRun) -> float:
-    """Return the rounds of the main text that average out the sampling of records, up to constants.
+    """Return the rounds that Lowy and Razaviyayn require to average out the sampling of records, up to constants.
 
-    They are ε²n²Φ̂²/(K d ln(1/δ) L²) for n records and batches of K records, and 0 if a round uses all records. Φ̂ is L
-    for a loss that is not smooth.
+    They are ε²n²Φ̂²/(K d ln(1/δ) L²), and 0 if a round uses all records. Each client has n records, batches of K and
+    the target (ε, δ). The loss in d dimensions has Lipschitz constant L. Φ̂ is the standard deviation of a record's
+    gradient, and L for a loss that is not smooth.
     """
     if not run.leaves_records_out("printed"):
         return 0.0
@@ -89,9 +90,11 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
 
 
 def _informal_scale(run: ReusedRun) -> float:
-    """Return the order of the excess risk in the main text: LD √(c/M)/(εn), or L²c/(μ(εn)²M) if μ > 0.
+    """Return the order of the excess risk in the main text of Lowy and Razaviyayn, without constants.
 
-    c is d ln(2/δ) for smooth losses and d ln(1/δ) for others. M clients with n records each take part in a round.
+    It is LD √(c/M)/(εn), or L²c/(μ(εn)²M) for strong convexity μ > 0. c is d ln(2/δ) for smooth losses and d ln(1/δ)
+    for others. M clients with n records and the target (ε, δ) each take part in a round. L is the Lipschitz constant, d
+    the dimension, and D the diameter of the domain.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
@@ -105,10 +108,10 @@ def _informal_scale(run: ReusedRun) -> float:
 
 
 def speedup(run: ReusedRun) -> float:
-    """Return the factor by which Theorem 2.4 needs fewer rounds than earlier results, min{√M εn/√d, MK}.
+    """Return the factor by which Theorem 2.4 of Lowy and Razaviyayn needs fewer rounds than earlier results.
 
-    It is for convex losses (equation (10) of the paper), and leaves out logarithms. M equal clients take part in a
-    round, each with a batch of K of its n records and the privacy parameter ε.
+    It is min{√M εn/√d, MK}, for convex losses and without logarithms (equation (10)). M equal clients take part in a
+    round, each with a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean

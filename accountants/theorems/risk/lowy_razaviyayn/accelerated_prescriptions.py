@@ -110,7 +110,7 @@ class ReusedRun(DescentRun):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedFigures:
-    """Numbers of the appendix's statement in addition to the rounds and the risk.
+    """Numbers of Theorem E.1 or 2.4 of Lowy and Razaviyayn in the appendix, in addition to the rounds and the risk.
 
     Attributes:
         terms: terms of the bound as a function of the rounds R, equation (30) or (32) of the paper.
@@ -129,7 +129,7 @@ class AcceleratedFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPrescription:
-    """The run that Theorem E.1 or 2.4 prescribes, and the order of its excess risk.
+    """The run that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, and the order of its excess risk.
 
     Attributes:
         rounds: number of rounds that is run. The theorem requires `rounds` ≥ `prescribed_rounds`.
@@ -148,7 +148,7 @@ class AcceleratedPrescription:
 
 
 def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the smoothness b of the Moreau envelope that Theorem 2.4 prescribes.
+    """Return the smoothness b of the Moreau envelope of the loss that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
     It is b = L²√M~/(D√(dΨ~)) for convex losses, and b = μM~L²/(dΨ~) if μ > 0. M~ is `totals.participants`, an average
     number of participants, and dΨ~ is `run.privacy(totals)`, the cost of privacy.
@@ -163,22 +163,22 @@ def envelope_for(run: ReusedRun, totals: Aggregates) -> float:
 def complete_prescription(
     run: ReusedRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> AcceleratedPrescription:
-    """Evaluate the appendix's statement of Theorem E.1, or of Theorem 2.4 for losses that need not be smooth.
+    """Return the rounds and risk of accelerated descent by the appendix of Lowy and Razaviyayn, equations (30) to (36).
 
-    The statement consists of equations (30) to (36) of the paper. It prescribes a number of rounds (`_required_rounds`)
-    and, for a loss that is not smooth, an envelope (`envelope_for`). The risks are orders of magnitude. They may keep μ
-    for the envelope's strong convexity μb/(μ + b), which is at least μ/2 where b ≥ μ.
+    It is Theorem E.1, or Theorem 2.4 for losses that need not be smooth. The statement prescribes a number of rounds
+    (`_required_rounds`) and, for a loss that is not smooth, a Moreau envelope (`envelope_for`). The risks are orders of
+    magnitude. They may keep μ for the envelope's strong convexity μb/(μ + b), which is at least μ/2 where b ≥ μ.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" has the paper's formulas as they are. "corrected" divides by the batch size in R (erratum
-            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4
-            (E-06), and adds the sampling of clients to R and to the bound (E-12).
+            E-10), takes the effective number of participants instead of its root in the envelope of Theorem 2.4 (E-06),
+            and adds the sampling of clients to R and to the bound (E-12).
 
     Returns:
-        The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other
-        terms are at most of its order.
+        The run and its risk. `excess_risk` is the privacy term of the bound. At the prescribed rounds, the other terms
+        are at most of its order.
     """
 
     def required_rounds(count: int) -> float:
@@ -207,7 +207,7 @@ def complete_prescription(
 
 
 def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading: Reading) -> Variance:
-    """Return the variance of one round's averaged gradient at the printed noise, by its parts.
+    """Return the variance of one round's averaged gradient at the noise of Lowy and Razaviyayn, by its parts.
 
     The parts are Φ̂²/(MK) by the sampling of records, if a round leaves records out; v̂²(N − M)/(M(N − 1)) by the
     sampling of clients, which "printed" leaves out (erratum E-12); and dσ²/M by the noise. The averages of the clients'

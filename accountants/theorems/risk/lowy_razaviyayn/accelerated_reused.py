@@ -122,9 +122,9 @@ class EnvelopedInputs(ReusedInputs):
 
 
 def accelerated_outputs(inputs: ReusedInputs, reading: Reading = "printed") -> Outputs:
-    """Return the run that Theorem E.1 or 2.4 prescribes, and the order of its excess risk.
+    """Return the run of accelerated descent that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, and its risk.
 
-    The orders leave out constants and logarithms.
+    The risk is an order, without constants and logarithms.
 
     Args:
         inputs: the federation and the loss.

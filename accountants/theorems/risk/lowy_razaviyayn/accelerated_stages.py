@@ -72,9 +72,10 @@ class StagesInputs:
     checks: ClassVar[Checks] = (_strongly_convex_and_smooth,)
 
     def stage(self, number: int, reading: Reading = "corrected") -> Stage:
-        """Return stage k of the schedule, which aims at an excess risk of Δ2^{−k} for the initial excess risk Δ.
+        """Return stage k of Algorithm 2 of Lowy and Razaviyayn, which aims at the excess risk Δ2^{−k}.
 
-        With the variance V² of a gradient, it has R_k rounds and the prox weight v_k:
+        Δ is the initial excess risk. With the variance V² of a gradient, the stage has R_k rounds and the prox weight
+        v_k:
 
             R_k = ⌈max{4√(2β/μ), 128V²/(3μΔ2^{−(k+1)})}⌉,
             v_k = max{2β, √(μV²R_k(R_k + 1)(R_k + 2)/(3Δ2^{−(k−1)}))}.
@@ -114,11 +115,15 @@ class StagesInputs:
 
 
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
-    """Return the stages of Algorithm 2 that fit in the available rounds.
+    """Return the stages of accelerated descent in Algorithm 2 of Lowy and Razaviyayn that fit in the available rounds.
+
+    Args:
+        inputs: constants of the loss, variance of a gradient, initial excess risk Δ, and the number of rounds.
+        reading: "printed" or "corrected" prox weights, as `StagesInputs.stage` explains.
 
     Returns:
         `stages`, the rounds and the prox weight of each; `used_rounds`, the sum of their rounds; and
-        `aimed_excess_risk`, Δ2^{−k} after k stages, with the initial excess risk Δ.
+        `aimed_excess_risk`, Δ2^{−k} after k stages.
     """
     stages = inputs.stages(reading)
     return {
@@ -188,18 +193,20 @@ def convex_rate(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the order of the excess risk of accelerated descent by Lemma E.11, and a proved bound with constants.
+    """Return the order of the excess risk of accelerated descent on a convex loss, and a proved bound with constants.
+
+    The order is that of Lemma E.11 of Lowy and Razaviyayn.
 
     Args:
         smoothness: smoothness β of the loss.
-        initial_distance: distance |w₀ − w*| of the first iterate from the minimiser.
+        initial_distance: distance D = |w₀ − w*| of the first iterate from the minimiser.
         gradient_variance: bound V² on the mean squared error of a gradient.
         rounds: number T of rounds.
 
     Returns:
-        `scale` is the order of the lemma, βD²/T² + DV/√T for the initial distance D. `regularization` is the weight
-        V/(D√T) of its quadratic regulariser. `excess_risk` is the explicit bound of `accelerated_bound.py`, which one
-        stage with `prox_weight` attains.
+        `scale` is the order βD²/T² + DV/√T. `regularization` is the weight V/(D√T) of the lemma's quadratic
+        regulariser. `excess_risk` is the explicit bound of `accelerated_bound.py`, which one stage with `prox_weight`
+        attains.
     """
     descent = DescentFacts(smoothness=smoothness, initial_distance=initial_distance, diameter=initial_distance)
     stages = best_stages(rounds, descent=descent, variance=gradient_variance)
@@ -225,7 +232,9 @@ def strongly_convex_rate(
     gradient_variance: Annotated[float, GRADIENT_VARIANCE],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the order of the excess risk for strongly convex losses by Lemma E.12, and a proved bound with constants.
+    """Return the order of the excess risk of accelerated descent on a strongly convex loss, and a proved bound.
+
+    The order is that of Lemma E.12 of Lowy and Razaviyayn, without constants.
 
     Args:
         smoothness: smoothness β of the loss.
@@ -235,8 +244,8 @@ def strongly_convex_rate(
         rounds: number T of rounds.
 
     Returns:
-        `scale` is the order of the lemma, Δe^{−T√(μ/β)} + V²/(μT). `excess_risk` is the explicit bound of
-        `accelerated_bound.py`, and `stages` are the stages that attain it.
+        `scale` is the order Δe^{−T√(μ/β)} + V²/(μT). `excess_risk` is the explicit bound of `accelerated_bound.py`, and
+        `stages` are the stages that attain it.
     """
     descent = DescentFacts(
         smoothness=smoothness,

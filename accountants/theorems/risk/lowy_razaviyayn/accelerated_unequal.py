@@ -54,10 +54,11 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.unequal_problem import u
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalAcceleratedProblem(AcceleratedProblem):
-    """A run of accelerated descent and its loss, with clients that differ.
+    """A run of noisy accelerated descent and its loss, with clients that differ in records, batches and losses.
 
-    The inherited counts of records are the smallest ones, and L is the root mean square of the clients' L_i. The
-    statistics are those of the weighted losses, averaged over clients with equal weights.
+    The inherited fields for equal clients hold the smallest numbers of records, and the root mean square L of the
+    clients' Lipschitz constants L_i. The statistics are those of the weighted losses, averaged over clients with equal
+    weights.
 
     Attributes:
         groups: the clients, with the Lipschitz constants L_i of their weighted losses.
@@ -69,7 +70,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
 
     @classmethod
     def of_groups(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalAcceleratedProblem:
-        """Return the problem of groups of clients.
+        """Return the run of accelerated descent of a federation with several groups of equal clients.
 
         Args:
             groups: the clients; each `lipschitz` is that of the group's weighted losses.
@@ -89,9 +90,9 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         )
 
     def envelope_convexity(self, envelope_smoothness: float) -> float:
-        """Return μb/(μ_max + b), a lower bound on the strong convexity of the mean of the envelopes of smoothness b.
+        """Return a lower bound on the strong convexity of the mean of the clients' Moreau envelopes of smoothness b.
 
-        μ_max is the strong convexity of the client's loss with the largest weight.
+        It is μb/(μ_max + b), where μ_max is the strong convexity of the client's loss with the largest weight.
 
         Args:
             envelope_smoothness: smoothness b.

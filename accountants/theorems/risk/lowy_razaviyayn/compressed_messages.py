@@ -27,7 +27,9 @@ SINGLE = 32
 
 
 def compression_variance(*, dimension: int, quantization_levels: int) -> float:
-    """Return ω = min{d/(4s²), √d/s}, a bound on the relative mean squared error of the quantiser.
+    """Return ω, a bound on the mean squared error of stochastically rounding a message, over its squared norm.
+
+    It is ω = min{d/(4s²), √d/s}.
 
     Args:
         dimension: number d of coordinates.
@@ -60,8 +62,8 @@ def quantisation(
 ) -> Outputs:
     """Return the cost of compressing messages by stochastic rounding, and the bits of a message.
 
-    The cost is an increase of the variance V² of a round's averaged gradient by ω(L² + dσ²)/M. Every bound of the paper
-    may be evaluated at the increased V².
+    Rounding increases the variance V² of a round's averaged gradient by ω(L² + dσ²)/M, with the relative error ω of a
+    message. Every bound on the risk may be evaluated at the increased V².
 
     Args:
         participants: number M of participants.
@@ -72,7 +74,8 @@ def quantisation(
         quantization_levels: levels s between 0 and the norm of a message.
 
     Returns:
-        `compression_variance` is ω, the relative mean squared error of rounding one message.
+        `compression_variance` is ω. `added_variance` is the increase of V², and `compressed_gradient_variance` the
+        increased V². The bits are those of a message, of one of its coordinates, and of a message without compression.
     """
     omega = compression_variance(dimension=dimension, quantization_levels=quantization_levels)
     added = omega * (lipschitz * lipschitz + dimension * noise_std * noise_std) / participants

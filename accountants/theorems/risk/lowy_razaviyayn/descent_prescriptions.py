@@ -34,7 +34,7 @@ from epsilond.accountants.theorems.papers.lowy_razaviyayn.run import (
 
 @dataclass(frozen=True, kw_only=True)
 class DescentRun:
-    """The clients, and the constants of the loss on its domain.
+    """A federation that runs noisy gradient descent, and the constants of the loss on its domain.
 
     Attributes:
         federation: the clients, their privacy targets, and the number of participants of a round.
@@ -77,7 +77,7 @@ class DescentRun:
 
     @property
     def informal_scale(self) -> float:
-        """Order of the excess risk in the statements of the main text, for equal clients, in loss units.
+        """Order of the excess risk in the main text of Lowy and Razaviyayn, for equal clients, in loss units.
 
         It is LD/√M (1/√n + √(d ln(1/δ))/(εn)), or L²/(μM) (1/n + d ln(1/δ)/(εn)²) if μ > 0. M clients with n records
         each take part in a round, and d is the dimension.
@@ -95,14 +95,16 @@ class DescentRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Prescription:
-    """The run that Theorem 2.1 or 2.2 prescribes, and the excess risk that the theorem claims for it.
+    """The run of gradient descent that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and its risk.
 
     The informal statements of the main text prescribe neither step size nor averaging; these are then None.
 
     Attributes:
         rounds: number R of rounds that is run. The theorem requires R ≥ `prescribed_rounds`.
         prescribed_rounds: required number of rounds, a real number that depends on R.
-        excess_risk: claimed excess risk in loss units; an order of magnitude if `constants` is "hidden".
+        excess_risk: claimed excess risk in loss units.
+        constants: "explicit" if `excess_risk` is a bound, "hidden" if it is an order of magnitude.
+        step_size: step size of the descent.
         averaging_ratio: the output averages the iterates, with weights that grow by this factor ≥ 1 from one iterate to
             the next.
         aggregates: averages over the clients that the statement uses.
@@ -164,13 +166,14 @@ def contraction_rounds(smoothness: float, strong_convexity: float, argument: flo
 
 
 def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
-    """Evaluate the statement of the main text of Theorem 2.1 or 2.2 for equal clients, in which constants are hidden.
+    """Return the rounds and the excess risk of gradient descent that Lowy and Razaviyayn state for equal clients.
 
-    The equations of the paper are (4) and (5) for smooth losses, and (6) and (7) for other losses.
+    The statements of their main text hide constants. They are Theorem 2.1 for smooth losses, equations (4) and (5), and
+    Theorem 2.2 for other losses, equations (6) and (7).
 
     Args:
         run: a federation of equal clients, and the loss.
-        rounds: number R of rounds; None for the prescribed one.
+        rounds: number R of rounds; None for the smallest number that the statement allows.
 
     Returns:
         The run, and the order of its risk, which does not depend on smoothness. The statement requires that
@@ -192,10 +195,11 @@ def informal(run: DescentRun, *, rounds: int | None = None) -> Prescription:
 
 
 def _informal_rounds(run: DescentRun) -> float:
-    """Return the number of rounds that the main text prescribes, before rounding up.
+    """Return the number of rounds that the main text of Lowy and Razaviyayn prescribes, before rounding up.
 
-    Let n be the records of a client, K its batch, M the participants, d the dimension, and e = min{n, ε²n²/d}. With
-    the argument a of `_informal_logarithm_argument`, the number is
+    Let n be the records of a client, K its batch, M the participants, d the dimension, and e = min{n, ε²n²/d}. The loss
+    has Lipschitz constant L, smoothness β and strong convexity μ on a domain of diameter D. With the argument a of
+    `_informal_logarithm_argument`, the number is
 
         smooth, μ = 0:      max{βD√M/L · √e, e/K},
         smooth, μ > 0:      max{8β/μ · ln(a), e/K},
@@ -219,7 +223,7 @@ def _informal_rounds(run: DescentRun) -> float:
 
 
 def _informal_logarithm_argument(run: DescentRun) -> float:
-    """Return the argument of the logarithm in the number of rounds that the main text prescribes if μ > 0.
+    """Return the argument of the logarithm in the number of rounds of Lowy and Razaviyayn's main text, if μ > 0.
 
     It is βD²μMε²n²/(dL²) for a smooth loss, and D²μ²M²ε²n³/(dL²) otherwise. M equal clients with n records and privacy
     parameter ε each take part in a round. The loss in d dimensions has Lipschitz constant L, smoothness β and strong
@@ -255,12 +259,12 @@ class DescentInputs(UnlikeClientsInputs, ABC):
 
 
 def prescribed_outputs(inputs: DescentInputs, reading: Reading = "printed") -> Fields:
-    """Return the prescription of Theorem 2.1 or 2.2, and the risk that it claims.
+    """Return the run that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, and the risk that it claims.
 
     Args:
         inputs: the federation and the loss.
-        reading: "printed" evaluates the paper's formulas as they are; "corrected" removes the errors that the errata
-            of the theorem list.
+        reading: "printed" evaluates the paper's formulas as they are; "corrected" removes the errors that the errata of
+            the theorem list.
 
     Returns:
         `excess_risk` is the claimed bound; if the theorem hides its constant, the order is `excess_risk_scale` instead.

@@ -66,7 +66,7 @@ def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: f
 
 # The explicit bound on the envelope, derived in `unequal_clients.py` -------------------------------------------------
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
-    """Return the problem with the Moreau envelope in place of the loss.
+    """Return the problem of minimising the Moreau envelope of the loss, a smooth function slightly below the loss.
 
     The envelope is b-smooth and less strongly convex.
 
@@ -83,7 +83,7 @@ def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> Exces
 def enveloped_excess_risk(
     problem: ExcessRiskProblem, *, envelope_smoothness: float, noise_std: float, rounds: int, step_size: float
 ) -> ExcessRisk:
-    """Return the bound on the expected excess risk of a run on the envelope, for losses that need not be smooth.
+    """Bound the expected excess risk of noisy SGD on the Moreau envelope of a loss that need not be smooth.
 
     Args:
         problem: the clients and the loss.
@@ -109,12 +109,12 @@ class EnvelopeChoice:
 
 
 def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> EnvelopeChoice:
-    """Return the smoothness b of an envelope and a step size η at which the bound on the excess risk is small.
+    """Return a smoothness b of the Moreau envelope and a step size η at which the bound on the excess risk is small.
 
     Every choice is valid. The search is over η and the product x = ηb. It starts at x = L/(L + V), which is the best x
-    for μ = 0; L is the root mean square of the Lipschitz constants, and V² the variance of a step. For μ = 0 the result
-    minimises the bound over η and b, to about 1e-4 relative. If μ > 0, b also determines the strong convexity of the
-    envelope, and x is searched too.
+    for strong convexity μ = 0. L is the root mean square of the Lipschitz constants, and V² the variance of a step. For
+    μ = 0 the result minimises the bound over η and b, to about 1e-4 relative. If μ > 0, b also determines the strong
+    convexity of the envelope, and x is searched too.
 
     Args:
         problem: the clients and the loss.
@@ -142,7 +142,9 @@ def best_envelope(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, 
 
 @dataclass(frozen=True)
 class _EnvelopeSearch:
-    """Search for the step size η and the product x = ηb at which the bound of a run on an envelope is least.
+    """A search for the step size η and the smoothness b of a Moreau envelope at which the risk bound is least.
+
+    The search is over η and the product x = ηb.
 
     Attributes:
         problem: the clients and the loss, which need not be smooth.
@@ -215,11 +217,13 @@ def envelope(
 ) -> Outputs:
     """Return the constants of the Moreau envelope f_b of a loss f on the domain W.
 
+    The envelope is f_b(w) = min_v f(v) + (b/2)|v − w|², which is b-smooth and at most f.
+
     Args:
         lipschitz: Lipschitz constant L of the loss.
         envelope_smoothness: smoothness b of the envelope.
         strong_convexity: strong convexity μ of the loss.
-        reading: "printed" has the paper's Lipschitz constant 2L and strong convexity μ of the envelope. "corrected" has
+        reading: "printed" has the Lipschitz constant 2L and strong convexity μ of Lowy and Razaviyayn. "corrected" has
             L and μb/(μ + b) (erratum E-17).
 
     Returns:

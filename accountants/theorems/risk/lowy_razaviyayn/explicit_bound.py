@@ -61,7 +61,7 @@ ROUNDING = 2.0**-40
 
 @dataclass(frozen=True, kw_only=True)
 class ExcessRiskProblem(EqualClientsRound):
-    """A run of noisy mini-batch SGD and its loss, except for the noise, the rounds and the step size.
+    """A run of noisy mini-batch SGD with equal clients, and its loss, without the noise, the rounds and the step size.
 
     Attributes:
         lipschitz: Lipschitz constant L of the loss.
@@ -113,7 +113,7 @@ class ExcessRiskProblem(EqualClientsRound):
 
 @dataclass(frozen=True)
 class ExcessRisk:
-    """An upper bound on the expected excess risk as the sum of its terms, in loss units.
+    """An upper bound on the expected excess risk of noisy SGD as the sum of its terms, in loss units.
 
     Attributes:
         terms: summands of the bound, by the names of their causes, such as `optimisation`.
@@ -173,7 +173,7 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
 def optimisation_error(
     *, initial_distance: float, step_size: float, rounds: int, strong_convexity: float = 0.0
 ) -> float:
-    """Return the part of the bound by the finite number of rounds, D₀² μ/(2((1 − ημ)^{−R} − 1)).
+    """Return the part of the risk bound that a finite number of rounds leaves, D₀² μ/(2((1 − ημ)^{−R} − 1)).
 
     Args:
         initial_distance: distance D₀ of the first iterate from a minimiser.
@@ -195,7 +195,7 @@ def optimisation_error(
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
-    """Return the effect of one record on the expected loss of the output, in loss units (`stability.py`).
+    """Return how much one record can change the expected loss of the output of SGD, in loss units (`stability.py`).
 
     It bounds the difference between population and empirical loss.
 
@@ -212,12 +212,12 @@ def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> 
         return 0.0
     if problem.steepest is not None and step_size > problem.largest_step:
         return math.inf
-    contraction = min(step_size * problem.strong_convexity, 1.0 - 2.0**-50)
+    contraction = min(step_size * problem.strong_convexity, 1.0 - 2.0**-50)  # `mean_divergence` needs x < 1
     return 2.0 * step_size * problem.influence * mean_divergence(contraction=contraction, rounds=rounds)
 
 
 def best_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a step size η ≤ 1/β that minimises the bound of `excess_risk`, to about 1e-4 relative.
+    """Return a step size η ≤ 1/β that minimises the bound of `excess_risk` on the risk of SGD, to about 1e-4 relative.
 
     A golden-section search starts at `closed_step_size`. The bound is valid at every η, so an inexact search costs
     tightness only. For μ = 0, the bound at `closed_step_size` is at most βD₀²/(2R) + D₀ √((V² + 2B)/R). Here D₀ is the
@@ -260,7 +260,7 @@ def closed_step_size(problem: ExcessRiskProblem, *, noise_std: float, rounds: in
 
 
 def balanced_step_size(problem: ExcessRiskProblem, *, variance: float, rounds: int) -> float:
-    """Return the step size that balances the terms of the bound that fall and rise with η, if ηβ is negligible.
+    """Return the step size that balances the terms of the risk bound that fall and rise with η, if ηβ is negligible.
 
     It is η₀ = (2/(μR)) asinh(½√(μ²D₀²R/(V² + 2B))), where D₀ is the initial distance. B is the derivative of the
     stability term with respect to η at 0; it is 0 for the empirical loss.
@@ -330,7 +330,7 @@ class ExcessRiskInputs(EqualClientsRun):
 
 
 def bound(inputs: ExcessRiskInputs) -> Outputs:
-    """Return the bound on the excess risk and its terms, at the requested step size or at the best one.
+    """Bound the excess risk of noisy mini-batch SGD, at the requested step size or at the best one.
 
     Returns:
         `excess_risk` and its terms, in loss units; `step_size`; and `averaging_ratio`, the factor by which the weights

@@ -53,11 +53,12 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.smooth_losses import (
 def complete_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the appendix's statement of Theorem 2.2 for convex losses: E F(ŵ) − F* ≤ 272.5 L D ν/√M~.
+    """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for convex losses, and its risk bound.
 
-    The left side is the expected excess risk of the output ŵ. L is the Lipschitz constant of the loss, and D the
-    diameter of the domain. ν is `run.rate`, the larger one of the statistical error and of the cost of privacy. M~ is
-    `Aggregates.participants`, an average number of participants in a round.
+    The statement of the appendix is E F(ŵ) − F* ≤ 272.5 L D ν/√M~. The left side is the expected excess risk of the
+    output ŵ. L is the Lipschitz constant of the loss, and D the diameter of the domain. ν is `run.rate`, the larger one
+    of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number of
+    participants in a round.
 
     The theorem prescribes a Moreau envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the
     output are those of Theorem 2.1 for a loss of smoothness b. These rounds suffice for Theorem 2.1, too, because
@@ -65,14 +66,13 @@ def complete_convex_envelope(
 
     Args:
         run: the federation and the loss.
-        rounds: number R of rounds; None for the prescribed one.
+        rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" has the constant 545 = 2 · 272 + 1, for an envelope that may be 2L-Lipschitz (erratum E-17).
             It has M~ = √M' or √M in R, b and the step size (E-06), and the mean number M of participants in the bound
             itself (E-34). M' is the other average in `Aggregates`.
 
     Returns:
-        The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in
-        place of M.
+        The run and its bound. As printed, `excess_risk_at_effective_participants` is the bound with M~ in place of M.
     """
     federation, lipschitz = run.federation, run.lipschitz
 
@@ -107,11 +107,12 @@ def complete_convex_envelope(
 def complete_strongly_convex_envelope(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the appendix's statement of Theorem 2.2 for strongly convex losses, equation (12) of the paper.
+    """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. The theorem
-    prescribes a Moreau envelope of smoothness b = μM~/ν², and R = ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The
-    step size η and the weights of the average are those of Theorem 2.1 for a loss of smoothness b.
+    The statement is equation (12) of the appendix. The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated
+    up to a constant and a logarithm. The theorem prescribes a Moreau envelope of smoothness b = μM~/ν², and R =
+    ⌈max{8b/μ · ln(bD²μM~/(dL²Ξ~)), 1/(dΞ~)}⌉ rounds. The step size η and the weights of the average are those of
+    Theorem 2.1 for a loss of smoothness b.
 
     ξ_max, Ξ and Ξ~ are averages over clients of a noise variance up to a factor, and M, M' and M~ average numbers of
     participants in a round; `Aggregates` defines them. ν is `run.rate`, and n_min the fewest records of a client.
@@ -119,7 +120,7 @@ def complete_strongly_convex_envelope(
     Args:
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain
             of diameter D.
-        rounds: number R of rounds; None for the prescribed one.
+        rounds: number R of rounds; None for the smallest number that meets its own prescription.
         reading: "printed" computes η and the weights with μ (erratum E-17), and has M' for M~ in the logarithm (E-29).
             "corrected" computes η and the weights with the envelope's own strong convexity μb/(μ + b).
 
@@ -171,7 +172,9 @@ def _envelope_for(run: DescentRun, totals: Aggregates) -> float:
 
 
 def _envelope_logarithm_argument(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
-    """Return bD²μM~/(dL²Ξ~), the argument of the logarithm in the number of rounds of Theorem 2.2 for μ > 0.
+    """Return the argument of the logarithm in the rounds of Theorem 2.2 of Lowy and Razaviyayn for μ > 0.
+
+    It is bD²μM~/(dL²Ξ~).
 
     Args:
         run: the federation and the loss in d dimensions, with Lipschitz constant L and strong convexity μ, on a domain

@@ -84,7 +84,7 @@ class OnePassInputs(ParticipationInputs):
 
 
 def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
-    """Return the noise, batch size and rounds of Theorem 2.3, and the order of its excess risk.
+    """Return the noise, batch size and rounds of one pass by Theorem 2.3 of Lowy and Razaviyayn, and its excess risk.
 
     Args:
         inputs: the clients, the loss and the privacy target.
@@ -122,12 +122,16 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) -> dict[str, float]:
-    """Return the noise of the theorem, and bounds on the smallest σ that meets the privacy target (ε, δ).
+    """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, and bounds on the smallest σ for the target (ε, δ).
 
     Args:
         inputs: the clients, the loss and the privacy target.
         batch_size: records K of a batch. Replacing one record moves a client's mean gradient by at most 2L/K.
         noise_std: σ of Theorem 2.3.
+
+    Returns:
+        σ, the noise multiplier σK/L, the sensitivity 2L/K, the σ of the risk proof, both bounds, and `epsilon_limit`, 8
+        ln(1/δ).
     """
     sensitivity = 2.0 * inputs.lipschitz / batch_size
     exact = gaussian_noise_std_bounds(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)
@@ -143,17 +147,17 @@ def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) 
 
 
 def _risk_outputs(run: OnePassFacts, *, batch_size: int, reading: Reading) -> dict[str, float]:
-    """Return three orders of the excess risk of one pass, in loss units without constants, and their terms.
+    """Return three orders of the excess risk of one pass of descent, in loss units without constants, and their terms.
 
     Args:
         run: constants of the run.
         batch_size: records K of the batch that is run.
-        reading: "printed" for the paper's formulas, "corrected" for those without its errors.
+        reading: "printed" for the formulas of Lowy and Razaviyayn, "corrected" for those without their errors.
 
     Returns:
         `excess_risk_scale` is the order at K, the sum of its `batch_…_term`. `balanced_excess_risk_scale` is the order
-        at the batch size that the theorem prescribes, the sum of its `balanced_…_term`.
-        `informal_excess_risk_scale` is the order that the main text of the paper states.
+        at the batch size that the theorem prescribes, the sum of its `balanced_…_term`. `informal_excess_risk_scale` is
+        the order that the main text of the paper states.
     """
     if run.strong_convexity > 0.0:
         at_batch = strongly_convex_terms(run, batch_size=batch_size)

@@ -17,10 +17,10 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 
 def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log_delta: float) -> float:
-    """Return the noise σ of Theorem 2.3, √(32 L² ln(1.25/δ))/(εK), per coordinate of the client's mean gradient.
+    """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, per coordinate of the client's mean gradient.
 
-    It is the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K, and 1.05 to 3.3 times the least
-    sufficient σ.
+    It is √(32 L² ln(1.25/δ))/(εK), the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is
+    1.05 to 3.3 times the least sufficient σ.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient.
@@ -112,10 +112,10 @@ def logarithm_argument(run: OnePassFacts) -> float:
 
 
 def strongly_convex_batch(run: OnePassFacts) -> float:
-    """Return the batch size n/(√κ ln a) that Theorem 2.3 prescribes for strongly convex losses.
+    """Return the batch size that Theorem 2.3 of Lowy and Razaviyayn prescribes for strongly convex losses.
 
-    κ is the condition number, and a the result of `logarithm_argument`. The batch size is infinite if a is at most 1,
-    where the theorem prescribes none.
+    It is n/(√κ ln a) with the condition number κ, n records of a client, and a from `logarithm_argument`. It is
+    infinite if a is at most 1, where the theorem prescribes none.
     """
     argument = logarithm_argument(run)
     if argument <= 1.0:
@@ -226,10 +226,11 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
 
 
 def informal_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of the order of the excess risk in the main text, equation (8), or (9) if μ > 0.
+    """Return the terms of the excess risk that the main text of Lowy and Razaviyayn states for one pass.
 
-    The main text assumes that all clients participate. Hence the terms are `sampling` and `privacy` of
-    `balanced_convex_terms` or `balanced_strongly_convex_terms`, without heterogeneity.
+    They are those of equation (8), or (9) if μ > 0, and orders without constants. The main text assumes that all
+    clients participate. Hence the terms are `sampling` and `privacy` of `balanced_convex_terms` or
+    `balanced_strongly_convex_terms`, without heterogeneity.
 
     Args:
         run: constants of the run, with strong convexity μ.
@@ -277,14 +278,14 @@ def _strongly_convex_threshold(run: OnePassFacts) -> float:
 
 
 def _convex_threshold(run: OnePassFacts) -> float:
-    """Return the v of `heterogeneity_threshold` for convex losses.
+    """Return the heterogeneity v of the clients that costs as much as privacy and sampling together, for convex losses.
 
-    It is (a + b)/√((N − M)/(N − 1)), where
+    It is (a + b)/√((N − M)/(N − 1)), with a for the cost of privacy and b for the sampling of records:
 
         a = L^{3/5} (βD)^{2/5} M^{1/5} (d ln(1/δ))^{3/10}/(εn)^{3/5},
         b = φ (βD/L)^{1/5} (ε²M/(n³ d ln(1/δ)))^{1/10}.
 
-    At this v, the heterogeneity of the clients costs as much as privacy (a) and the sampling of records (b) together.
+    v is the standard deviation of the clients' expected gradients.
 
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines.
@@ -310,9 +311,10 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
 
 
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
-    """Return λ = V/(2D√R), the weight of the regulariser (λ/2)|w|² that the theorem adds to convex losses.
+    """Return the weight λ of the regulariser (λ/2)|w|² that Theorem 2.3 of Lowy and Razaviyayn adds to convex losses.
 
-    Lemma E.11 has V/(D√R), for the squared distance from the first iterate in place of |w|² (erratum E-29).
+    It is λ = V/(2D√R). Lemma E.11 has V/(D√R), for the squared distance from the first iterate in place of |w|²
+    (erratum E-29).
 
     Args:
         variance: bound V² on the variance of a round's gradient.

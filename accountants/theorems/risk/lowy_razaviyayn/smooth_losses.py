@@ -62,7 +62,7 @@ def batch_divisor(federation: Federation, reading: Reading) -> int:
 
 
 def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected") -> Prescription:
-    """Evaluate the appendix's statement of Theorem 2.1 for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
+    """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for convex losses: E F(ŵ) − F* ≤ 272 L D ν/√M~.
 
     The theorem prescribes R = ⌈max{βD√M~/(Lν), 1/(ν²K)}⌉ rounds and the step size η = min{1/(4β), D√M~/(LRν)}. The
     output ŵ is the plain average of the iterates. ν is `run.rate`, the rate of the statistical error or of privacy. M~
@@ -109,7 +109,7 @@ def complete_convex(run: DescentRun, *, rounds: int | None = None, reading: Read
 
 
 def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial_distance: float) -> dict[str, float]:
-    """Return the terms of the paper's inequality (27), an upper bound on the excess risk for convex losses.
+    """Bound the excess risk of noisy SGD on convex losses by inequality (27) of Lowy and Razaviyayn, as its terms.
 
     The inequality needs ∇F(w*) = 0 at the minimiser w*, which may fail if w* is on the boundary of the domain (erratum
     E-13). The noise is as in Theorem 2.1 for R rounds.
@@ -138,11 +138,11 @@ def master_inequality(run: DescentRun, *, rounds: int, step_size: float, initial
 def complete_strongly_convex(
     run: DescentRun, *, rounds: int | None = None, reading: Reading = "corrected"
 ) -> Prescription:
-    """Evaluate the appendix's statement of Theorem 2.1 for strongly convex losses, equation (12) of the paper.
+    """Return the run that Theorem 2.1 of Lowy and Razaviyayn prescribes for strongly convex losses, and its risk.
 
-    The excess risk L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}) is stated up to a constant and a logarithm. `Aggregates`
-    defines M, M', Ξ and ξ_max, averages over clients; n_min is the fewest records of a client. The rounds R are
-    those of `_strongly_convex_rounds`. The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} with c of
+    By equation (12) it is L²/μ (1/(M n_min) + d min{Ξ/M', ξ_max/M}), up to a constant and a logarithm. `Aggregates`
+    defines M, M', Ξ and ξ_max, averages over clients; n_min is the fewest records of a client. The rounds R are those
+    of `_strongly_convex_rounds`. The step size is η = min{1/(4β), ln(max{2, μ²D²R²/c})/(μR)} with c of
     `_recursion_variance`. The output averages the iterates with weights that grow by the factor 1/(1 − μη).
 
     Args:
@@ -188,13 +188,13 @@ def complete_strongly_convex(
 
 
 def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Reading) -> float:
-    """Return the rounds that Theorem 2.1 prescribes for strongly convex losses, before rounding up.
+    """Return the rounds that Theorem 2.1 of Lowy and Razaviyayn prescribes if μ > 0, before rounding up.
 
     They are max{8β/μ · ln(βD²μM*/(dL²Ξ~)), 1/(dΞ~)}.
 
     Args:
         run: the federation and the loss.
-        totals: averages M* and Ξ~ over the clients.
+        totals: averages over the clients: M* of the number of participants, Ξ~ of the noise variances.
         reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)
@@ -247,8 +247,8 @@ class SmoothInputs(DescentInputs):
 def _client_sampling(inputs: SmoothInputs, outputs: Outputs) -> Sides:
     """Compare the number of rounds with the number that averages out the sampling of clients.
 
-    This number is 0 if every client participates. Otherwise it is 1/ν² with ν of `DescentRun.rate`, or 1/(dΞ~) in the
-    appendix for μ > 0, where the output `xi` is Ξ~.
+    This number is 0 if every client participates. Otherwise it is 1/ν² with the rate ν of `DescentRun.rate`, or 1/(dΞ~)
+    in the appendix for μ > 0, where the output `xi` is Ξ~, an average noise variance up to a factor.
     """
     federation = inputs.federation_in("printed")
     if federation.all_participate:

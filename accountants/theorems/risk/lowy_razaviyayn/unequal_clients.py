@@ -183,7 +183,7 @@ class FederatedInputs(FederatedRun):
 
     @property
     def problem(self) -> UnequalProblem:
-        """The run and its loss, except for the noise, the rounds, the step size and the envelope."""
+        """The run of noisy SGD and its loss, without the noise, the rounds, the step size and the Moreau envelope."""
         return UnequalProblem.of(
             self.groups,
             participants=self.mean_participants,
@@ -196,9 +196,9 @@ class FederatedInputs(FederatedRun):
 
     @property
     def choice(self) -> EnvelopeChoice:
-        """The step size and the smoothness of the function that the run minimises: of the loss, or of its envelope.
+        """The step size, and the smoothness of the loss or of the Moreau envelope that the run minimises.
 
-        Values that the request leaves out are nearly the best.
+        Values that the request leaves out are chosen to nearly minimise the bound on the excess risk.
         """
         run: ExcessRiskProblem = self.problem
         if self.smoothness is None and self.envelope_smoothness is None:

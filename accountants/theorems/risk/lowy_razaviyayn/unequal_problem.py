@@ -26,7 +26,7 @@ def unequal_variance(
     used_once: bool = False,
     **bounds: float,
 ) -> Variance:
-    """Return an upper bound on the variance of one averaged noisy gradient, by its parts.
+    """Return an upper bound on the variance of a round's averaged noisy gradient, if clients differ, by its parts.
 
     Args:
         groups: the clients, with the Lipschitz constants of their weighted losses.
@@ -54,9 +54,9 @@ def unequal_variance(
 
 @dataclass(frozen=True, kw_only=True)
 class UnequalProblem(ExcessRiskProblem):
-    """A run and its loss, with clients that differ, except for the noise, the rounds and the step size.
+    """A run of noisy SGD and its loss with clients that differ, without the noise, the rounds and the step size.
 
-    The inherited counts of records are the smallest ones, and the Lipschitz constant is the largest.
+    The inherited fields for equal clients hold the smallest numbers of records and the largest Lipschitz constant.
 
     Attributes:
         groups: the clients, with the Lipschitz constants L_i of their weighted losses.
@@ -66,7 +66,7 @@ class UnequalProblem(ExcessRiskProblem):
 
     @classmethod
     def of(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalProblem:
-        """Return the problem of groups of clients.
+        """Return the run of noisy SGD of a federation with several groups of equal clients.
 
         Args:
             groups: the clients, with the Lipschitz constants of their weighted losses.

@@ -40,7 +40,7 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
     """Check the length of a list and the range of its entries.
 
     Args:
-        name: field of the request.
+        name: field of the request that holds the list, for the error.
         values: the list.
         low: smallest allowed entry.
 
@@ -56,10 +56,13 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
 
 @formula(given="A round t.", bounded=False)
 def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
-    """Return the weight α_t = t of round t, the sum of the weights, the momentum, and the share of the new iterate.
+    """Return the weights with which the algorithm of Reshef and Levy averages the iterates w_t to models x_t.
 
-    The sum is α_{1:t} = t(t + 1)/2, and the momentum β_t = 1/t. The share γ_t = 2/(t + 2) is the weight of the iterate
-    w_{t+1} in the model x_{t+1}.
+    Round t has the weight α_t = t, and α_{1:t} = t(t + 1)/2 is the sum so far. The momentum is β_t = 1/t. The share γ_t
+    = 2/(t + 2) is the weight of the iterate w_{t+1} in the model x_{t+1}.
+
+    Args:
+        round: index t of the round.
     """
     return {
         "weight": round,
@@ -100,13 +103,14 @@ def anytime(
     inner_products: Annotated[tuple[float, ...], INNER_PRODUCTS],
     weights: Annotated[tuple[float, ...] | None, WEIGHTS_OF_ROUNDS] = None,
 ) -> Outputs:
-    """Return the weighted regret of the iterates, and the bound on the excess risk of the weighted mean that follows.
+    """Bound the excess risk of a weighted mean x_t of iterates w_τ by their weighted regret (anytime averaging).
 
-    The regret is Σ α_τ⟨∇f(x_τ), w_τ − x*⟩. Its quotient by Σ α_τ bounds the excess risk of x_t.
+    The regret is Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with gradients at the means. Its quotient by Σ α_τ bounds the excess risk of
+    x_t.
 
     Args:
         inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t, with the minimiser x*.
-        weights: weights α_1, …, α_t; 1, …, t as in Algorithm 1 if they are not given.
+        weights: weights α_1, …, α_t; 1, …, t as in Algorithm 1 of Reshef and Levy if they are not given.
 
     Returns:
         `weighted_regret`, and `excess_risk`, the regret divided by the sum of the weights.
@@ -117,11 +121,14 @@ def anytime(
 
 
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
-    """Compare the least partial sum of α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
+    """Compare the least partial sum of the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
 
     Args:
         inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
         weights: weights α_τ of the rounds, or None for 1, …, t.
+
+    Returns:
+        The sides of the condition that every partial sum is at least 0.
     """
     alphas = _round_weights(weights, len(inner_products))
     products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))

@@ -51,7 +51,9 @@ BASE_STD = Quantity(
 
 @dataclass(frozen=True, kw_only=True)
 class RiskParts:
-    """Three upper bounds on the excess risk, in units of the loss, and the summands of the least one.
+    """Three upper bounds on the excess risk of the algorithm of Reshef and Levy, and the summands of the least one.
+
+    All are in units of the loss.
 
     Attributes:
         by_norm: bound that uses only the norm of the noise.
@@ -76,7 +78,7 @@ class RiskParts:
 
 
 def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
-    """Return the two summands of the bound on the excess risk without noise, before division by T(T + 1)/2.
+    """Return the two noise-free summands of a risk bound for the algorithm of Reshef and Levy, times T(T + 1)/2.
 
     The first summand, D²/(2η) + TDG*, is the optimisation error. The second, D√(V/m) Σ_{t≤T} √t, is the error due to
     the sampling of records and clients.
@@ -94,7 +96,7 @@ def base_parts(run: CancellationRun, step_size: float) -> tuple[float, float]:
 def certified_risk(
     run: CancellationRun, *, step_size: float, noise_variance: float, thorough: bool = False
 ) -> RiskParts:
-    """Compute three upper bounds on the excess risk, at any step size.
+    """Compute three upper bounds on the excess risk of the algorithm of Reshef and Levy, at any step size.
 
     m of M clients report in each of T rounds. The domain has diameter D and dimension d, the losses are L-smooth, and η
     is the step size. With p = m/M, A = T(T + 1)/2, h = 2ηLT, and base the sum of `base_parts`, two of the bounds are
@@ -197,7 +199,10 @@ class CertifiedInputs(CancellationRun):
 
 @in_doubles
 def certified_bound(inputs: CertifiedInputs) -> Outputs:
-    """Return the proved bound on the excess risk with its summands, as the least of three bounds, and these bounds."""
+    """Return a proved bound on the excess risk of the algorithm of Reshef and Levy, with its summands.
+
+    It is the least of three bounds, which are returned too.
+    """
     parts = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {
         "excess_risk": parts.total,

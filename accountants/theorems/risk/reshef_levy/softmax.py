@@ -20,14 +20,14 @@ FEATURE_NORM = Quantity(
 
 @formula(given="Softmax regression on features of at most this norm, over a domain of this diameter.")
 def constants(*, feature_norm: Annotated[float, FEATURE_NORM], diameter: Diameter) -> Outputs:
-    """Return the constants of softmax regression, the cross entropy of a softmax of Wx as a function of the matrix W.
+    """Return the constants of softmax regression: the cross entropy of softmax(Wx) as a function of the matrix W.
 
     Args:
         feature_norm: bound ‖x‖ on the norm of a record's features.
         diameter: diameter D of the domain of W.
 
     Returns:
-        The Lipschitz constant G = √2 ‖x‖, the smoothness L = ‖x‖²/2, and the clipping norm S = G + 2LD.
+        The Lipschitz constant G = √2 ‖x‖, the smoothness L = ‖x‖²/2, and the clipping norm S = G + 2LD of messages.
     """
     lipschitz, smoothness = math.sqrt(2.0) * feature_norm, 0.5 * feature_norm * feature_norm
     return {

@@ -22,15 +22,15 @@ _LARGEST_LOG_KAPPA = 600.0
 def stability_bound(
     run: CancellationRun, *, base: float, noise_variance: float, step_size: float, thorough: bool
 ) -> float:
-    """Return the bound RS of `certified_bound.py` on the excess risk, by the stability of the iterates.
+    """Bound the excess risk of the algorithm of Reshef and Levy by the stability of its iterates.
 
-    The noise of the last l rounds has little feedback on the iterates. m of M clients report in each of T rounds. Let p
-    = m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
+    The noise of the last l rounds has little effect on the iterates. m of M clients report in each of T rounds. Let p =
+    m/M, A = T(T + 1)/2 and h = 2ηLT < 1, with κ of `log_kappa`, the noise variance c, and the dimension d. The age l
     may be any of 1, …, T, and the weight λ any number in (0, 1 − h). The excess risk is at most
 
         [base + κηcdA/(mp) + ηcd(1 − p)^l (T − l)(T − l + 1)/(4λmp²)]/(A(1 − h/(1 − λ))).
 
-    The result is the least of these bounds over the candidate ages and all weights.
+    The result is the least of these bounds over the candidate ages and all weights; `certified_bound.py` has the proof.
 
     Args:
         run: the clients, rounds and constants of the losses.
@@ -59,9 +59,9 @@ def stability_bound(
 
 
 def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
-    """Return the weight λ in [0, 1 − h] that minimises (r + o/λ)/(1 − h/(1 − λ)), elementwise; 0 if o = 0.
+    """Return the weight λ that minimises the risk bound (r + o/λ)/(1 − h/(1 − λ)) over [0, 1 − h], elementwise.
 
-    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation.
+    With f = 1 − h it is f · o/(o + √(h o (o + f r))), the root of a quadratic equation, and 0 if o = 0.
 
     Args:
         recent: r > 0, the part of the numerator that does not depend on λ.
@@ -99,17 +99,16 @@ def _absence_powers(rate: float, ages: FloatArray) -> FloatArray:
 
 
 def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) -> FloatArray:
-    """Return the ages l over which `stability_bound` is minimised, in increasing order.
+    """Return numbers l of rounds over which the bound of `stability_bound` is minimised, in increasing order.
 
-    The age l is the number of rounds for which noise counts as recent. Beyond the largest candidate, (1 − p)^l/p² is
-    below e^−60, or the factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a
-    candidate too.
+    Noise of the last l rounds counts as recent. Beyond the largest candidate, (1 − p)^l/p² is below e^−60, or the
+    factor κ of `log_kappa` exceeds e^60. If the losses are linear, the number T of rounds is a candidate too.
 
     Args:
         run: the number T of rounds, the probability p that a client reports in a round, and the smoothness L.
         step_size: step size η.
-        thorough: if true, up to a million ages are tried one by one; otherwise `AGES` of them. A geometric grid follows
-            in either case.
+        thorough: if true, up to a million numbers are tried one by one; otherwise `AGES` of them. A geometric grid
+            follows in either case.
     """
     last = 1.0
     if run.rate < 1.0:
@@ -132,9 +131,10 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 
 
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
-    """Return the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`, for m of M clients in a round.
+    """Return the criterion under which the risk bound of Theorem 5.2 of Reshef and Levy is proved: it is at most 2.
 
-    The printed bound of Theorem 5.2 of Reshef and Levy is proved if this is at most 2 (erratum E-R1).
+    It is the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`, for m of M clients in a round
+    (erratum E-R1).
 
     Args:
         run: the clients, rounds and constants of the losses.

@@ -46,7 +46,9 @@ SERVER = Quantity(
 
 
 def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
-    """Return the step size min{D/(σ√(dT)), 1/(4LT)}, the one of Theorem F.2 if σ = 2S√T/(ρm).
+    """Return the step size of Theorem F.2 of Reshef and Levy, min{D/(σ√(dT)), 1/(4LT)}, for any noise σ.
+
+    The theorem has σ = 2S√T/(ρm), for the Gaussian DP parameter ρ.
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
@@ -60,7 +62,7 @@ def trusted_step_size(run: CancellationRun, *, noise_std: float) -> float:
 
 
 def trusted_terms(run: CancellationRun, *, noise_std: float, step_size: float) -> dict[str, float]:
-    """Return the terms of the bound on the excess risk with a trusted server, for a step size η ≤ 1/(4LT).
+    """Return the terms of a risk bound for the algorithm of Reshef and Levy with a trusted server, for η ≤ 1/(4LT).
 
     The bound is proved, as erratum E-R7 explains.
 
@@ -141,9 +143,9 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
 
 
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
-    """Return the terms of the lower bound on the excess risk, 1/√n and min{1, √d/(εn)}, in units of GD.
+    """Return the terms of the lower bound on the excess risk, 1/√n and min{1, √d/(εn)}.
 
-    GD, Lipschitz constant times diameter, is the largest possible excess risk.
+    They are in units of GD, Lipschitz constant times diameter, which is the largest possible excess risk.
 
     Args:
         server: "trusted" or "untrusted"; with an untrusted server, √d/(εn) is √M times as large.
@@ -182,6 +184,8 @@ def order(
 ) -> Outputs:
     """Return the order of the smallest possible excess risk, without its constant, and its terms.
 
+    It is in units of Lipschitz constant times diameter, the largest possible excess risk.
+
     Args:
         server: "trusted" or "untrusted".
         clients: number M of clients.
@@ -205,10 +209,14 @@ class IndependentInputs(CancellationRun):
 
 @in_doubles
 def independent_noise(inputs: IndependentInputs) -> Outputs:
-    """Return the bound on the excess risk if every message has fresh noise N(0, (2S/ρ)²), without cancellation.
+    """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise, without cancellation.
 
-    `gain_of_cancellation` is √(mT/(2M(1 + ln T))), the factor by which cancellation lowers the noise term. m of M
-    clients report in each of T rounds, S bounds the norm of a message, and ρ is the Gaussian DP parameter.
+    The noise has the standard deviation 2S/ρ per coordinate. S bounds the norm of a message, and ρ is the Gaussian DP
+    parameter. m of M clients report in each of T rounds.
+
+    Returns:
+        The noise, the bound, and `gain_of_cancellation`, √(mT/(2M(1 + ln T))), the factor by which cancellation lowers
+        the noise term.
     """
     std = 2.0 * inputs.clipping_norm / inputs.gaussian_dp_mu
     # Fresh noise has this variance in every round, and the bound by the norm of the noise is valid for it.
@@ -235,10 +243,10 @@ class BaselineInputs:
 
 @in_doubles
 def baseline(inputs: BaselineInputs) -> Outputs:
-    """Return the bound DB/√T on the excess risk of one pass of noisy SGD, and its noise and step size η = D/(B√T).
+    """Bound the excess risk of one pass of noisy SGD, a baseline for the algorithm of Reshef and Levy.
 
-    B² = G² + 4G²d/(ρ²m) bounds the mean squared norm of a round's noisy gradient. The noise of a message has standard
-    deviation 2G/ρ per coordinate.
+    The bound is DB/√T at the step size η = D/(B√T). B² = G² + 4G²d/(ρ²m) bounds the mean squared norm of a round's
+    noisy gradient. The noise of a message has standard deviation 2G/ρ per coordinate.
 
     Args:
         inputs: Lipschitz constant G, diameter D of the domain, dimension d, m reporting clients in each of T rounds,

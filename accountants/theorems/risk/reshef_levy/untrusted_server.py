@@ -24,7 +24,7 @@ from epsilond.accountants.verdict import Verdict
 
 # As printed -----------------------------------------------------------------------------------------------------------
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
-    """Return the step size of Theorem 5.2, min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}.
+    """Return the step size of Theorem 5.2 of Reshef and Levy, min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}.
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
@@ -39,13 +39,13 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
 
 
 def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
-    """Return the three terms of the bound on the excess risk that Theorem 5.2 prints.
+    """Return the three terms of the bound on the excess risk in Theorem 5.2 of Reshef and Levy.
 
-    Their sum is 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)). G* is the gradient norm at the
-    minimiser, and σ̃² + ξ̃² the variance of the clients' messages. The other symbols are those of `printed_step_size`.
+    Their sum is 4D((G* + 4LD)/T + √(σ̃² + ξ̃²)/√(mT) + 2S√(2Md(1 + ln T))/(ρmT)).
 
     Args:
-        run: the clients, rounds and constants of the losses.
+        run: m of M clients in each of T rounds, diameter D, dimension d, and bound S on the norm of a message. The
+            losses have smoothness L and gradient norm G* at the minimiser; σ̃² + ξ̃² bounds a message's variance.
         mu: Gaussian DP parameter ρ.
     """
     diameter, reports = run.diameter, float(run.participants) * run.rounds
@@ -58,7 +58,7 @@ def printed_terms(run: CancellationRun, *, mu: float) -> dict[str, float]:
 
 
 def printed_risk_at(run: CancellationRun, *, mu: float, step_size: float) -> float:
-    """Return the bound on the excess risk in the printed proof of Theorem 5.2, for a step size η ≤ 1/(8LT).
+    """Return the bound on the excess risk in the proof of Theorem 5.2 of Reshef and Levy, for a step size η ≤ 1/(8LT).
 
     It is 2D²/(ηT²) + 4DG*/T + 4D√((σ̃² + ξ̃²)/(mT)) + 8ηS²Md(1 + ln T)/(ρm)² · (1 + M/(mT)). The printed proof replaces
     the last factor by 2, as it uses M/m ≤ T without stating it.
@@ -104,13 +104,13 @@ class StatedInputs(CancellationRun):
 
 @in_doubles
 def stated_bound(inputs: StatedInputs) -> Outputs:
-    """Return the noise, step size and bound of Theorem 5.2 as printed, and bounds that are proved.
+    """Return the noise, step size and risk bound that Theorem 5.2 of Reshef and Levy prints, and proved bounds.
 
     Returns:
         `excess_risk` is the printed bound, the sum of `optimisation_term`, `statistical_term` and `privacy_term`. It is
         proved if `criterion`, the number that `stated_criterion` computes, is at most 2. `excess_risk_at_step_size` is
-        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is a proved bound at the
-        same noise and step size.
+        the bound of `printed_risk_at` at the requested step size. `certified_excess_risk` is a proved bound at the same
+        noise and step size.
     """
     mu, step = inputs.gaussian_dp_mu, inputs.step
     terms = printed_terms(inputs, mu=mu)

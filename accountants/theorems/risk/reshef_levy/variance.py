@@ -96,7 +96,7 @@ def noise_in_sum(
     dimension: Dimension,
     participants: Participants,
 ) -> Outputs:
-    """Return the expected squared norm of the noise Y_t in the sum of all messages up to round t.
+    """Return the expected squared norm of the noise (1/m) Σ_i Y_i in the sum of all messages up to round t.
 
     With cancellation, a client's new message removes its earlier noise. Without it, each message has fresh noise with
     the same Gaussian DP parameter ρ.
@@ -108,6 +108,9 @@ def noise_in_sum(
         round: round t, at most T.
         dimension: number d of coordinates.
         participants: clients m of a round.
+
+    Returns:
+        `cancelled_noise` with cancellation, and `independent_noise` without it.
     """
     base_std = printed_base_std(clipping_norm=clipping_norm, mu=gaussian_dp_mu, rounds=rounds)
     scale = dimension * (round / participants)

@@ -62,7 +62,7 @@ CLIENT_RECORDS = Theorem(
 
 
 class _ClientPairs(NamedTuple):
-    """Pairs of a client, and the derivation step that proves the first.
+    """Pairs of output distributions for a protected client, and the derivation of the first one.
 
     Attributes:
         upper: pair for upper bounds on δ.
@@ -80,7 +80,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal if clients are not protected, the bound on their records is not given, or the
@@ -105,7 +105,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return the pairs of a client for upper and lower bounds on δ, or a refusal.
+    """Return pairs for upper and lower bounds on δ of a client whose records are sampled, or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -141,7 +141,9 @@ def _rates_around(spec: Subsampled) -> tuple[float, float]:
 
 
 def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: Step) -> _ClientPairs | Refusal:
-    """Return the Gaussian pair of a client that has all its records in every batch, or a refusal.
+    """Return pairs for bounds on δ of a client that has all its records in every batch, or a refusal.
+
+    The pairs are Gaussian, for the contribution of all records together.
 
     Args:
         spec: the subsampled mechanism.
@@ -163,7 +165,9 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
 def _mixture_pairs(
     below: Multiplicities, above: Multiplicities, multiplier: float, direction: Direction, step: Step
 ) -> _ClientPairs:
-    """Return the pairs of the mixtures over the number of the client's records in a batch, rounded up and down.
+    """Return Gaussian mixtures over a client's number of records in a batch, for upper and lower bounds on δ.
+
+    The distribution of this number is rounded up for the upper bound and down for the lower bounds.
 
     Args:
         below: distribution of the number at a rate that is at most the exact one.
@@ -180,14 +184,14 @@ def _mixture_pairs(
 def _mixture_law(
     counts: Multiplicities, numbers: tuple[int, ...], multiplier: float, direction: Direction, *, upward: bool
 ) -> GaussianMixtureLaw:
-    """Return the mixture over the number of records, with a stochastically larger or smaller number.
+    """Return the Gaussian mixture over the number of a client's records in a batch, with this number rounded.
 
     Args:
-        counts: distribution of the number.
+        counts: distribution of the number, in groups of neighbouring values.
         numbers: number of records that represents each group.
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
         direction: direction of the pair.
-        upward: True for a larger number, False for a smaller one.
+        upward: True for a stochastically larger number, False for a smaller one.
     """
     probabilities = round_probabilities((counts.log_absent, *counts.log_weights), counts.accuracy, upward=upward)
     shifts = round_shifts([float(number) for number in (0, *numbers)], multiplier, upward=upward)
@@ -195,7 +199,7 @@ def _mixture_law(
 
 
 def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
-    """Return the pairs of a client with records in a batch of fixed size, or a refusal.
+    """Return pairs for bounds on δ of a client whose records are sampled in a batch of fixed size, or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -216,7 +220,7 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
     upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")
     if upper is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is not known accurately")
-    contribution = ContributionNoise(Noise("gaussian"), 1.0 / multiplier * (1.0 - 2.0**-52))
+    contribution = ContributionNoise(Noise("gaussian"), 1.0 / multiplier * (1.0 - 2.0**-52))  # rounded down
     step = UNSEEN_MULTIPLICITIES.because(step)
     if relation == "replace-one":
         return _ClientPairs(upper, replaced_pairs(counts, contribution), step)

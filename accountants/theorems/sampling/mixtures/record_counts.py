@@ -27,14 +27,14 @@ MOST_FACTORS = 10**6
 
 
 def independent_counts(records: int, rate: float) -> Multiplicities | None:
-    """Return the binomial distribution of the number of a client's records in a batch, if each is drawn independently.
+    """Return the binomial distribution of the number of a client's records in a Poisson batch.
 
     Args:
         records: number of records of the client.
         rate: probability q that a record is drawn, 0 < q < 1.
 
     Returns:
-        The groups, or None if more than `MOST_DRAWS` records are drawn on average.
+        The distribution, with values in groups; None if more than `MOST_DRAWS` records are drawn on average.
     """
     mean = records * rate
     if mean > MOST_DRAWS:
@@ -48,7 +48,7 @@ def independent_counts(records: int, rate: float) -> Multiplicities | None:
 
 
 def fixed_size_counts(records: int, batch_size: int, population: int) -> Multiplicities | None:
-    """Return the hypergeometric distribution of the number of the client's records in a batch of fixed size.
+    """Return the hypergeometric distribution of the number of a client's records in a batch of fixed size.
 
     Args:
         records: number of records of the client.
@@ -56,8 +56,8 @@ def fixed_size_counts(records: int, batch_size: int, population: int) -> Multipl
         population: number of all records, at least `records` + `batch_size`.
 
     Returns:
-        The groups, or None if more than `MOST_DRAWS` records are drawn on average, or the probability of none has more
-        than `MOST_FACTORS` factors.
+        The distribution, with values in groups. None if more than `MOST_DRAWS` records are drawn on average, or if the
+        probability of none has more than `MOST_FACTORS` factors.
     """
     smaller, larger = sorted((records, batch_size))
     mean = records * batch_size / population
@@ -84,7 +84,7 @@ def _counted_up_to(records: int, mean: float) -> FloatArray:
 
 
 def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, int]]:
-    """Yield the least and the largest number of each group.
+    """Yield groups of numbers of records, as the least and the largest number of each, in increasing order.
 
     Where numbers have a probability above e^−80, a group is as wide as a quarter of the root of the mean, which is at
     least the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
@@ -109,13 +109,16 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
 
 
 def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray) -> Multiplicities:
-    """Return a distribution of counts, in groups, from the ratios of successive probabilities.
+    """Return the distribution of a client's number of records in a batch, from ratios of successive probabilities.
 
     Args:
         most: largest possible number.
         mean: mean number.
         log_absent: logarithm of the probability of 0.
         log_ratios: logarithms of P(j)/P(j − 1) for j = 1, 2, ….
+
+    Returns:
+        The distribution, with neighbouring numbers merged into groups.
     """
     log_weights = log_absent + np.cumsum(log_ratios)
     is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (np.arange(log_weights.size) == 0)

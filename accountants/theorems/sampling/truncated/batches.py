@@ -53,14 +53,15 @@ TRUNCATED = Theorem(
 
 
 def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a Gaussian mechanism on a truncated Poisson batch.
+    """Return the guarantee of a Gaussian mechanism on a Poisson batch with a largest size.
 
-    The lower bound comes from data in which all other records contribute zero. The record is then in the batch with
-    exactly the probability that it is drawn and kept.
+    A batch that is drawn too large is cut to a random subset of the largest size. The lower bound comes from data in
+    which all other records contribute zero. The record is then in the batch with exactly the probability that it is
+    drawn and kept.
 
     Args:
         spec: the subsampled mechanism.
-        case: the requested setting and effort.
+        case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
         The guarantee, or a refusal for other batches and mechanisms, and if the probabilities are not known accurately.
@@ -94,7 +95,9 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-    """Return the probabilities of a truncated batch, also for q = 1, where every batch is truncated.
+    """Return the probabilities of the sizes of a truncated Poisson batch.
+
+    The sampling rate q may be 1; every batch is then truncated.
 
     Args:
         population: number n of records.
@@ -109,17 +112,17 @@ def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMas
         untruncated=-math.inf,
         full=0.0,
         retained=math.log(largest_batch / population),
-        margin=2.0**-40,
+        margin=2.0**-40,  # above the rounding error of the logarithm
     )
 
 
 def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the dominating pair of a truncated batch, as the less of two bounds.
+    """Return the dominating pair of a Gaussian mechanism on a Poisson batch that is cut to at most B records.
 
-    The first bound makes the number of the other records in the batch public (`_counted_pair`). The second one
-    exchanges the record for another one in a truncated batch (`_exchanged_pair`). The second bound is left out where
-    truncation is rare, because the first is then smaller. The first bound is left out if no batch has exactly B − 1
-    other records, or if the record is nearly always in a truncated batch.
+    It is the less of two bounds. The first one makes the number of the other records in the batch public
+    (`_counted_pair`). The second one exchanges the record for another one in a truncated batch (`_exchanged_pair`). The
+    second bound is left out where truncation is rare, because the first is then smaller. The first bound is left out if
+    no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -137,9 +140,10 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair that shows the number of the other records in the batch, as one of three symbols.
+    """Return the dominating pair of a truncated batch if the number of the other records in it is partly public.
 
-    The symbols are: fewer than B − 1, exactly B − 1, and B other records, where B is the largest size of a batch.
+    It is public as one of three symbols: fewer than B − 1, exactly B − 1, and B other records, where B is the largest
+    size of a batch.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -172,9 +176,9 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 
 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair that shows whether B or more other records are drawn, for the largest size B of a batch.
+    """Return the dominating pair of a truncated batch if it is public whether B or more other records are drawn.
 
-    In a batch that is truncated, the record takes the place of another one.
+    B is the largest size of a batch. In a batch that is truncated, the record takes the place of another one.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -201,10 +205,10 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
 
 def _distance(shift: float, relation: Relation) -> float:
-    """Return a distance of the means of the noise, in standard deviations, that no pair of batches exceeds.
+    """Return the largest distance of the means of two noisy sums over batches of neighbours, in standard deviations.
 
-    A zeroed record is drawn as before, so that the batch differs by its contribution. Otherwise another record takes
-    its place.
+    A zeroed record is drawn as before, so that the sum changes by its contribution only. Otherwise another record takes
+    its place in the batch.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise.
@@ -214,7 +218,9 @@ def _distance(shift: float, relation: Relation) -> float:
 
 
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair of a record that is in the batch with a given probability, and adds its contribution.
+    """Return the pair of a Gaussian noisy sum to which a record contributes with a given probability.
+
+    Under replace-one the contribution has the opposite sign in the second distribution, otherwise it is missing there.
 
     Args:
         rate: probability that the record is in the batch.
@@ -234,7 +240,7 @@ def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
 
 
 def attained_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
-    """Return the pair that neighbours attain if all other records contribute zero.
+    """Return a pair for lower bounds on δ of a truncated batch: all other records contribute zero.
 
     Let A be the number of other records that are drawn, and B the largest size of a batch. The record is in the batch
     with probability q P(A < B) + t, where t = e^`masses.retained`. This probability is rounded down.

@@ -13,14 +13,16 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class TruncatedMasses:
-    """Natural logarithms of the probabilities below. A ~ Bin(n − 1, q) other records are drawn; a batch has at most B.
+    """Logarithms of the probabilities of the sizes of a Poisson batch that is cut to at most B records.
+
+    Of the n − 1 other records, A ~ Bin(n − 1, q) are drawn.
 
     Attributes:
-        below: P(A ≤ B − 2).
-        next_to_full: P(A = B − 1).
-        untruncated: P(A ≤ B − 1).
-        full: P(A ≥ B).
-        retained: probability that A ≥ B, and the record is drawn and kept. It is (B/n) P(Bin(n, q) ≥ B + 1).
+        below: log P(A ≤ B − 2).
+        next_to_full: log P(A = B − 1).
+        untruncated: log P(A ≤ B − 1).
+        full: log P(A ≥ B).
+        retained: log probability that A ≥ B, and the record is drawn and kept: (B/n) P(Bin(n, q) ≥ B + 1).
         margin: bound on the error of each finite logarithm.
     """
 
@@ -33,7 +35,7 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the probabilities for a population, a sampling rate and a largest batch.
+        """Compute the log probabilities of the sizes of a Poisson batch that is cut to at most B records.
 
         Args:
             population: number n of records, with the one in question.

@@ -19,7 +19,10 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 
 class ShownSymbol(NamedTuple):
-    """A public symbol, with the contribution of the record that may be in the batch.
+    """A public outcome (symbol) of a sampled Gaussian mechanism, and the pair of distributions that remains given it.
+
+    Given the symbol, a record's contribution is in a noisy sum with a probability, or absent in the second
+    distribution.
 
     Attributes:
         log_p: log-probability of the symbol under the first distribution.
@@ -71,12 +74,14 @@ class SymbolRenyi:
         return Interval(0.0, min(max(forward, backward), most))
 
     def _total(self, logs: list[tuple[float, float]], divergences: list[float], order: float) -> float:
-        """Return the Rényi divergence of one direction from the divergences of the symbols' pairs, rounded up.
+        """Return the Rényi divergence of a mechanism that shows a public symbol, in one direction, rounded up.
+
+        It follows from the probabilities of the symbols, and from the divergence given each symbol.
 
         Args:
             logs: log-probabilities of the symbols under the first and under the second distribution.
-            divergences: divergences of the pairs of the symbols.
-            order: order a.
+            divergences: Rényi divergence of order a given each symbol.
+            order: order a > 1.
         """
         # The moment is Σ p^a q^(1 − a) e^((a − 1) D), with the divergence D of a symbol of probabilities p and q.
         log_terms = [
@@ -89,11 +94,11 @@ class SymbolRenyi:
         return (max(log_moment, 0.0) + slack) / (order - 1.0)
 
     def _divergence_of(self, symbol: ShownSymbol, order: float) -> float:
-        """Return an upper bound on the Rényi divergence of the pair of a symbol, in both directions.
+        """Return an upper bound on the Rényi divergence of the two distributions given a symbol, in both directions.
 
         Args:
-            symbol: the symbol.
-            order: order a.
+            symbol: the public symbol.
+            order: order a > 1.
         """
         if symbol.rate == 0.0 or symbol.shift == 0.0:
             return 0.0

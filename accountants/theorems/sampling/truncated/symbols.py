@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A public symbol, and the pair that it shows.
+    """A public outcome (symbol) of a mechanism, and the pair of distributions of its other output given the symbol.
 
     Attributes:
         log_p: log-probability [nat] of the symbol under the first distribution.
@@ -87,7 +87,7 @@ class SymbolProfile(Profile):
         return self._sum_tails(epsilon, 1.0, attained_or_own_tails)
 
     def _sum_tails(self, epsilon: FloatArray, side: float, tails_of: Callable[[Profile, FloatArray], Tails]) -> Tails:
-        """Return the sums of the log tails of all symbols.
+        """Return log P(loss > ε) and log Q(loss > ε) of the mechanism, summed over its public symbols.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -120,7 +120,7 @@ class SymbolProfile(Profile):
     def _sum(
         self, points: FloatArray, side: float, log_delta_of: Callable[[Profile, FloatArray], FloatArray]
     ) -> FloatArray:
-        """Return the log of the sum over the symbols.
+        """Return log δ(ε) of the mechanism, the log of the sum of δ over its public symbols, as one bound.
 
         Args:
             points: ε ≥ 0, in nats.
@@ -139,7 +139,7 @@ class SymbolProfile(Profile):
 
 
 def symbol_pair(symbols: Sequence[Symbol], margin: float) -> Pair:
-    """Return the pair of a mechanism that shows a public symbol and one of several pairs.
+    """Return the pair of a mechanism that publishes a random symbol, and an output that depends on the symbol.
 
     Args:
         symbols: the symbols with their pairs; symbols of probability 0 are left out.

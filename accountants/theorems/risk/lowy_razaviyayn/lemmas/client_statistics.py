@@ -69,7 +69,7 @@ def check_groups_and_participation(record: FormulaRequest) -> None:
 
 @dataclass(frozen=True)
 class Average:
-    """Averages over clients of the square x_i² of a statistic of client i.
+    """Averages over clients of a squared statistic x_i² of client i, such as the variance of its gradients.
 
     Attributes:
         over_largest: X², the root mean square of the mean of the M_r largest x_i², for a random number M_r of
@@ -87,8 +87,8 @@ class Average:
 
         Args:
             moments: averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] of the number M_r of participants.
-            reading: "printed" gives the paper's bound min{X²/M', x²_max/M}. "corrected" gives the mean of x_i² divided
-                by M, which is exact (erratum E-31).
+            reading: "printed" gives the bound min{X²/M', x²_max/M} of Lowy and Razaviyayn. "corrected" gives the mean
+                of x_i² divided by M, which is exact (erratum E-31).
         """
         if reading == "corrected":
             return self.mean / moments.mean

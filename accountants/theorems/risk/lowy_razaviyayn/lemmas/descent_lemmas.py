@@ -22,11 +22,13 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.stability import 
 
 @formula(given="A gradient step on a strongly convex and smooth loss.", checks=(CONVEXITY_WITHIN_SMOOTHNESS,))
 def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity: StrongConvexity) -> Outputs:
-    """Return three factors by which a gradient step shrinks distances: two of Lemma E.3, and the smallest valid one.
+    """Return bounds on the factor by which a gradient step on a smooth, strongly convex loss shrinks distances.
 
-    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least
-    (βμ|w − w'|² + |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for
-    η ≤ 2/(β + μ) the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
+    Two are those of Lemma E.3 of Lowy and Razaviyayn, and the third is the smallest valid one.
+
+    |w − w' − η(g − g')|² = |w − w'|² − 2η⟨g − g', w − w'⟩ + η²|g − g'|². The inner product is at least (βμ|w − w'|² +
+    |g − g'|²)/(β + μ), as the Hessian is between μ and β in every direction near the segment. Hence for η ≤ 2/(β + μ)
+    the squared factor is at most 1 − 2ηβμ/(β + μ), which gives the printed 1 − ηβμ/(β + μ).
 
     The mean Hessian H over the segment has eigenvalues in [μ, β]. Hence |1 − ηH| ≤ max{1 − ημ, ηβ − 1}, the least
     factor, which quadratic losses attain. It is 1 − ημ for η ≤ 2/(β + μ).
@@ -35,6 +37,9 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
         step_size: step size η.
         smoothness: smoothness β of the loss.
         strong_convexity: strong convexity μ of the loss.
+
+    Returns:
+        `contraction`, 1 − ηβμ/(β + μ); `simple_contraction`, 1 − ημ/2; and `least_contraction`, the smallest valid one.
     """
     printed = step_size * (smoothness * (strong_convexity / (smoothness + strong_convexity)))
     return {
@@ -74,11 +79,11 @@ def coercivity(
     bregman_divergence: Annotated[float, _DIVERGENCE],
     inner_product: Annotated[float | None, _PRODUCT] = None,
 ) -> Outputs:
-    """Return the two upper bounds of Lemma E.8 on |∇F(x) − ∇F(y)|², for a convex loss F of smoothness β.
+    """Bound the squared distance |∇F(x) − ∇F(y)|² of two gradients of a convex loss F of smoothness β.
 
-    The bounds are β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩, and 2β times the Bregman divergence F(x) − F(y) −
-    ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at (y, x) is the inner product, which is therefore at
-    least each of them.
+    The bounds of Lemma E.8 of Lowy and Razaviyayn are β times the inner product ⟨∇F(x) − ∇F(y), x − y⟩, and 2β times
+    the Bregman divergence F(x) − F(y) − ⟨∇F(y), x − y⟩. The divergence at (x, y) plus the divergence at (y, x) is the
+    inner product, which is therefore at least each of them.
 
     Args:
         smoothness: smoothness β of the loss.
@@ -170,9 +175,10 @@ LEMMA_E8 = Theorem(
 
 # Lemma E.9 ----------------------------------------------------------------------------------------------------------
 def recursion_step_size(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the step size η of Lemma E.9 for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
+    """Return the step size η of Lowy and Razaviyayn for the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
-    It is η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}, or 1/g if c = 0.
+    The recursion describes descent: r_t is a squared distance from the minimiser, and s_t an excess risk. Lemma E.9 has
+    η = min{1/g, ln(max{2, a² r₀ T²/c})/(aT)}, or 1/g if c = 0.
 
     Args:
         contraction: rate a of the recursion.
@@ -189,12 +195,13 @@ def recursion_step_size(*, contraction: float, curvature: float, variance: float
 
 
 def recursion_bound(*, contraction: float, variance: float, start: float, step_size: float, averaged: int) -> float:
-    """Return an upper bound on the weighted mean of s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
+    """Bound a weighted mean of the excess risks s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
-    The bound is (r₀/η)(1 − aη)^T' + cη for the average over the first T' terms. With weights γ_t = (1 − aη)^{−(t+1)}
-    and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'}. Proof: multiplying the recursion by γ_t/η and adding gives b
-    Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then γ_{T'−1} = (1 − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη).
-    The printed lemma averages T + 1 terms, but Algorithm 1 only R, so T' = R there (erratum E-33).
+    r_t is a squared distance from the minimiser. The bound is (r₀/η)(1 − aη)^T' + cη for the average over the first T'
+    terms. With weights γ_t = (1 − aη)^{−(t+1)} and their sum Γ, it bounds (b/Γ) Σ γ_t s_t + a r_{T'}. Proof:
+    multiplying the recursion by γ_t/η and adding gives b Σ γ_t s_t ≤ r₀/η − γ_{T'−1} r_{T'}/η + cηΓ. Then γ_{T'−1} = (1
+    − aη)^{−T'} satisfies γ_{T'−1} ≤ Γ ≤ γ_{T'−1}/(aη). Lemma E.9 of Lowy and Razaviyayn averages T + 1 terms, but their
+    Algorithm 1 only R, so T' = R there (erratum E-33).
 
     Args:
         contraction: rate a of the recursion.
@@ -213,9 +220,9 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the order of the bound of Lemma E.9 as printed, g r₀ e^{−aT/g} + c/(aT).
+    """Return the order of the weighted mean of s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² of descent.
 
-    It is for the recursion of `recursion_bound`, and leaves out a constant and a logarithm.
+    It is g r₀ e^{−aT/g} + c/(aT), as Lemma E.9 of Lowy and Razaviyayn states it without a constant and a logarithm.
 
     Args:
         contraction: rate a of the recursion.
@@ -247,7 +254,7 @@ def recursion(
     start: Annotated[float, _START],
     rounds: Rounds,
 ) -> Outputs:
-    """Return the step size of Lemma E.9 and the bounds that it gives for a recursion of descent.
+    """Return the step size and the risk bound of Lemma E.9 of Lowy and Razaviyayn for a recursion of descent.
 
     The recursion is r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη², in which r_t is a squared distance and s_t an excess risk.
 

@@ -52,10 +52,10 @@ def fresh_gradient_variance(
     heterogeneity: float,
     reading: Reading = "printed",
 ) -> Variance:
-    """Return the variance of a round's gradient for records that are used once, as bounded in Lemma E.5.
+    """Return the variance of a round's averaged noisy gradient for records that are used once, by its parts.
 
-    The bound is min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are averages of the clients'
-    gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
+    Lemma E.5 of Lowy and Razaviyayn has min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are
+    averages of the clients' gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.
@@ -78,9 +78,10 @@ def fresh_gradient_variance(
 def reused_gradient_variance_printed(
     statistics: ClientStatistics, *, batch_size: int, dimension: int, records: int, gradient_std: float
 ) -> Variance:
-    """Return the printed bound of Lemma E.6 on the variance of a round's gradient, for records that are re-used.
+    """Return the bound of Lemma E.6 of Lowy and Razaviyayn on the variance of a round's averaged noisy gradient.
 
-    It is Φ̂²/(MK) if MK < ñ, plus the noise. It is false if only some of the clients participate (erratum E-12).
+    Records are drawn again in every round. The bound is Φ̂²/(MK) if MK < ñ, plus the noise. It is false if only some of
+    the clients participate (erratum E-12).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of the noise variances σ_i².
@@ -114,7 +115,7 @@ def fresh_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the variance V² of one averaged noisy gradient and its parts, for records that are used once.
+    """Return the variance V² of a round's averaged noisy gradient and its parts, for records that are used once.
 
     Args:
         federation: the clients and the number of participants.
@@ -123,8 +124,8 @@ def fresh_variance(
         gradient_std: standard deviation φ of a record's gradient, for clients that do not state their own.
         heterogeneity: standard deviation v of the clients' expected gradients.
         noise_std: noise σ per coordinate, for clients that do not state their own.
-        reading: "printed" has the bound of Lemma E.5. "corrected" has plain means over clients in it, which are exact
-            (erratum E-31). Both agree if clients are equal.
+        reading: "printed" has the bound of Lemma E.5 of Lowy and Razaviyayn. "corrected" has plain means over clients
+            in it, which are exact (erratum E-31). Both agree if clients are equal.
     """
     variance = fresh_gradient_variance(
         federation.statistics(gradient_std=gradient_std, noise_std=noise_std),
@@ -162,7 +163,7 @@ def reused_variance(
     noise_std: NoiseStd,
     reading: Reading = "printed",
 ) -> Outputs:
-    """Return the variance V² of one averaged noisy gradient and its parts, for batches that re-use the records.
+    """Return the variance V² of a round's averaged noisy gradient and its parts, for batches that re-use the records.
 
     Args:
         federation: the clients and the number of participants.
@@ -172,8 +173,8 @@ def reused_variance(
         empirical_gradient_std: standard deviation Φ̂ of the gradients of all records.
         empirical_heterogeneity: standard deviation v̂ of the clients' mean gradients.
         noise_std: noise σ per coordinate, for clients that do not state their own.
-        reading: "printed" has the bound of Lemma E.6. "corrected" has the exact variance by the draw of clients and
-            then of records, with the plain mean of σ_i² over clients (erratum E-12).
+        reading: "printed" has the bound of Lemma E.6 of Lowy and Razaviyayn. "corrected" has the exact variance by the
+            draw of clients and then of records, with the plain mean of σ_i² over clients (erratum E-12).
     """
     statistics = federation.statistics(gradient_std=0.0, noise_std=noise_std)
     if reading == "printed":

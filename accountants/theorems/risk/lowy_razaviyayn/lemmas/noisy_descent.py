@@ -49,10 +49,10 @@ _CONVEXITY = Quantity(symbol="μ", unit="loss/length²", gt=0, le=1e100, descrip
 
 
 def convex_bound_printed(variance: Variance, *, initial_distance: float, step_size: float, rounds: int) -> float:
-    """Return the bound of the printed Lemma E.4 for convex losses: D²/(ηR) + 2η[sampling + clients + noise/2].
+    """Bound the excess risk of noisy SGD on a convex loss by Lemma E.4 of Lowy and Razaviyayn as printed.
 
-    It is for the average of w_0, …, w_{R−1}. It is false if the gradient at the minimiser is not 0, which a constraint
-    may cause (erratum E-13).
+    The bound D²/(ηR) + 2η[sampling + clients + noise/2] is for the average of w_0, …, w_{R−1}. It is false if the
+    gradient at the minimiser is not 0, which a constraint may cause (erratum E-13).
 
     Args:
         variance: parts of the variance of the averaged gradient; `sampling` and `clients` are those at the minimiser.
@@ -73,10 +73,11 @@ def noisy_descent_bound(
     variance: float,
     strong_convexity: float = 0.0,
 ) -> float:
-    """Return a proved bound on the empirical excess risk of the weighted average of w_1, …, w_R.
+    """Return a proved bound on the empirical excess risk of noisy SGD that outputs a weighted average of w_1, …, w_R.
 
     It is D²/(2ηR) + ηV²/(2(1 − ηβ)) if μ = 0, and D²μ/(2((1 − μη)^{−R} − 1)) replaces the first term if μ > 0. Unlike
-    the printed lemma, it does not need a gradient of 0 at the minimiser. `explicit_bound.py` has the proof.
+    Lemma E.4 of Lowy and Razaviyayn, it does not need a gradient of 0 at the minimiser. `explicit_bound.py` has the
+    proof.
 
     Args:
         initial_distance: distance D of the first iterate from the minimiser.
@@ -118,11 +119,11 @@ class NoisyDescent(ClientFields):
     empirical_heterogeneity: EmpiricalHeterogeneity = 0.0
 
     def variance(self, reading: Reading) -> Variance:
-        """Return the variance of the averaged gradient in one step.
+        """Return the variance of a round's averaged noisy gradient, by its parts.
 
         Args:
-            reading: "printed" has the paper's upper bounds on the averages over the participants. "corrected" has plain
-                means over all clients, which are exact (erratum E-31).
+            reading: "printed" has the upper bounds of Lowy and Razaviyayn on averages over the participants.
+                "corrected" has plain means over all clients, which are exact (erratum E-31).
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
@@ -134,9 +135,9 @@ class NoisyDescent(ClientFields):
         )
 
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
-        """Return the proved bound on the empirical excess risk that replaces the printed Lemma E.4, in loss units.
+        """Return a proved bound on the empirical excess risk, which replaces Lemma E.4 of Lowy and Razaviyayn.
 
-        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, see `noisy_descent_bound`.
+        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, in loss units; see `noisy_descent_bound`.
 
         Args:
             step_size: step size η.
@@ -190,12 +191,15 @@ class StronglyConvexDescent(NoisyDescent):
 
 
 def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Lemma E.4 on the empirical excess risk, and the parts of the variance of a step.
+    """Bound the empirical excess risk of noisy SGD on a convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
     Args:
         inputs: the run and its step size.
         reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has the proved bound for
             the average of w_1, …, w_R.
+
+    Returns:
+        The bound, and the parts of the variance of a step.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":
@@ -207,13 +211,13 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
 
 
 def strongly_convex_descent(inputs: StronglyConvexDescent, reading: Reading = "printed") -> Outputs:
-    """Return the bound of Lemma E.4 for strongly convex losses, as an order and as an explicit bound.
+    """Bound the empirical excess risk of noisy SGD on a strongly convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
     Args:
         inputs: the run.
-        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`, where c is the variance of the
-            noise plus twice that of the sampling. "corrected" has D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which
-            only needs ηβ < 1.
+        reading: "printed" has (D²/η)(1 − μη)^R + cη by Lemma E.9 as `excess_risk`, where c is the variance of the noise
+            plus twice that of the sampling. "corrected" has D²μ/(2((1 − μη)^{−R} − 1)) + ηV²/(2(1 − ηβ)), which only
+            needs ηβ < 1.
 
     Returns:
         `scale` is equation (14) of the paper, which leaves out a constant and a logarithm. `excess_risk` is explicit.

@@ -102,7 +102,7 @@ class EqualClientsRound:
     dimension: int
 
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
-        """Return the variance of a round's gradient, for records that are used once.
+        """Return the variance of a round's averaged noisy gradient, for records that are used once, by its parts.
 
         It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
 
@@ -122,9 +122,9 @@ class EqualClientsRound:
         """Return an upper bound on the variance of a round's gradient, for batches that re-use the records.
 
         Without noise the variance is aw² + bv², with the variance w² within clients, v² between clients, and factors a
-        and b of sampling. It is largest at w² = Φ̂² − v². This is linear in v², so v² is 0 or min{v̂, Φ̂}². The values
-        Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution do *not* have v̂ = 0 (erratum
-        E-14).
+        and b of sampling. It is largest at w² = Φ̂² − v². This is linear in v², so v² is 0 or min{v̂, Φ̂}². For a
+        Lipschitz constant L, the values Φ̂ = v̂ = L are always valid, and so is v̂ = Φ̂. Clients with one distribution
+        do *not* have v̂ = 0 (erratum E-14).
 
         Args:
             gradient_std: Φ̂; Φ̂² bounds the variance over all records.
@@ -154,12 +154,13 @@ def largest_variance(
     largest_between: float = math.inf,
     largest_total: float = math.inf,
 ) -> tuple[float, float]:
-    """Return the largest possible variance by sampling, mean_i(a_i w_i²) + c s², for clients that differ.
+    """Return the largest variance that sampling can give a round's gradient, if clients have different losses.
 
-    w_i² is the variance within client i, and s² the variance of the clients' means. The constraints at every point are
-    w_i² ≤ min{L_i², `largest_within`}, s² ≤ `largest_between`, and mean_i(w_i²) + s² ≤ min{mean_i(L_i²),
-    `largest_total`}. They hold because a record's squared gradient is at most L_i², and s² is at most the mean of the
-    means' squares. The problem is linear. Hence the variances are assigned in decreasing order of their factors.
+    The variance is mean_i(a_i w_i²) + c s², where w_i² is the variance within client i, and s² the variance of the
+    clients' means. The constraints at every point are w_i² ≤ min{L_i², `largest_within`}, s² ≤ `largest_between`, and
+    mean_i(w_i²) + s² ≤ min{mean_i(L_i²), `largest_total`}. They hold because a record's squared gradient is at most
+    L_i², and s² is at most the mean of the means' squares. The problem is linear. Hence the variances are assigned in
+    decreasing order of their factors.
 
     Args:
         groups: the clients, with their Lipschitz constants L_i.

@@ -58,13 +58,14 @@ def averaging_ratio(contraction: float) -> float:
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
-    """Return the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}.
+    """Return the weighted average distance of two SGD runs that differ in one record, in units of the shift per step.
 
-    It is (1 − Rx/((1 − x)^{−R} − 1))/x, at most 1/x, and (R + 1)/2 at x = 0. For small Rx the difference would lose its
+    It is the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}, which equals (1 −
+    Rx/((1 − x)^{−R} − 1))/x. It is at most 1/x, and (R + 1)/2 at x = 0. For small Rx the difference would lose its
     digits. Then it is computed from the excess e = (1 − x)^{−R} − 1 − Rx as e/((Rx + e)x).
 
     Args:
-        contraction: x = ημ in [0, 1).
+        contraction: x = ημ in [0, 1), by which a step shrinks distances.
         rounds: number R of rounds.
     """
     if contraction * rounds < 0.25:
@@ -99,7 +100,7 @@ def _geometric_excess(contraction: float, rounds: int) -> float:
 def generalisation(
     *, stability: Annotated[float, STABILITY], empirical_excess_risk: Annotated[float, EXCESS_RISK]
 ) -> Outputs:
-    """Return the bound on the expected excess risk: the stability α plus the empirical excess risk (Lemma E.1).
+    """Bound the expected excess risk by stability plus empirical excess risk (Lemma E.1 of Lowy and Razaviyayn).
 
     Args:
         stability: bound α on the change of the expected loss by one record, in loss units.
@@ -123,16 +124,17 @@ class StabilityInputs(ParticipantFields):
 
 
 def replaced_record(inputs: StabilityInputs, reading: Reading = "printed") -> Outputs:
-    """Return the stability α: a bound on the change of the expected loss if one record is replaced, in loss units.
+    """Bound the change of the expected loss of noisy SGD if one record is replaced (the stability α), in loss units.
 
     The corrected α is 2L²η/(Nn) times the mean of (1 − (1 − ημ)^t)/(ημ) with weights (1 − ημ)^{−t}, t = 1, …, R. The
     output averages w_1, …, w_R with these weights, and η ≤ 2/(β + μ). For μ = 0, α is L²η(R + 1)/(Nn); averaging w_0,
-    …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn). The printed α is 2L²ηR/(Mn) for μ = 0, and
-    4L²/(μ(Mn − 1)) for μ > 0. M of the N clients take part in a round, with n records each.
+    …, w_{R−1} would give R − 1. For μ > 0, α is below 2L²/(μNn). The printed α is 2L²ηR/(Mn) for μ = 0, and 4L²/(μ(Mn −
+    1)) for μ > 0. M of the N clients take part in a round, with n records each.
 
     Args:
         inputs: the run.
-        reading: "printed" evaluates Lemma E.2, which is valid but loose. "corrected" has the sharper bound.
+        reading: "printed" evaluates Lemma E.2 of Lowy and Razaviyayn, which is valid but loose. "corrected" has the
+            sharper bound.
     """
     squared_lipschitz = inputs.lipschitz * inputs.lipschitz
     step, mu = inputs.step_size, inputs.strong_convexity

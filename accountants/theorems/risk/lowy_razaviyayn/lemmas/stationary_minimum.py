@@ -67,10 +67,11 @@ class MinimiserRound(ClientFields):
     mean_gradient_norm: Annotated[float, MEAN_GRADIENT] = 0.0
 
     def variance(self, reading: Reading, heterogeneity: float) -> Variance:
-        """Return the parts of the variance of the averaged gradient.
+        """Return the variance of a round's averaged noisy gradient at the minimiser, by its parts.
 
         Args:
-            reading: "printed" has the paper's bounds on averages over clients, "corrected" plain means (erratum E-31).
+            reading: "printed" has the bounds of Lowy and Razaviyayn on averages over clients, "corrected" plain means
+                (erratum E-31).
             heterogeneity: standard deviation of the clients' mean gradients.
         """
         return fresh_gradient_variance(
@@ -85,12 +86,12 @@ class MinimiserRound(ClientFields):
 
 @in_doubles
 def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outputs:
-    """Return the mean square E|g|² of a round's averaged noisy gradient at the minimiser, and its parts.
+    """Return the mean square E|g|² of a round's averaged noisy gradient at the minimiser w*, and its parts.
 
     Args:
         inputs: the round, and statistics of the gradients at the minimiser.
-        reading: "printed" has the second inequality of Lemma E.5. "corrected" has the exact value, with |∇F(w*)|²
-            added and taken out of v*² (errata E-13 and E-31).
+        reading: "printed" has the second inequality of Lemma E.5 of Lowy and Razaviyayn. "corrected" has the exact
+            value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
     """
     if reading == "printed":
         variance = inputs.variance(reading, inputs.heterogeneity)
@@ -116,14 +117,14 @@ class DescentStep(MinimiserRound):
 
 @in_doubles
 def one_step(inputs: DescentStep) -> Outputs:
-    """Return the bound of equation (16) on the mean squared distance from the minimiser after one step.
+    """Bound the mean squared distance of noisy SGD from the minimiser after one step, by equation (16).
 
     Args:
         inputs: the step. An `excess_risk` of 0 gives a bound for every iterate at that distance, if ηβ ≤ 1/2.
 
     Returns:
-        `squared_distance` is the bound. `contracted` is (1 − μη)E|w_r − w*|², `progress` is
-        2η(1 − 2βη)E[F̂(w_r) − F̂*], which is subtracted, and `added_variance` is the part of the gradient's variance.
+        `squared_distance` is the bound. `contracted` is (1 − μη)E|w_r − w*|², `progress` is 2η(1 − 2βη)E[F̂(w_r) −
+        F̂*], which is subtracted, and `added_variance` is the part of the gradient's variance.
     """
     step = inputs.step_size
     variance = inputs.variance("printed", inputs.heterogeneity)

@@ -52,7 +52,7 @@ ROUND_DELTA = Quantity(symbol="δ₀^r", gt=0, lt=1, description="smallest δ of
 
 @dataclass(frozen=True, kw_only=True)
 class LossScales:
-    """Orders of the excess risk of a loss, without constants.
+    """Orders of the smallest possible excess risk of a class of losses, without constants.
 
     Attributes:
         lipschitz: Lipschitz constant L of the loss.
@@ -65,9 +65,9 @@ class LossScales:
     strong_convexity: float
 
     def statistical(self, gradient_std: float, records: float) -> float:
-        """Return the order of the smallest possible excess risk without privacy.
+        """Return the order of the smallest possible excess risk without privacy, in loss units.
 
-        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} if μ > 0.
+        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0.
 
         Args:
             gradient_std: standard deviation φ of a record's gradient; the smaller one of φ and L is used.
@@ -110,7 +110,9 @@ class LossScales:
 def local_ratio(
     *, epsilon: float, dimension: int, samples_per_client: int, clients: int, compositionality: float = 1.0
 ) -> float:
-    """Return the privacy ratio √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
+    """Return √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
+
+    Over the largest possible excess risk, the cost is this ratio r up to constants, or r² for strongly convex losses.
 
     Args:
         epsilon: ε₀ of a record against all parties except its client.
@@ -124,7 +126,9 @@ def local_ratio(
 
 
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
-    """Return the privacy ratio √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
+    """Return √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
+
+    Over the largest possible excess risk, the cost is this ratio r up to constants, or r² for strongly convex losses.
 
     Args:
         epsilon: ε of a record against an observer of the server's output.
@@ -203,7 +207,7 @@ class LocalFederation(LowerBoundFields):
         return self.epsilon if self.round_epsilon is None else self.round_epsilon
 
     def local_ratio(self, compositionality: float = 1.0) -> float:
-        """Return the privacy ratio that determines the cost of privacy if clients trust only themselves.
+        """Return √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
 
         Args:
             compositionality: C ≥ 1 of the algorithm, √(Σ_r (ε₀^r)²) ≤ Cε₀ for `epsilon` ε₀ and its rounds r.
@@ -236,9 +240,10 @@ class LocalInputs(LocalFederation):
 
     @property
     def least_clients(self) -> float:
-        """The smallest number of clients for which Theorem F.2 holds, 16 e^{nε₀^r} ln(2/(Nnδ₀)), not rounded.
+        """The smallest number N of clients for which Theorem F.2 of Lowy and Razaviyayn holds, not rounded.
 
-        It is infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, and on overflow.
+        It is 16 e^{nε₀^r} ln(2/(Nnδ₀)), for n records of a client and (ε₀^r, δ₀)-private reports of a round. It is
+        infinite if Nnδ₀ ≥ 1, where Theorem F.2 does not apply, and on overflow.
         """
         log_total_delta = math.log(self.samples_per_client) + math.log(self.clients) + math.log(self.round_delta)
         exponent = self.samples_per_client * self.largest_round_epsilon
@@ -263,12 +268,13 @@ class LocalEmpiricalInputs(LocalFederation):
     radius: Radius
 
     def log10_least_round_delta(self, exponent: float) -> float:
-        """Return log10 of the smallest δ of one report for which the theorem holds, 2e^{−Ne^{−x}/16}/(Nn).
+        """Return log10 of the smallest δ of one report for which the lower bound is proved, 2e^{−Ne^{−x}/16}/(Nn).
 
         N clients have n records each.
 
         Args:
-            exponent: x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the printed theorem has 0 (erratum E-21).
+            exponent: x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the theorem of Lowy and Razaviyayn has 0
+                (erratum E-21).
         """
         decay = self.clients * math.exp(-exponent) / 16.0
         natural = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)

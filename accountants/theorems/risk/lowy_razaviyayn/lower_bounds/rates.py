@@ -41,9 +41,9 @@ CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness
 
 
 def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
-    """Return √(d/n), the ε from which on privacy is free, up to constants.
+    """Return √(d/n), the ε above which local privacy costs no more than the sampling of records, up to constants.
 
-    For larger ε, privacy against all parties except the client costs no more than the sampling of the records.
+    Local privacy protects a record from all parties except its client.
 
     Args:
         dimension: number d of coordinates.
@@ -184,9 +184,10 @@ def earlier(
     strong_convexity: Annotated[PositiveConvexity, SQUARES],
     condition_number: Annotated[float, CONDITION_NUMBER] = 1.0,
 ) -> Outputs:
-    """Return the rates of two earlier methods as Appendix A cites them, and of Theorem 2.4, for strongly convex losses.
+    """Return the orders of the excess risk of two earlier methods, and of Theorem 2.4 of Lowy and Razaviyayn.
 
-    All are orders of the excess risk on the data at hand, if all clients take part.
+    The earlier ones are as Appendix A cites them. The losses are strongly convex, the risk is on the data at hand, and
+    all clients take part.
 
     Args:
         samples_per_client: records n of a client.
@@ -196,7 +197,7 @@ def earlier(
         log_delta: natural logarithm of δ, for Theorem 2.4; the earlier methods have δ = 0.
         lipschitz: Lipschitz constant L of the loss.
         strong_convexity: strong convexity μ of the loss.
-        condition_number: κ = β/μ.
+        condition_number: κ = β/μ, with β the smoothness.
 
     Returns:
         `theorem_2_4_scale` is L²d ln(1/δ)/(με²n²N). `gradient_scale` is κL²d/(μNnε²), the first term of an earlier
@@ -214,7 +215,7 @@ def earlier(
 
 
 def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
-    """Compare the privacy ratio √d/(ε₀n√N), see `local_ratio`, with 1.
+    """Compare the privacy ratio √d/(ε₀n√N), on which the cost of local privacy depends, with 1.
 
     Args:
         samples_per_client: records n of a client.

@@ -30,12 +30,14 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales, ratio: float) -> dict[str, float]:
-    """Return the order of the lower bound for the expected loss: statistical plus privacy term, at most LD.
+    """Return the order of the lower bound on the excess risk of the expected loss, and its two terms.
+
+    The order is the statistical plus the privacy term, at most LD, the largest possible excess risk.
 
     Args:
         inputs: the clients and the loss.
         scales: Lipschitz constant L, size D of the domain and strong convexity.
-        ratio: privacy ratio r.
+        ratio: privacy ratio r, on which the privacy term depends.
     """
     terms = inputs.statistical_outputs(inputs.gradient_std, scales)
     terms["privacy_term"] = scales.privacy(ratio)
@@ -54,9 +56,9 @@ def _empirical_outputs(scales: LossScales, ratio: float) -> dict[str, float]:
 
 
 def local_population(inputs: LocalInputs) -> Outputs:
-    """Return the order of the lower bound on the excess risk in Theorem 3.1, for clients that trust only themselves.
+    """Return the order of the lower bound on the excess risk for clients that trust only themselves.
 
-    It is φD/√(nN) + LD min{1, r} for convex losses, with the privacy ratio r = √d/(ε₀n√N C²).
+    It is Theorem 3.1 of Lowy and Razaviyayn: φD/√(nN) + LD min{1, r} for convex losses, with r = √d/(ε₀n√N C²).
 
     Args:
         inputs: N clients with n records each, dimension d, diameter D of the domain, and the Lipschitz constant L. φ is
@@ -74,10 +76,10 @@ def local_population(inputs: LocalInputs) -> Outputs:
 
 
 def central_population(inputs: CentralInputs) -> Outputs:
-    """Return the order of the lower bound on the excess risk in Theorem F.3, for a trusted server, and its two terms.
+    """Return the order of the lower bound on the excess risk with a trusted server, and its two terms.
 
-    Strongly convex losses also have `larger_scale`, a larger order that holds if L is of order μD. Its privacy term is
-    min{L²/μ min{1, r²}, LD min{1, r}} in place of LD min{1, r²}.
+    It is Theorem F.3 of Lowy and Razaviyayn. Strongly convex losses also have `larger_scale`, a larger order that holds
+    if L is of order μD. Its privacy term is min{L²/μ min{1, r²}, LD min{1, r}} in place of LD min{1, r²}.
 
     Args:
         inputs: clients, records and privacy parameter, which determine the privacy ratio r of `central_ratio`. L is the
@@ -94,10 +96,10 @@ def central_population(inputs: CentralInputs) -> Outputs:
 
 
 def local_empirical(inputs: LocalEmpiricalInputs) -> Outputs:
-    """Return the order of the lower bound on the excess risk in Theorem F.4, for clients that trust only themselves.
+    """Return the order of the lower bound on the empirical excess risk for clients that trust only themselves.
 
-    It is LD min{1, r} for convex losses, with the privacy ratio r = √d/(ε₀n√N), and LD min{1, r²} for strongly convex
-    ones.
+    It is Theorem F.4 of Lowy and Razaviyayn: LD min{1, r} for convex losses, with the privacy ratio r = √d/(ε₀n√N), and
+    LD min{1, r²} for strongly convex ones.
 
     Args:
         inputs: N clients with n records each, dimension d, radius D of the domain, Lipschitz constant L, and the ε₀ of
