@@ -53,7 +53,10 @@ class Divergences:
         return self.forward.best_tests(self.rates) if self.lower else None
 
     def upper_bound(self, log_gamma: float, largest_useful: float) -> float:
-        """Return an upper bound on E_γ at t = log γ ≥ 0, from an evaluation that serves all `aims` if possible.
+        """Return an upper bound on the hockey-stick divergence E_γ(P‖Q) at t = log γ ≥ 0.
+
+        If evaluations at several t share their work, E_γ is evaluated at t together with all positive `aims`, and the
+        results are stored.
 
         Args:
             log_gamma: t.

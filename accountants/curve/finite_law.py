@@ -76,7 +76,10 @@ class FiniteLaw:
     def _mixture_accuracy(
         self, loss_accuracy: float, losses: list[float], log_first: list[float], log_second: list[float]
     ) -> float:
-        """Return the accuracy of a mixture, from the errors of its losses and of the log masses under Q.
+        """Return a bound on the relative errors of a mixture (1 − q) Q + q P: of its losses and of its log masses.
+
+        The log mass of an outcome under the mixture is its loss plus its log mass under Q. An error of a log mass x is
+        relative to 1 + |x|.
 
         Args:
             loss_accuracy: bound on the relative errors of the losses.

@@ -76,10 +76,10 @@ class LeastProfile(Profile):
         return self._least_of(self.profiles, epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least upper bound on log δ at one ε over the profiles that may have it.
+        """Return the least upper bound on log δ at one ε over several profiles of one mechanism.
 
-        Each profile's bound is valid, and so the least of any of them is. Profiles that are certainly or likely larger
-        are left out.
+        The bound of each profile is valid, and so is the least of any of them. Composed profiles are expensive. They
+        are left out if they are certainly or likely larger.
         """
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         has_bound = bool(self._closed)
@@ -113,12 +113,12 @@ class LeastProfile(Profile):
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether a profile in closed form likely has the least δ of all, so that no composition is needed.
+        """Return whether a profile in closed form is likely to have the least δ, so that no composition is needed.
 
         Args:
             epsilon: ε, in nats.
-            share: fraction of |log δ| by which the estimates for all other profiles must exceed log δ, the least in
-                closed form.
+            share: the estimates of log δ of all other profiles must exceed the least log δ in closed form by this
+                fraction of |log δ|.
         """
         if not self._closed:
             return False

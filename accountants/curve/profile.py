@@ -34,7 +34,7 @@ few evaluations, for profiles with expensive evaluations.
 
 
 class EpsilonEstimate(NamedTuple):
-    """An ε > 0 at which log δ is about the target, from a formula without a bound on its rounding errors.
+    """An estimate of the ε > 0 at which log δ meets a target, from a formula without a bound on its rounding errors.
 
     Attributes:
         epsilon: ε, in nats.
@@ -212,7 +212,7 @@ class Profile(ABC):
 
 
 class PointwiseProfile(Profile):
-    """A profile that is evaluated at one ε after another."""
+    """Base class of profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array."""
 
     pointwise: ClassVar[bool] = True
 
