@@ -54,7 +54,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Demand:
-    """Requirements on a grid of cells of the loss, at every tilt λ of a band (interval).
+    """Requirements on the cells of losses of a lattice composition, for every tilt λ of a band (interval).
+
+    The tilt is the exponent of e^{λL}, by which losses L are weighted.
 
     Attributes:
         coordinates: the least, the middle and the largest tilt of the band.
@@ -91,7 +93,7 @@ class Demand:
 
 
 class _WeightedCells(NamedTuple):
-    """The cells of all outlines in one array, with their share in the errors of δ.
+    """The cells of all outlines (coarse tables of loss distributions) in one array, with weights of their errors.
 
     Attributes:
         widths: width of each cell, in nats.
@@ -123,12 +125,14 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 
 
 def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
-    """Return the cells of all outlines, weighted by their largest tilted mass times the number of rounds.
+    """Return the cells of all outlines (coarse tables of loss distributions), with weights of their errors.
+
+    The weight of a cell is its largest tilted mass times the number of rounds.
 
     Args:
         outlines: outline of each distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements, with the tilts.
+        demand: the requirements, with the tilts λ. A tilted mass is proportional to the mass times e^{λL}.
     """
     laws = join_outlines(outlines, counts)
     sides = _all_sides(outlines)
@@ -147,7 +151,7 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
 
 
 def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
-    """Choose a common lattice unit, and the cells of each distribution, for the least error of δ.
+    """Choose the cells of losses of each distribution, with a common lattice unit, for the least error of δ.
 
     Cells are narrow where the tilted mass is. There are at most about `demand.cells` cells in all.
 
@@ -226,10 +230,13 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
 
 
 def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_width: float) -> float:
-    """Return half the width of the narrowest cells, aligned with atoms or with a bound of the loss if possible.
+    """Return the lattice unit: half the width of the narrowest cells, aligned with atoms or a bound of the loss.
+
+    A bound of the loss is used only for a single distribution, and unless it is below half the least unit. Without
+    atoms or a bound, nothing is aligned.
 
     Args:
-        outlines: outline of each distribution.
+        outlines: outline (coarse table) of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements.
         least_width: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
@@ -250,7 +257,7 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least
 
 
 def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_unit: float) -> float:
-    """Return the unit for distributions that consist of atoms: half their common span, or a finer unit.
+    """Return the lattice unit for distributions of atoms (single losses): half their common span, or a finer unit.
 
     An atom off the lattice changes the mean of the loss as well as its variance, and the mean requires a finer unit.
     With very many rounds, that unit would be less than `_FINER` times `least_unit`, which is then used instead. In

@@ -32,7 +32,7 @@ class Factor(NamedTuple):
 
 
 class Power(NamedTuple):
-    """The power φ^T on some frequencies.
+    """The characteristic function of T rounds, φ^T, at some frequencies, with bounds on its errors.
 
     Attributes:
         frequencies: indices of the frequencies.
@@ -50,7 +50,7 @@ class Power(NamedTuple):
 
 
 def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Iterator[Factor], skipped: float) -> Power:
-    """Compute Π φ_j^{T_j} in logarithms (docs/engine-certificate.md, A4).
+    """Compute the characteristic function of a composition, Π φ_j^{T_j}, in logarithms.
 
     φ_j is the characteristic function of tilted distribution j, and T_j its count. A frequency is dropped and charged
     once Π (|φ̂_j| + error)^{T_j} over the distributions so far proves the product negligible. This is valid because |φ|
@@ -64,6 +64,8 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
 
     Guarantees:
         The computed power φ̂^T satisfies |Π φ̂^T − Π φ^T| ≤ |Π φ̂^T| (e^growth − 1).
+
+    Source: docs/engine-certificate.md, A4.
     """
     product = _RunningProduct.of_ones(frequencies.size, skipped)
     for count, factor in zip(counts, factors, strict=True):
@@ -80,7 +82,7 @@ def raise_to_counts(counts: Sequence[int], frequencies: IntArray, factors: Itera
 
 @dataclass
 class _RunningProduct:
-    """The product of the powers φ_j^{T_j} so far, on the frequencies that are not dropped.
+    """The product of powers φ_j^{T_j} of characteristic functions so far, at the frequencies that are not dropped.
 
     Attributes:
         remaining: positions of these frequencies among all of them.
@@ -142,7 +144,7 @@ class _RunningProduct:
 
 
 def _log_polar(values: ComplexArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return log|φ|, the angle of φ, and |φ|.
+    """Return the log modulus, the angle and the modulus of complex numbers φ.
 
     Near |φ| = 1 the logarithm is computed from |φ|² − 1, to keep the digits that a large count would magnify.
     """
