@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def meets(curve: Curve, target: Target) -> bool:
-    """Return whether a curve certainly meets a target: the upper bound on its figure is at most the requested number.
+    """Return whether a privacy curve certainly meets a target.
+
+    The upper bound on the limited figure, such as δ at the target ε, must be at most the requested number.
 
     Args:
         curve: the privacy curve of a mechanism.
@@ -64,7 +66,10 @@ def provably_misses(curve: Curve, target: Target) -> bool:
 
 
 def upper_figure(curve: Curve, risk: RiskTarget) -> float:
-    """Return an upper bound on the figure of a curve that a risk limits; math.inf if none is known.
+    """Return an upper bound on the figure of a mechanism that a risk limits; math.inf if none is known.
+
+    The figure is the advantage, a true positive rate, μ of Gaussian differential privacy, or ρ of zero-concentrated
+    privacy.
 
     Args:
         curve: the privacy curve of a mechanism.

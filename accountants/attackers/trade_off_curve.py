@@ -60,7 +60,7 @@ def lower_true_positive_rate(curve: Curve, rate: float) -> float:
 
 
 class _Directions:
-    """The trade-offs of both directions of a pair."""
+    """Searches for the true positive rates of the best tests between two distributions, P against Q and Q against P."""
 
     def __init__(self, pair: Pair, rates: Sequence[float], *, lower: bool = True) -> None:
         """Prepare the searches for the best tests.
