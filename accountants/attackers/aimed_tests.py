@@ -75,7 +75,7 @@ def gaussian_threshold(risk: RiskTarget) -> float:
 
 
 def _within(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the t that is nearest to a number and at which some δ > 0 keeps the rate."""
+    """Return the threshold t nearest to a given one at which some δ > 0 keeps the true positive rate of a risk."""
     rate = risk.false_positive_rate
     low, high = -math.log((1.0 - rate) / (1.0 - risk.bound)), math.log(risk.bound / rate)
     margin = _INSIDE * (high - low)
@@ -83,7 +83,10 @@ def _within(risk: RiskTarget, log_gamma: float) -> float:
 
 
 class AimedTests:
-    """The thresholds of both directions, which are kept from one curve to the next."""
+    """Likelihood-ratio tests of both directions that decide whether curves keep a true positive rate.
+
+    Their thresholds are kept from one curve to the next, because close curves have close thresholds.
+    """
 
     def __init__(self, risk: RiskTarget) -> None:
         """Start at the thresholds of the Gaussian pair that just meets the risk.
@@ -96,15 +99,16 @@ class AimedTests:
         self._is_aimed = False
 
     def limits(self, curve: Curve) -> list[PointLimit]:
-        """Return the sufficient conditions at the present thresholds, one for each direction of the curve.
+        """Return conditions on δ, one for each direction of the curve, that are sufficient for the limit on the rate.
 
-        A symmetric pair has one direction only, and then the second threshold is not used.
+        They are those of the present thresholds. A symmetric pair has one direction only, and then the second threshold
+        is not used.
         """
         directions = zip(self._directions(curve), self._log_gammas, strict=False)
         return [self._limit(tests, log_gamma) for tests, log_gamma in directions]
 
     def meets(self, curve: Curve) -> bool:
-        """Return whether the curve certainly keeps the rate, at the present thresholds or after moving them."""
+        """Return whether the curve certainly keeps the true positive rate, if need be after moving the thresholds."""
         if self._all_met(curve):
             return True
         self.aim(curve)

@@ -349,9 +349,11 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
 
 
 def _replaced_by_removed(law: NormalLaw, order: float) -> float:
-    """Return an upper bound on D_a of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s); math.inf for other laws.
+    """Return an upper bound on the Rényi divergence of a Poisson-subsampled Gaussian under replace-one.
 
-    The second distribution is at least (1 − q) N(0). So D_a is at most −log(1 − q) plus that against N(0).
+    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s). The second distribution is at least (1 − q)
+    N(0). So the divergence is at most −log(1 − q) plus that against N(0). The result is math.inf for other
+    distributions.
     """
     if not isinstance(law, SampledGaussianLaw) or law.direction != "replace" or not 0.0 < law.rate < 1.0:
         return math.inf

@@ -192,7 +192,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
 
 
 def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, order: float) -> bool:
-    """Return whether the integral up to an ε would take more steps than allowed.
+    """Return whether the integral for a Rényi divergence up to an ε would take more steps than allowed.
 
     Args:
         forward: the profile of (P, Q).
@@ -208,7 +208,7 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
 
 @dataclass
 class _Piece:
-    """A part of the range of ε, with bounds on the logarithm of its integral for a number of steps."""
+    """An interval of ε, with bounds on the logarithm of the integral over it, computed with a number of steps."""
 
     start: float
     end: float

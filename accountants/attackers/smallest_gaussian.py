@@ -107,7 +107,10 @@ def _gaussian_above_parts(pair: Pair) -> float:
 
 
 def _gaussian_above_part(part: Pair) -> float:
-    """Return a μ for which a pair that is not a product is below the Gaussian one; math.inf if none is known."""
+    """Return a μ such that δ of a pair, no product, is at most that of N(μ, 1) against N(0, 1) at every ε.
+
+    The result is math.inf if none is known.
+    """
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
         bounds.append(gaussian_above(part.below))
@@ -282,10 +285,10 @@ class _Interval(NamedTuple):
 
     @classmethod
     def of(cls, left: _Point, right: _Point, most: float) -> _Interval:
-        """Return the interval with the least μ that its two points prove.
+        """Return the interval between two points, with the least μ for which they prove δ ≤ δ_μ between them.
 
-        With p = max(γ α + δ) over both points, it is Φ⁻¹(p) − Φ⁻¹(α): then G_μ(α) = 1 − p. Every α is valid. The
-        chord's slope −α makes both sums equal.
+        With γ = e^ε and p = max(γ α + δ) over both points, it is Φ⁻¹(p) − Φ⁻¹(α). Every α is valid. The slope −α of the
+        chord of δ as a function of γ makes both sums equal.
 
         Args:
             left: the point with the smaller ε.
@@ -345,7 +348,7 @@ def _log_sum_up(point: _Point, log_alpha: float) -> float:
 
 
 def _log_rest_down(point: _Point, log_alpha: float) -> float:
-    """Return log(1 − δ − γ α) at a point, rounded down; −math.inf if the difference is not positive."""
+    """Return log(1 − δ − e^ε α) at a point, rounded down; −math.inf if the difference is not positive."""
     log_complement = log1m_exp_at(point.upper) if point.upper < 0.0 else -math.inf
     log_share = point.epsilon + log_alpha - log_complement
     if not log_share < 0.0:

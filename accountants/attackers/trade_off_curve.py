@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives, ...]:
-    """Return the largest true positive rates at false positive rates, in the given order.
+    """Return bounds on the largest true positive rates of attackers at false positive rates, in the given order.
 
     Args:
         curve: the privacy curve of the mechanism.

@@ -63,7 +63,7 @@ def lower_by_rounding(bound: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """One direction of a product of pairs with exactly known distributions of losses.
+    """The profile of one direction of a composition of Gaussian, subsampled Gaussian or Laplace steps.
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations. Tails and
     infinite mass are those of the lattice's dominating pair.
@@ -195,7 +195,7 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Enclose log δ at one ε by the contour engine; None if the engine has no certificate."""
+        """Enclose log δ at one ε by the contour engine; None if the engine cannot certify a result."""
         try:
             return self._outward(self._exact_log_delta, epsilon)
         except NO_CERTIFICATE:

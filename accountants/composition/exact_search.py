@@ -24,7 +24,7 @@ _SHARE, _NARROW = 0.02, 1e-5
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search for ε(δ) of a product of pairs with exactly known losses, by the contour engine or by a fallback.
+    """The search for the ε at a target δ of a composition, by numerical inversion of transforms or by a fallback.
 
     Attributes:
         profiles: the distinct directions.

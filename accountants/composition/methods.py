@@ -144,7 +144,7 @@ class EnumeratedMethod(Method):
     cost = "the number of lists of outcome counts, at most `enumeration.MOST_KINDS`"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Enumerate the sums of the losses.
+        """Compose pairs by enumerating all sums of their losses.
 
         Returns:
             The product. None if a loss that is not Gaussian has a continuous distribution, or there are too many
@@ -190,9 +190,9 @@ def _pair_of(composition: RareComposition) -> Pair:
 
 
 class ContourMethod(Method):
-    """The method that inverts the transform E[e^{zL}] of the total loss L along a contour.
+    """The method that composes by numerical inversion of the transform E[e^{zL}] of the total loss L.
 
-    It applies to pairs with an exactly known distribution of the loss (a law, see `curve.facts`), and to Laplace pairs.
+    It applies to pairs with an exactly known distribution of the loss (`curve.facts`), and to Laplace pairs.
     """
 
     applies = "if every part carries a law, or is a Laplace pair"

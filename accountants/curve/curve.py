@@ -89,7 +89,8 @@ class Curve:
             log_delta: the target, log δ.
 
         Raises:
-            ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
+            ContradictoryBounds: a pair that the mechanism attains (witness) exceeds the upper bound, a fault of this
+                library.
         """
         if self.tight:
             lower, upper = self.upper.epsilon(log_delta)
@@ -100,7 +101,7 @@ class Curve:
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def epsilon_of_target(self, target: Target) -> Interval:
-        """Enclose ε at the target δ with few evaluations.
+        """Enclose the smallest ε with δ(ε) at most the target δ, with few evaluations.
 
         Args:
             target: the target (ε, δ). A search without another initial estimate starts at its ε.

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Divergences:
-    """E_γ(P‖Q) of a pair at any γ > 0, known by the profiles of both directions, with all values that were evaluated.
+    """Hockey-stick divergences E_γ(P‖Q) of a pair at any γ > 0, with all values that were evaluated.
 
-    Values are addressed by t = log γ. Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
+    They follow from the profiles of both directions. Values are addressed by t = log γ. Where γ < 1,
+    E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
 
     Attributes:
         forward, backward: profiles of (P, Q) and of (Q, P), which give E_γ for γ ≥ 1.
@@ -79,7 +80,7 @@ class Divergences:
             self.bounds[log_gamma] = min(upper, self.bounds.get(log_gamma, math.inf))
 
     def evaluate(self, log_gammas: Sequence[float]) -> list[Interval]:
-        """Return bounds on E_γ at each t = log γ, and store them."""
+        """Return bounds on the hockey-stick divergence E_γ at each t = log γ, and store them."""
         new = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
         self._evaluate_direction(self.forward, [t for t in new if t >= 0.0], is_reversed=False)
         self._evaluate_direction(self.backward, [t for t in new if t < 0.0], is_reversed=True)

@@ -115,7 +115,7 @@ class FiniteLaw:
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """Return log(1 − q + q e^l), by the formula that loses no digits."""
+    """Return the loss log(1 − q + q e^l) under Poisson sampling with rate q from the loss l, without loss of digits."""
     if loss >= 0.0 or rate <= 0.5:
         return math.log1p(rate * math.expm1(loss))
     if loss > -30.0:

@@ -68,7 +68,10 @@ class LeastProfile(Profile):
         return self._chosen.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return the least lower and the least upper bound, elementwise, of the profiles that may be the least."""
+        """Return the least lower and the least upper bound on log δ of all profiles at each ε.
+
+        Profiles are left out where they are unlikely to be the least.
+        """
         if self._composed:
             points = np.asarray(epsilon, dtype=np.float64)
             bounds = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
@@ -180,7 +183,7 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
 
 @dataclass(frozen=True)
 class LeastSearch(PairSearch):
-    """The search for ε(δ) of a pair that is the least of several pairs, by searches of the single pairs.
+    """The search for the ε at a target δ of the least of several dominating pairs, by searches of the single pairs.
 
     Attributes:
         alternatives: the dominating pairs of the same mechanism.
@@ -224,7 +227,7 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return the pair with the least δ of several dominating pairs of one mechanism, at every ε."""
+    """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε."""
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))

@@ -91,7 +91,7 @@ class Pair:
 
     # δ at ε ---------------------------------------------------------------------------------------------------------
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ of the unordered pair, the larger of both directions, elementwise at ε ≥ 0."""
+        """Enclose log δ at each ε ≥ 0 of an array: the larger one of both directions of the pair."""
         bounds = self.search.log_delta(epsilon)
         plateau = self.plateau
         if plateau is None:

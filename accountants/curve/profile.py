@@ -48,7 +48,7 @@ class EpsilonEstimate(NamedTuple):
 
 
 class Profile(ABC):
-    """ε ↦ log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on float64 arrays.
+    """The privacy profile of one direction of a pair: log δ(ε) = log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on arrays.
 
     A subclass defines `log_delta`, and `log_tails` with its `tail_accuracy`. Every further method has a default that is
     valid for all profiles. A subclass overrides it with a cheaper or a closer answer. A profile that wraps another

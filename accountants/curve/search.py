@@ -95,10 +95,16 @@ class PairSearch:
         return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
     def _preferred_search(self, log_delta: float, near: float) -> Interval | None:
-        """Enclose ε(δ) by the search that both directions name in `Profile.root_search`; None if it fails.
+        """Enclose the smallest ε that meets a target δ by the search in both directions' `Profile.root_search`.
 
-        If they differ, or name no special search, a line through values at 0 and at `near` is tried. The arguments are
-        those of `epsilon`.
+        If they differ, or name no special search, a line through values at 0 and at `near` is tried.
+
+        Args:
+            log_delta: the target, log δ.
+            near: an ε at which δ may be close to the target; 0 if none is known.
+
+        Returns:
+            The bounds on ε; None if the search fails.
         """
         kinds = {profile.root_search for profile in self.profiles}
         kind = kinds.pop() if len(kinds) == 1 else "bracket"

@@ -294,7 +294,7 @@ def finds_best_tests(laws: Sequence[tuple[Law, int]]) -> bool:
 
 
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate; None if no engine has an answer.
+    """Enclose the true positive rate of the most powerful test at each false positive rate α.
 
     Tables of steps with little noise come first, then the compiled kernel. If `_shorten` replaces components of
     mixtures, δ decreases by a bounded amount. So does the true positive rate, which is the least γ α + δ(log γ) over γ.
@@ -304,6 +304,9 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         laws: distributions of the losses, with their counts.
         rates: false positive rates α, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+
+    Returns:
+        The tests; None if no engine has an answer.
     """
     from_table = best_tests_of_tables(laws, rates, rounding)
     if from_table is not None:

@@ -65,7 +65,7 @@ class KernelEnclosure(NamedTuple):
 
 
 class KernelTest(NamedTuple):
-    """A test S > ε of the total loss S with a requested false positive rate Q(S > ε).
+    """The compiled kernel's test that rejects if the total loss S exceeds ε, with about a given false positive rate.
 
     Attributes:
         epsilon: approximate ε, in nats.
@@ -79,7 +79,7 @@ class KernelTest(NamedTuple):
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosure | None:
-    """Enclose log δ(ε) of a composition of laws with counts, for ε in nats and of any sign.
+    """Enclose log δ(ε) of a composition by the compiled kernel, for ε in nats and of any sign.
 
     The result is None if the kernel has no answer. `NoLineDecays` is raised as `_numbers` describes.
     """
@@ -175,11 +175,11 @@ def search(
     log_delta: float,
     guess: float,
 ) -> float | None:
-    """Estimate the shift, the count or the rate of a run whose δ(ε) is the target, without error bounds.
+    """Estimate the shift, the count or the rate at which a run has δ(ε) equal to a target, without error bounds.
 
     Args:
-        directions: law and count of the run in one or both directions, of which the larger δ counts. The value of the
-            unknown in them is ignored.
+        directions: distribution of one step's loss and number of steps, in one or both directions, of which the larger
+            δ counts. The value of the unknown in them is ignored.
         unknown: the quantity to find.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
@@ -226,7 +226,7 @@ def forget() -> None:
 
 
 def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
-    """Return the enclosure of an answer; None if the kernel rejects the laws. `_numbers` has the arguments."""
+    """Return an answer of the kernel as an enclosure, None if it has none; `_numbers` has the arguments."""
     numbers = _numbers(laws, answer)
     if numbers is None:
         return None

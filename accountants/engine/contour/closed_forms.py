@@ -74,9 +74,10 @@ class GaussianSteps(ClosedForm):
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ(t)^T e^{−itc} = e^{−μ²t²/2} on a line, centred at the mean c = μ² (l + ½), where it is real.
+        """Return the characteristic function e^{−μ²t²/2} of the total Gaussian loss on a line, centred at its mean c.
 
-        An error of μ² changes the modulus, and the phase as it changes c.
+        The distribution is tilted by the line's real part l, and c = μ² (l + ½). An error of μ² changes the modulus,
+        and the phase as it changes c.
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
@@ -140,7 +141,7 @@ class LaplaceSteps(ClosedForm):
         return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Return a bound on the error of K, given the tilt l and the computed K.
+        """Return a bound on the error of the computed cumulant K = T log E[e^{lL}] of T Laplace steps at the tilt l.
 
         It includes the rounding of x = l + ½, since the derivative of K is at most T s.
         """

@@ -216,7 +216,7 @@ def _log_size_at(integrand: Integrand, epsilon: float) -> float:
 
 
 def _find_root(parts: list[Part], level: _Level, least: float, widest: float) -> tuple[float, Integrand]:
-    """Find the ε at which a decreasing function of ε has a value, and an integrand that is accurate there.
+    """Find the ε at which a decreasing function of ε, such as log δ, has a given value.
 
     Each integrand is accurate near one ε and gives the next ε. The search ends when two successive ε are close.
 
@@ -227,7 +227,7 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
-        The approximate ε, and the last integrand.
+        The approximate ε, and the last integrand, which is accurate there.
 
     Raises:
         ContourRefused: the ε do not converge.
@@ -247,9 +247,10 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
 
 
 def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre: float, least: float) -> float:
-    """Bisect for the root of a level within one width of the integrand around the ε it was made for.
+    """Bisect for the ε at which a function, such as log δ, has a given value, near the ε of an integrand.
 
-    If the value is reached at `least` already, `least` is returned.
+    The bracket is one width of the integrand on either side. If the value is reached at `least` already, `least` is
+    returned.
 
     Args:
         integrand: integrand that is accurate near `centre`.

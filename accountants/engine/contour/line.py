@@ -142,7 +142,10 @@ class Integrand:
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
 
     def _alias(self, epsilon: float) -> float:
-        """Return an upper bound on the alias Σ_{m≠0} e^{lmA} D(ε + mA) with A = 2π/Δt, in units of e^{K − lε}."""
+        """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
+
+        It is Σ_{m≠0} e^{lmA} D(ε + mA) with the period A = 2π/Δt and D for δ.
+        """
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
@@ -193,7 +196,7 @@ def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Flo
 
 
 def _log_outward(log_scale: float, value: float, side: int) -> float:
-    """Return log_scale + log(value), moved by its rounding down (side −1) or up (side 1); −inf if value ≤ 0."""
+    """Return log_scale + log(value), rounded down (side −1) or up (side 1); −inf if value ≤ 0."""
     if value <= 0.0:
         return -math.inf
     log_value = log_scale + math.log(value)

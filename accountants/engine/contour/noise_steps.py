@@ -27,10 +27,10 @@ _ENDS_PER_DEVIATION = 16.0
 
 @dataclass(frozen=True)
 class NoiseSteps(TruncatedSteps):
-    """T independent subsampled Gaussian steps as a `Part` of a composition: `TruncatedSteps` with a choice of nodes."""
+    """T independent subsampled Gaussian steps as a part of a composition, with a choice of quadrature nodes."""
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
-        """Cut the noise x on both sides where it is improbable and has little weight at a tilt.
+        """Leave out the noise on both sides where it is improbable and has little weight at a tilt.
 
         On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise beyond it is improbable,
         and the integrand f_l(x) of `Piece` is negligible there or increases outwards. It increases where improbable
@@ -38,7 +38,7 @@ class NoiseSteps(TruncatedSteps):
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
-            tilt: exponent l of the moment E_P[e^{lL}], whose integrand is f_l (`Piece`).
+            tilt: exponent l of the moment E_P[e^{lL}] of the loss L, with the integrand f_l (`Piece`).
 
         Source: docs/engine-certificate.md, A2, Hard cut.
         """
@@ -65,7 +65,7 @@ class NoiseSteps(TruncatedSteps):
         return np.asarray(np.max([piece.log_maximum(tilt, x, x) for piece in self.pieces], axis=0))
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
-        """Choose quadrature nodes of the noise that are accurate at a tilt and up to a frequency.
+        """Choose quadrature nodes of the noise with which M(z) = E[e^{zL}] of one step's loss L is accurate.
 
         Panels, the intervals of the quadrature, are halved until the error bound of each is below its share of the
         allowed error.

@@ -177,7 +177,7 @@ class NoiseSums:
         return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t.
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t: how fast the transform decays.
 
         φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. The result is the least of a few bounds
         T log B_y(t) of `_decay_bound`, one for each height y.

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """The integrand f_z on an interval of the Gaussian noise x of one step.
+    """The integrand f_z of M(z) = E[e^{zL}] for one step's loss L, on an interval of the Gaussian noise x of the step.
 
-    M(z) is the integral of
+    It is
 
         f_z(x) = φ(x) r(x)^{c₁} r(−x)^{c₂},   (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, (1 + z, −z) to replace,
 
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
         return [(1, 1.0 + tilt), (-1, -tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Evaluate the loss and its density at noise x.
+        """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
         Args:
             x: the noise, in standard deviations.

@@ -55,9 +55,9 @@ class Saddle(NamedTuple):
         return math.sqrt(self.curvature)
 
     def log_delta_at(self, epsilon: float) -> float:
-        """Return the saddle-point estimate of log D at an ε near that of the saddle.
+        """Return the saddle-point estimate of log δ at an ε near that of the saddle.
 
-        With F of this ε, D(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
+        With F of this ε, δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
         exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
@@ -84,9 +84,9 @@ def epsilon_target(epsilon: float) -> Target:
 
 
 def log_delta_target(log_delta: float) -> Target:
-    """Return the target that is zero for a given log D: the given value minus the estimate at a saddle.
+    """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
-    The derivative of the estimate is −λ F″ up to a term in F‴.
+    It is the given value minus the estimate at a saddle. The derivative of the estimate is −λ F″ up to a term in F‴.
     """
     return lambda saddle: (log_delta - saddle.log_delta, saddle.tilt * saddle.curvature)
 

@@ -86,7 +86,7 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
 
 
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
-    """Return the pair of composed profiles, with one profile for both directions if every part is symmetric."""
+    """Return the pair of a composition on a lattice. Both directions share one profile if every part is symmetric."""
     forward = ComposedProfile(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts), budget)
     if all(pair.symmetric for pair, _ in parts):
         return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))

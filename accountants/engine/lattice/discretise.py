@@ -235,11 +235,12 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 
 
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
-    """Return the log survival function of the dominating distribution on each cell (a, b] of positive losses.
+    """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
-    Of the cell's mass p under P and q under Q, w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p to a. The
-    cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is computed
-    relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to P(L > a).
+    Let the cell have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p
+    to a. The cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is
+    computed relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to
+    P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -261,7 +262,7 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return the log distribution function of the dominating distribution on each cell [−b, −a) of negative losses.
+    """Return a dominating lattice law's log distribution function on each cell [−b, −a) of negative losses.
 
     Of the cell's masses p under P and q under Q, (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) moves to −b. Inside the cell,
     the distribution function is P(L < −b) plus this mass. It is computed relative to P(L < −a).

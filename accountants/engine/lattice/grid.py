@@ -75,7 +75,7 @@ class Demand:
 
     @property
     def curvature(self) -> float:
-        """Twice the change of log δ for each change of the variance of the loss: the largest |λ (1 + λ)| in the band.
+        """Factor from a change of the loss's variance to twice that of log δ: the largest |λ (1 + λ)| in the band.
 
         If ε is within the bulk, it is at least the reciprocal of the bulk's variance, as δ depends on its width.
         """
@@ -111,10 +111,10 @@ class _WeightedCells(NamedTuple):
 
     @property
     def effort(self) -> FloatArray:
-        """∫ (T density)^{1/3} over each cell, where T is the number of rounds.
+        """Contribution of each cell to the number of cells of the best grid: ∫ (T ϱ)^{1/3} over the cell.
 
-        The best cells of a grid have widths proportional to density^{−1/3}. Their number is then proportional to the
-        sum of these integrals.
+        ϱ is the density of the tilted mass, and T the number of rounds. The best cells of a grid have widths
+        proportional to (T ϱ)^{−1/3}. Their number is then proportional to the sum of these integrals.
         """
         return np.asarray(np.exp(self.log_weights / 3.0) * self.widths ** (2.0 / 3.0))
 
@@ -182,7 +182,7 @@ def _base_width(effort: float, demand: Demand) -> float:
     """Return the width w of cells where the tilted mass of all rounds has the density 1 per nat.
 
     Where the density is ϱ, cells have the width w ϱ^{−1/3}, which is best for a given number (module docstring). They
-    widen log δ by curvature · w² · effort / 16, and their number is about effort / w.
+    widen the bounds on log δ by curvature · w² · effort / 16, and their number is about effort / w.
 
     Args:
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
@@ -194,14 +194,14 @@ def _base_width(effort: float, demand: Demand) -> float:
 
 
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
-    """Return the width of cells that causes the tolerated error if all cells of all rounds have it.
+    """Return a width below which cells need not be narrower, because the error of log δ is then tolerated.
 
-    Narrower cells are not needed. The tolerated error of log δ is the larger of two: the error due to the best cells of
-    the base width (`_base_width`), and the required width of log δ.
+    It is the width that causes the tolerated error if all cells of all rounds have it. The tolerated error is the
+    larger of two: the error due to the best cells of the base width (`_base_width`), and the required width of log δ.
 
     Args:
         width: the base width, in nats.
-        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
+        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
         demand: the requirements.
     """
@@ -365,7 +365,7 @@ def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray
 
 
 def _divide_regions(lengths: FloatArray, steps: FloatArray) -> IntArray:
-    """Divide regions into cells of odd width that differ by at most two.
+    """Divide regions of a lattice into cells of odd width that differ by at most two.
 
     The number of cells of a region has the parity of its length, as the sum of that many odd numbers has.
 

@@ -49,7 +49,7 @@ class LatticeComposition:
 
     @classmethod
     def of(cls, laws: Sequence[LatticeDistribution], counts: Sequence[int], unit: float) -> LatticeComposition:
-        """Combine distributions on multiples of one unit.
+        """Combine loss distributions on multiples of one unit to a composition.
 
         Args:
             laws: the distributions.
@@ -239,9 +239,10 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
-    """Return an upper bound on log δ(ε) of one round, at ε = the last point of the tails.
+    """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
 
-    It is computed as P(L > ε) − e^ε Q(L > ε) from the tails there, or from the profile if the tails are zero.
+    It is log δ(ε) of one round, at ε = the last point of the tails. It is computed as P(L > ε) − e^ε Q(L > ε) from the
+    tails there, or from the profile if the tails are zero.
 
     Args:
         profile: the profile.

@@ -34,7 +34,7 @@ _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one c
 
 @dataclass(frozen=True)
 class Side:
-    """Tails of the loss L on one side of zero.
+    """A table of the tails of the loss L on one side of zero.
 
     Attributes:
         read: function from distances to the log tails under both distributions.
@@ -202,7 +202,7 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
 
 
 def outline(first: Profile, second: Profile) -> Outline:
-    """Evaluate the tails of the loss of P against Q on a geometric grid, on both sides of zero.
+    """Return a coarse table of the tails of the loss of P against Q, on geometric grids on both sides of zero.
 
     Args:
         first: profile of (P, Q).

@@ -91,13 +91,13 @@ class TransformPlan:
         return cls(laws, coordinate, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the spectrum at the few frequencies that matter, or at all of them if that is cheaper.
+        """Compute the terms of δ at the few frequencies that matter, or at all of them if that is cheaper.
 
         Args:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The spectrum; or the factor by which both ways exceed the limits.
+            The terms as a `Spectrum`; or the factor by which both ways exceed the limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
         if self.points <= limits.points // 8:
@@ -142,7 +142,7 @@ class TransformPlan:
         return max(int(np.abs(law.index).max()) for law in self.laws.laws)
 
     def _sparse_spectrum(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the spectrum at the frequencies that a shorter FFT does not prove to be negligible.
+        """Compute the terms of δ at the frequencies that a shorter FFT does not prove to be negligible.
 
         The values are direct sums, or come from a full FFT if there are many such frequencies.
 
@@ -151,7 +151,7 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The spectrum; or the factor by which the work exceeds the limits.
+            The terms as a `Spectrum`; or the factor by which the work exceeds the limits.
         """
         blocks, per_block = self._block_layout(limits.points // 8)
         if per_block > limits.terms:
@@ -271,7 +271,7 @@ def _window_loss(law: TiltedDistribution, laws: int) -> float:
 
 
 def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[BoolArray, float]:
-    """Return the smallest interval around the centre that excludes at most `left_out` of the mass.
+    """Return the smallest window around the centre of a distribution that excludes at most `left_out` of the mass.
 
     Args:
         weights: masses of the outcomes.

@@ -107,7 +107,7 @@ class _RunningProduct:
         return cls(np.arange(size), log_size, angle, growth, log_bound, skipped)
 
     def bound(self, count: int, values: ComplexArray, errors: FloatArray) -> BoolArray:
-        """Multiply the bound on the product by that of one more power, and return where it is not negligible.
+        """Multiply the upper bound on |product| by that of one more power φ^T, and return where it is not negligible.
 
         Args:
             count: exponent T.
@@ -119,14 +119,18 @@ class _RunningProduct:
         return self.log_bound > _NEGLIGIBLE
 
     def drop_all_except(self, is_relevant: BoolArray) -> None:
-        """Drop the other frequencies, and add their bounds to `skipped`."""
+        """Drop the frequencies at which the product is negligible, and add their bounds to `skipped`.
+
+        Args:
+            is_relevant: mask of the frequencies that remain.
+        """
         self.skipped += float(np.exp(self.log_bound[~is_relevant]).sum()) * (1.0 + 1e-9)
         self.remaining = self.remaining[is_relevant]
         self.log_size, self.angle = self.log_size[is_relevant], self.angle[is_relevant]
         self.growth, self.log_bound = self.growth[is_relevant], self.log_bound[is_relevant]
 
     def multiply(self, count: int, values: ComplexArray, errors: FloatArray) -> None:
-        """Multiply the product by φ^T, and add the relative error of φ̂^T and of the rounding to its growth.
+        """Multiply the product by a power φ^T of a characteristic function, and update its error bound (`growth`).
 
         Args:
             count: exponent T.
