@@ -61,7 +61,7 @@ class Account:
 
 @dataclass
 class _Accountant:
-    """A single walk through a spec, in which equal inner specs are accounted for once.
+    """The state of one request for a guarantee: a walk through a spec, in which equal inner specs are computed once.
 
     Attributes:
         effort: limit on the work of a composition.
@@ -174,7 +174,7 @@ def _with_nearest(refused: ConditionViolated, spec: Spec, setting: Setting) -> C
     Args:
         refused: the error for the requested setting.
         spec: the mechanism.
-        setting: the requested setting.
+        setting: the requested relation, unit and observer.
     """
     changes: list[JsonRecord] = [{"observer": observer} for observer in LIKELY_OBSERVERS]
     changes += [{"relation": relation} for relation in get_args(Relation)]

@@ -77,7 +77,7 @@ class ParticipationMoments:
 
     @classmethod
     def of(cls, counts: Sequence[tuple[int, float]]) -> ParticipationMoments:
-        """Return the moments of a distribution, given as (participants, probability) pairs.
+        """Return the moments of the number of participants, from (participants, probability) pairs.
 
         Raises:
             InvalidInput: a count is below 1, a probability is outside [0, 1], or the sum is not 1.
@@ -210,7 +210,7 @@ class ClientGroupRequest:
 
 
 def read_member(record: object, name: str, kind: type) -> None:
-    """Convert a field that is a plain mapping, as in examples and configuration, to the class `kind`.
+    """Convert a field of a request to the class `kind` if its value is a plain mapping, as in configuration.
 
     Args:
         record: the request that is changed in place.
@@ -224,7 +224,7 @@ def read_member(record: object, name: str, kind: type) -> None:
 
 
 def read_members(record: object, name: str, kind: type) -> None:
-    """Convert every entry of a field that is a plain mapping to the class `kind`.
+    """Convert every entry of a request's field to the class `kind`, if the entry is a plain mapping.
 
     Args:
         record: the request that is changed in place.
@@ -306,7 +306,7 @@ def _group_faults(group: ClientGroupRequest, sampling: Sampling, pointer: str) -
 
 
 def law_faults(participation: Sequence[ParticipationCount], *, participants: int | None, clients: int) -> list[Fault]:
-    """Return the faults of a distribution of the number of participants per round.
+    """Return the faults of a request's distribution of the number of participants per round; none if it is valid.
 
     A request may have such a distribution or a fixed number, not both.
 

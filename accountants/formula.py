@@ -79,7 +79,7 @@ def in_doubles(function: Callable[P, _Outputs]) -> Callable[P, _Outputs]:
 def formula(
     *, given: str, checks: Checks = (), bounded: bool = True
 ) -> Callable[[Callable[P, _Outputs]], Callable[P, _Outputs]]:
-    """Return a decorator that describes the request class of a formula.
+    """Return a decorator for formulas of theorems. It describes the request class that is made from the signature.
 
     Args:
         given: description of the fields, as the docstring of the class.
@@ -173,7 +173,7 @@ def _rebuild(function: Callable[..., object], values: dict[str, object]) -> Form
 
 
 def evaluate_formula(function: Callable[..., T], inputs: object, **further: object) -> T:
-    """Return the value of a formula, or of the test of a condition, at a request.
+    """Evaluate a formula, or the test of a condition, with the values of a request's fields.
 
     Args:
         function: takes the request's fields by name, or the whole request.

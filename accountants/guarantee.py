@@ -95,7 +95,9 @@ T = TypeVar("T")
 
 
 def require_setting(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a missing relation, unit or observer an `InvalidInput` that describes the choices, not a `TypeError`.
+    """Wrap a function so that a missing relation, unit or observer is reported with the allowed choices.
+
+    The error is an `InvalidInput`, in place of Python's `TypeError` for a missing argument.
 
     Args:
         function: takes `relation`, `unit` and `observer` as keywords without defaults.
@@ -246,7 +248,7 @@ def delta_ends(log_delta: Interval) -> Interval:
 
 
 def log10_ends(log_delta: Interval) -> Interval:
-    """Return log10 δ from ln δ, rounded outward. The value −inf does not change.
+    """Convert bounds on ln δ to bounds on log10 δ, rounded outward. The value −inf does not change.
 
     The double nearest to ln 10 exceeds it by less than an ulp, and the quotient is rounded once. Two steps cover both.
     """

@@ -106,7 +106,7 @@ def _true_positive_rates(upper: _Attacks, witnesses: Sequence[_Attacks]) -> dict
 
 @dataclass(frozen=True, eq=False)
 class _Attacks:
-    """Attacks that distinguish the two distributions of a pair, in both directions.
+    """Searches for the best attacks that distinguish the two distributions of a pair, in both directions.
 
     Attributes:
         pair: the pair of distributions.
@@ -144,7 +144,7 @@ class _Attacks:
         return Interval(min(lower, upper), min(upper, 1.0))
 
     def advantage_above(self, floor: float) -> float:
-        """Return a lower bound on E_1, or the floor if E_1 is shown to be at most the floor."""
+        """Return a lower bound on the total variation distance, or `floor` if the distance is shown to be no larger."""
         if floor > 0.0 and self._directions[0].advantage_within(floor):
             return floor
         return self.advantage.lower
@@ -173,7 +173,7 @@ class _Attacks:
 
 
 def gaussian_true_positives(rate: float, mu: float) -> Interval:
-    """Enclose Φ(Φ⁻¹(α) + μ), the largest true positive rate at the false positive rate α for Gaussian outputs.
+    """Enclose the largest true positive rate Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1) at the false positive rate α.
 
     The bounds are close in the rate, in one less the rate, and in the rate less α. For the last, the difference is μ
     times a value of the normal density between x = Φ⁻¹(α) and x + μ.

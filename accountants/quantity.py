@@ -267,7 +267,7 @@ def _declared_field(name: str, default: object, bare: object, quantity: Quantity
 
 
 def sure_range(bare: object, quantity: Quantity, scale: Scale | None) -> tuple[float, float]:
-    """Return the bounds of an open interval in which a number has no fault.
+    """Return the bounds of an open interval in which every number is valid, so that a quick comparison is enough.
 
     Args:
         bare: type of the number.

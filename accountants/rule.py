@@ -27,13 +27,13 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Case:
-    """The question that a rule answers.
+    """The request that a rule answers: a setting and an effort, with access to the guarantees of inner mechanisms.
 
     Attributes:
-        setting: the relation, unit and observer.
+        setting: neighbouring relation, unit of protection and observer.
         effort: the work that a composition may take.
-        account: returns the guarantee of an inner spec in a setting.
-        root: the spec of the question, of which the rule reads a part.
+        account: function from an inner spec and a setting to its guarantee.
+        root: spec of the whole request, of which the rule reads a part.
     """
 
     setting: Setting
@@ -44,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Rule:
-    """A theorem that gives guarantees for the specs of one kind.
+    """A theorem that gives guarantees for the specs of one kind of mechanism.
 
     The first rule that applies decides. If it `combines`, the later rules of the kind are tried too, and the answer is
     the least of all bounds.
@@ -52,10 +52,10 @@ class Rule:
     Attributes:
         theorem: the theorem that is applied.
         kind: kind of the specs.
-        apply: returns the guarantee of a spec, or a refusal with its reason.
+        apply: function from a spec and a `Case` to a guarantee, or to a refusal with its reason.
         combines: whether later rules are tried too.
-        inner_effort: effort at which inner specs are accounted for; None for that of the request. If a theorem's
-            pair is made of a table of an inner profile, it is the same at every effort only if the table is.
+        inner_effort: effort at which inner specs are accounted for; None for that of the request. If a theorem's pair
+            is made of a table of an inner profile, it is the same at every effort only if the table is.
     """
 
     theorem: Theorem

@@ -126,11 +126,10 @@ def may_tell_places(spec: Spec) -> bool:
 
 
 def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
-    """Return whether two neighbouring data sets give equal batches without the unit, and neighbouring batches with it.
+    """Return whether batches without the protected unit have the same distribution on two neighbouring data sets.
 
-    Batches without the protected unit must have the same distribution for both data sets. A fixed batch size from n or
-    n − 1 units fails, because another unit is drawn in place of a removed one. Drawing with replacement also fails,
-    because a unit may count several times.
+    Batches with the unit must be neighbours, too. A fixed batch size from n or n − 1 units fails, because another unit
+    is drawn in place of a removed one. Drawing with replacement also fails, because a unit may count several times.
 
     Args:
         sampling: the sampling scheme.
@@ -140,7 +139,7 @@ def left_out_is_the_same(sampling: DrawScheme, relation: Relation) -> bool:
 
 
 def drawn_level(spec: Subsampled, unit: Unit) -> Level:
-    """Return the level at which a spec draws: its own level, or the safe interpretation if it has none.
+    """Return whether a spec draws records or clients: its own level, or the safe interpretation if it states none.
 
     A draw around another draw may be a batch of records, of which a smaller batch is drawn. It may also be a batch of
     clients, which draw among their own records. For a protected record, the second interpretation amplifies less. Its
@@ -157,7 +156,7 @@ def open_level(spec: Subsampled) -> bool:
 
 
 def of_records(spec: Spec) -> Spec:
-    """Return the same mechanism, with the level "records" for draws that do not state a level, if that is possible.
+    """Return the same mechanism with the level "records" for its draws that state no level, where possible.
 
     This applies inside a draw of records, or to the data of one client. A level stays None if the draws inside exclude
     a batch of records, and then means clients.
@@ -208,7 +207,7 @@ def of_the_batch(spec: Spec) -> Iterator[Spec]:
 
 
 def misfit(spec: Subsampled, level: Level) -> str | None:
-    """Return the reason why a mechanism cannot run on a batch of `level`; None if it can.
+    """Return the reason why the mechanism of a subsampled spec cannot run on its batch; None if it can.
 
     A mechanism may need a number of records or clients that the batch does not have.
     """
@@ -290,14 +289,14 @@ A shuffler does not help against all other clients together: they know their own
 
 
 class Draw(NamedTuple):
-    """A random draw.
+    """A random draw of records or clients in a mechanism.
 
     Attributes:
         sampling: the sampling scheme.
         level: the level of the units that are drawn, records or clients.
-        shuffled: whether a shuffler hides whose report is missing.
-        protects_client: whether records are drawn, and the number of records of one client is bounded, so that the
-            draw amplifies for a client.
+        shuffled: whether a shuffler hides which report is missing.
+        protects_client: whether records are drawn, and the number of records of one client is bounded, so that the draw
+            amplifies for a client.
     """
 
     sampling: DrawScheme
@@ -307,7 +306,7 @@ class Draw(NamedTuple):
 
 
 def definition_against(observer: Observer) -> Definition:
-    """Return the trust model in which an adversary is not trusted, and every other party is.
+    """Return the trust model for an observer: only this adversary is not trusted.
 
     Against the server the model is local differential privacy, because messages must already protect the data.
 

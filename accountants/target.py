@@ -60,7 +60,7 @@ class LogDelta(float):
 
 
 def asks_for(log_delta: float, delta: Fraction) -> bool:
-    """Return whether the requested δ is certainly at least the rational number `delta`.
+    """Return whether the requested δ is certainly at least a given rational number.
 
     Powers are computed to fifty digits and rounded down, so the result may be False if the two are closer than a
     relative 1e-40. The comparison is exact if δ was given as a double.
@@ -121,13 +121,13 @@ RiskKind: TypeAlias = Literal["advantage", "true_positive_rate", "gaussian_dp_mu
 
 @dataclass(frozen=True)
 class RiskTarget:
-    """The largest allowed figure of a mechanism, which replaces (ε, δ).
+    """A limit on one measure of privacy loss, as a target in place of (ε, δ).
 
     Attributes:
-        kind: the figure: the largest advantage, the largest true positive rate at a false positive rate, μ of Gaussian
+        kind: the measure: the largest advantage, the largest true positive rate at a false positive rate, μ of Gaussian
             or ρ of zero-concentrated differential privacy.
         bound: the largest allowed value.
-        false_positive_rate: the false positive rate of `true_positive_rate`; 0 for another figure.
+        false_positive_rate: the false positive rate of `true_positive_rate`; 0 for another measure.
     """
 
     kind: RiskKind

@@ -75,7 +75,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of a checked condition, and whether it holds."""
+    """Values of the two sides of a checked condition, and whether it holds."""
 
     holds: Verdict
     left: float

@@ -88,7 +88,7 @@ class TradeOff(Divergences):
         return False
 
     def sharp_true_positives(self, rate: float) -> Interval:
-        """Return bounds on the best test's true positive rate as close as the profiles allow, at any rate.
+        """Return the closest bounds on the most powerful test's true positive rate that the profiles allow.
 
         The search of `true_positives` is inexact where a profile bends sharply. Its points are the start of another one
         that divides the intervals around the best point.

@@ -30,7 +30,7 @@ _INSIDE = 1e-9
 
 
 class PointLimit(NamedTuple):
-    """A sufficient condition for a limit on the true positive rate: δ of one direction at one ε is small enough.
+    """A condition on δ at one ε that is sufficient for a limit on the true positive rate of all attackers.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -49,13 +49,14 @@ class PointLimit(NamedTuple):
 
 
 def largest_log_delta(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the largest log δ at ε = |t| that keeps the true positive rate of a risk, rounded down; −∞ if none does.
+    """Return the largest log δ(|t|) that proves a limit β on the true positive rate at a false positive rate α.
 
-    It is log(β − γ α) for t ≥ 0. For t < 0 the same test is read as one of Q against P.
+    It is log(β − e^t α) for t ≥ 0. For t < 0 the same test is read as one of Q against P. The result is rounded down,
+    and −∞ if no δ proves the limit.
 
     Args:
         risk: a risk of the kind `true_positive_rate`, with the limit β at the false positive rate α.
-        log_gamma: t = log γ of the threshold. Below 0, δ is that of the other direction.
+        log_gamma: threshold t of the test. Below 0, δ is that of the other direction.
     """
     true_positives, false_positives = risk.bound, risk.false_positive_rate
     if log_gamma < 0.0:
@@ -74,7 +75,7 @@ def gaussian_threshold(risk: RiskTarget) -> float:
 
 
 def _within(risk: RiskTarget, log_gamma: float) -> float:
-    """Return the t that is nearest to a number and at which some δ > 0 keeps the rate."""
+    """Return the threshold t nearest to a given one at which some δ > 0 keeps the true positive rate of a risk."""
     rate = risk.false_positive_rate
     low, high = -math.log((1.0 - rate) / (1.0 - risk.bound)), math.log(risk.bound / rate)
     margin = _INSIDE * (high - low)
@@ -82,7 +83,10 @@ def _within(risk: RiskTarget, log_gamma: float) -> float:
 
 
 class AimedTests:
-    """The thresholds of both directions, which are kept from one curve to the next."""
+    """Likelihood-ratio tests of both directions that decide whether curves keep a true positive rate.
+
+    Their thresholds are kept from one curve to the next, because close curves have close thresholds.
+    """
 
     def __init__(self, risk: RiskTarget) -> None:
         """Start at the thresholds of the Gaussian pair that just meets the risk.
@@ -95,24 +99,26 @@ class AimedTests:
         self._is_aimed = False
 
     def limits(self, curve: Curve) -> list[PointLimit]:
-        """Return the sufficient conditions at the present thresholds, one for each direction of the curve.
+        """Return conditions on δ, one for each direction of the curve, that are sufficient for the limit on the rate.
 
-        A symmetric pair has one direction only, and then the second threshold is not used.
+        They are those of the present thresholds. A symmetric pair has one direction only, and then the second threshold
+        is not used.
         """
         directions = zip(self._directions(curve), self._log_gammas, strict=False)
         return [self._limit(tests, log_gamma) for tests, log_gamma in directions]
 
     def meets(self, curve: Curve) -> bool:
-        """Return whether the curve certainly keeps the rate, at the present thresholds or after moving them."""
+        """Return whether the curve certainly keeps the true positive rate, if need be after moving the thresholds."""
         if self._all_met(curve):
             return True
         self.aim(curve)
         return self._all_met(curve)
 
     def aim(self, curve: Curve, *, anew: bool = False) -> None:
-        """Move each threshold to about the best one for a curve, unless it is better where it is.
+        """Move the threshold of each direction to about the best one for a curve, unless it is better where it is.
 
-        The first call searches the whole range, further ones search around the present thresholds.
+        A threshold t gives the upper bound e^t α + E_{e^t} on the true positive rate at α. The first call searches the
+        whole range, further ones search around the present thresholds.
 
         Args:
             curve: the curve.
@@ -151,7 +157,10 @@ class AimedTests:
         return math.exp(log_gamma) * self._risk.false_positive_rate + tests.evaluate([log_gamma])[0].upper
 
     def _best_log_gamma(self, tests: TradeOff, start: float) -> float:
-        """Return about the t of the least γ α + E_γ near a start, by interpolation between evaluated points.
+        """Return about the threshold t near a start with the least upper bound e^t α + E_{e^t} on the rate.
+
+        The bound is on the true positive rate at the false positive rate α. The t is interpolated between evaluated
+        points, which is repeated until it hardly moves.
 
         Args:
             tests: the tests of one direction.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def bayes_error(curve: Curve, prior: float) -> Interval:
-    """Return bounds on the least error of an attacker, over all tests and all pairs of neighbours.
+    """Return bounds on the least error probability of an attacker with a prior, over all tests and neighbours.
 
     With m = min(π, 1 − π) it is m (1 − δ(ε)) at ε = log((1 − m)/m). ε is rounded down for the upper bound on δ and up
     for the lower bound. This is valid because δ decreases.

@@ -23,9 +23,10 @@ _MARGIN = 1e-9
 
 
 def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
-    """Return whether ρ-zero-concentrated privacy is proved to be below N(μ, 1) against N(0, 1) from an ε on.
+    """Return whether δ of ρ-zero-concentrated privacy is proved to be at most that of a Gaussian pair from an ε on.
 
-    With m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2, it is if ε² (1/m² − 1/μ²) ≥ 1 and
+    The pair is N(μ, 1) against N(0, 1). With m = √(2ρ), y = (ε − ρ)/m and x = ε/μ − μ/2, it is proved if ε²
+    (1/m² − 1/μ²) ≥ 1 and
 
         y²/2 − x²/2 + 1 + log(y/m) − log √(2π) + log μ − log((x + μ)² + 3) ≥ 0.
 
@@ -47,7 +48,9 @@ def is_below_gaussian_from(epsilon: float, rho: float, mu: float) -> bool:
 
 
 def least_mu_from(epsilon: float, rho: float) -> float:
-    """Return a μ above √(2ρ), about the least, for which δ is below that of the Gaussian pair from an ε on.
+    """Return a μ for which δ of ρ-zero-concentrated privacy is at most that of N(μ, 1) against N(0, 1) from an ε on.
+
+    It is above √(2ρ), and about the least that is proved.
 
     Args:
         epsilon: ε > ρ, in nats.

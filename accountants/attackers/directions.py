@@ -35,7 +35,7 @@ class DirectedDelta(NamedTuple):
 
 
 def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> DirectedDelta:
-    """Return bounds on E_γ of one direction at γ = e^ε.
+    """Return bounds on δ(ε), the hockey-stick divergence at e^ε, of one direction of the neighbours.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -54,7 +54,7 @@ def directed_delta(curve: Curve, epsilon: float, direction: Direction) -> Direct
 
 
 def _log_delta(curve: Curve, epsilon: float, direction: Direction) -> Interval:
-    """Return bounds on log E_γ of one direction at ε = log γ ≥ 0.
+    """Return bounds on log δ(ε) of one direction of the neighbours, for ε ≥ 0.
 
     The upper bound is that of the dominating pair, and the lower bound that of the best witness, a pair that the
     mechanism attains.

@@ -109,7 +109,9 @@ def _is_close(bounds: Interval) -> bool:
 
 
 def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval:
-    """Return bounds on a divergence from those of the pairs, with a lower bound from δ if these are not close.
+    """Return bounds on a mechanism's Rényi divergence from those of its pairs.
+
+    If they are not close, a lower bound from δ is used too.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -125,9 +127,9 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
 
 
 def concentration(pair: Pair) -> float:
-    """Return a ρ for which a pair is ρ-zero-concentrated, by its parts; math.inf if none is known.
+    """Return a ρ for which a pair is ρ-zero-concentrated: its Rényi divergences are at most ρ a at every order a > 1.
 
-    It means D_a ≤ ρ a at every order a > 1.
+    It is the sum over the parts of the pair, and math.inf if none is known.
 
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
@@ -145,7 +147,12 @@ def _concentration_of_part(part: Pair) -> float:
 
 
 def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on the divergences of a pair in the worse direction: sums over its parts, rounded outward."""
+    """Return bounds on the Rényi divergences of a pair in the worse direction: sums over its parts, rounded outward.
+
+    Args:
+        pair: the pair.
+        orders: orders a > 1; the result has one interval for each.
+    """
     unfolded = list(unfold(((pair, 1),)))
     if len(unfolded) == 1:
         part, times = unfolded[0]
@@ -161,7 +168,7 @@ def _of_pair(pair: Pair, orders: Sequence[float]) -> list[Interval]:
 
 
 def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on D_a = T a μ²/2 of T Gaussian steps, rounded outward.
+    """Return bounds on the Rényi divergence T a μ²/2 of T Gaussian steps at each order a, rounded outward.
 
     Args:
         mu: μ, the distance of the means in standard deviations.
@@ -191,7 +198,15 @@ def _in_both_ways(law: SampledGaussianLaw, removed: Interval) -> BothWays:
 
 
 def _of_part_at(part: Pair, order: float) -> BothWays:
-    """Return bounds on the divergence of a pair that is neither a product nor a subsampled Gaussian, both ways."""
+    """Return bounds on the Rényi divergence of a pair in both directions.
+
+    Args:
+        part: a pair that is neither a product nor a subsampled Gaussian.
+        order: order a > 1.
+
+    Returns:
+        The bounds for (P, Q), and for (Q, P).
+    """
     if part.gaussian_dp_mu is not None:
         exact = 0.5 * order * part.gaussian_dp_mu**2
         return _same(Interval(exact / ROUNDED, exact * ROUNDED))
@@ -211,11 +226,16 @@ def _of_part_at(part: Pair, order: float) -> BothWays:
 
 
 def _far_losses(part: Pair, order: float) -> FarLosses | None:
-    """Return bounds on the far losses of a single pair, for the integral of its profiles; None without any.
+    """Return bounds on the losses of a pair beyond the ε at which the integral for its Rényi divergence ends.
+
+    They come from a Gaussian pair that dominates, or from divergences at larger orders.
 
     Args:
-        part: the pair.
+        part: a pair that is not a product.
         order: order a > 1.
+
+    Returns:
+        The bounds; None if none are known.
     """
     law, below = part.law, part.below
     if law is not None and not law.is_silent and getattr(law, "log_rest", -math.inf) == -math.inf:
@@ -228,11 +248,11 @@ def _far_losses(part: Pair, order: float) -> FarLosses | None:
 
 
 def _integrate(part: Pair, far: FarLosses, order: float) -> BothWays:
-    """Return bounds on the divergence of a pair by the integral of its profiles.
+    """Return bounds on the Rényi divergence of a pair in both directions, by the integral of its profiles.
 
     Args:
         part: the pair.
-        far: bounds on its far losses.
+        far: bounds on its losses beyond the end of the integral.
         order: order a > 1.
     """
     forward = integrated_renyi(part.forward, part.backward, far=far, order=order)
@@ -242,7 +262,9 @@ def _integrate(part: Pair, far: FarLosses, order: float) -> BothWays:
 
 
 def _bound_of_pair(pair: Pair, order: float) -> float:
-    """Return an upper bound on D_a of both directions of a pair, without integrals; math.inf if nothing is known.
+    """Return an upper bound on the Rényi divergences of both directions of a pair, without integrals.
+
+    The result is math.inf if nothing is known.
 
     Args:
         pair: the pair, or the least of several pairs.
@@ -262,9 +284,14 @@ def _same(bounds: Interval) -> BothWays:
 
 
 def _of_atoms(law: FiniteLaw, order: float) -> Interval:
-    """Return bounds on D_a of finitely many outcomes; ∞ if an outcome is impossible under the second distribution.
+    """Return bounds on the Rényi divergence of order a for distributions with finitely many outcomes.
 
-    The errors of the given losses and masses change each term by a factor of at most e^η, and so D_a by at most e^η.
+    It is ∞ if an outcome is impossible under the second distribution. The errors of the given losses and masses change
+    each term by a factor of at most e^η, and so the divergence by at most e^η.
+
+    Args:
+        law: the outcomes, with their losses and masses.
+        order: order a > 1.
     """
     if law.log_infinite > -math.inf:
         return Interval(math.inf, math.inf)
@@ -279,9 +306,13 @@ def _of_atoms(law: FiniteLaw, order: float) -> Interval:
 
 
 def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> list[Interval]:
-    """Return bounds on D_a of a Poisson-subsampled Gaussian with the contribution against that without it.
+    """Return bounds on the Rényi divergences of a Poisson-subsampled Gaussian, with against without the contribution.
 
-    No bound exceeds a d²/2, the divergence of the Gaussian without sampling at the distance d.
+    No bound exceeds a d²/2 at the order a, the divergence of the Gaussian without sampling at the distance d.
+
+    Args:
+        law: the subsampled Gaussian.
+        orders: orders a > 1.
     """
     bounds = shifted_gaussian_renyis(orders=orders, rate=law.rate, shift=law.shift)
     divergences = []
@@ -293,7 +324,9 @@ def _of_sampled_gaussian(law: SampledGaussianLaw, orders: Sequence[float]) -> li
 
 
 def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
-    """Return an upper bound on D_a of both directions from known facts; math.inf if nothing is known.
+    """Return an upper bound on the Rényi divergences of both directions of a pair from known facts.
+
+    It is the least of all bounds that apply; math.inf if nothing is known.
 
     Args:
         part: a pair that is not a product.
@@ -322,9 +355,11 @@ def _bound_by_dominating_pairs(part: Pair, order: float) -> float:
 
 
 def _replaced_by_removed(law: NormalLaw, order: float) -> float:
-    """Return an upper bound on D_a of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s); math.inf for other laws.
+    """Return an upper bound on the Rényi divergence of a Poisson-subsampled Gaussian under replace-one.
 
-    The second distribution is at least (1 − q) N(0). So D_a is at most −log(1 − q) plus that against N(0).
+    It is that of (1 − q) N(0) + q N(s) against (1 − q) N(0) + q N(−s). The second distribution is at least (1 − q)
+    N(0). So the divergence is at most −log(1 − q) plus that against N(0). The result is math.inf for other
+    distributions.
     """
     if not isinstance(law, SampledGaussianLaw) or law.direction != "replace" or not 0.0 < law.rate < 1.0:
         return math.inf
@@ -333,10 +368,10 @@ def _replaced_by_removed(law: NormalLaw, order: float) -> float:
 
 
 def _lower_from_delta(curve: Curve, order: float) -> float:
-    """Return a lower bound on D_a from lower bounds on δ at several ε.
+    """Return a lower bound on the Rényi divergence D_a of a mechanism, from lower bounds on its δ at several ε.
 
-    As δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a, D_a is at least ε + (log δ + log a − (a − 1) log(1 − 1/a))/(a −
-    1).
+    As δ(ε) ≤ e^{(a − 1)(D_a − ε)} (1 − 1/a)^{a − 1}/a, D_a is at least ε + (log δ + log a − (a − 1)
+    log(1 − 1/a))/(a − 1).
 
     Args:
         curve: the privacy curve.

@@ -53,7 +53,7 @@ _REFINEMENTS, _FINER, _WIDE = 6, 8, 1e-4
 
 
 class _Weights(NamedTuple):
-    """Integrals of e^{px} over a step of length h, times the two functions that interpolate linearly in e^x.
+    """Weights of the values at both ends of a step in ∫ e^{px} f(x) dx, for f linear in e^x.
 
     Attributes:
         left: weight of the value at the left end.
@@ -76,12 +76,14 @@ class _Weights(NamedTuple):
 
 
 class FarLosses(NamedTuple):
-    """Bounds on the losses of a pair beyond the ε at which the integral ends.
+    """Bounds on the losses of a pair beyond the ε at which the integral for its Rényi divergence of order a ends.
+
+    E(ε) is the hockey-stick divergence of the pair at e^ε.
 
     Attributes:
         end: the ε, in nats.
         log_tail: logarithm of a bound on a (a − 1) ∫ e^{(a − 1) ε} E(ε) dε from there on.
-        most: a known bound on D_a.
+        most: a known bound on the Rényi divergence.
         cap: function from ε to a further upper bound on log E(ε); None if there is none.
     """
 
@@ -92,11 +94,13 @@ class FarLosses(NamedTuple):
 
 
 def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
-    """Return the far losses of a pair that N(d, 1) against N(0, 1) dominates in both directions.
+    """Bound the far losses in the integral for a Rényi divergence, if N(d, 1) against N(0, 1) dominates the pair.
+
+    It must dominate in both directions.
 
     Args:
         distance: d.
-        order: order a > 1.
+        order: order a > 1 of the divergence.
     """
     tilt = 0.5 * order * (order - 1.0) * distance * distance
     deviations = math.sqrt(2.0 * (tilt - _LOG_TAIL))
@@ -106,10 +110,11 @@ def far_losses_of_gaussian(distance: float, order: float) -> FarLosses:
 
 
 def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> FarLosses | None:
-    """Return the far losses of a pair, from bounds on its divergences at larger orders.
+    """Bound the far losses in the integral for a Rényi divergence, from divergences D_b at larger orders b > a.
 
-    At an order b > a, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b. The integral of this bound from the end on has a
-    closed form. The order with the least end is used for the tail, and all orders for the cap.
+    At an order b, E(ε) ≤ (1 − 1/b)^{b − 1} e^{(b − 1)(D_b − ε)}/b for the hockey-stick divergence E(ε) at e^ε. The
+    integral of this bound from the end on has a closed form. The order with the least end is used for the tail, and all
+    orders for the cap.
 
     Args:
         divergence: function from an order to an upper bound on the divergence; math.inf if none is known.
@@ -140,11 +145,13 @@ def far_losses_by_orders(divergence: Callable[[float], float], order: float) -> 
 
 
 def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) -> FarLosses | None:
-    """Return the far losses of a pair with a largest loss, from which on both profiles are zero.
+    """Bound the far losses in the integral for a Rényi divergence, if the pair has a largest loss.
+
+    From it on, the hockey-stick divergences of both directions are zero.
 
     Args:
         largest: the largest loss, in nats; math.inf if none is known.
-        most: a known bound on D_a.
+        most: a known bound on the Rényi divergence.
         far: other bounds on the far losses, which are kept if they end the integral before the largest loss.
     """
     end = max(largest, _LEAST_END)
@@ -154,9 +161,9 @@ def far_losses_of_bounded(largest: float, most: float, far: FarLosses | None) ->
 
 
 def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, order: float) -> Interval:
-    """Return bounds on D_a(P‖Q) from the profiles of both directions of one step.
+    """Return bounds on the Rényi divergence D_a(P‖Q) of one step from the profiles of both directions.
 
-    With E and E' the hockey-stick divergences of (P, Q) and of (Q, P), it is log(1 + I)/(a − 1) for
+    With E and E' the hockey-stick divergences of (P, Q) and of (Q, P) at e^ε, it is log(1 + I)/(a − 1) for
 
         I = a (a − 1) (∫₀^∞ e^{(a − 1) ε} E(ε) dε + ∫₀^∞ e^{−a ε} E'(ε) dε).
 
@@ -185,7 +192,7 @@ def integrated_renyi(forward: Profile, backward: Profile, *, far: FarLosses, ord
 
 
 def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, order: float) -> bool:
-    """Return whether the integral up to an ε would take more steps than allowed.
+    """Return whether the integral for a Rényi divergence up to an ε would take more steps than allowed.
 
     Args:
         forward: the profile of (P, Q).
@@ -201,7 +208,7 @@ def _takes_too_many_steps(forward: Profile, backward: Profile, last: float, orde
 
 @dataclass
 class _Piece:
-    """A part of the range of ε, with bounds on the logarithm of its integral for a number of steps."""
+    """An interval of ε, with bounds on the logarithm of the integral over it, computed with a number of steps."""
 
     start: float
     end: float
@@ -216,10 +223,11 @@ class _Piece:
 def _total(
     profile: Profile, power: float, last: float, order: float, cap: Callable[[FloatArray], FloatArray] | None
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from 0 to about `last`, over pieces of growing length.
+    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε from 0 to about `last`, for a hockey-stick divergence E(ε).
 
-    The pieces that leave the bounds apart are divided into more steps. For a profile that is computed point by point
-    they are divided into halves, up to a limit on the steps of all pieces.
+    The range is divided into pieces of growing length. The pieces that leave the bounds apart are divided into more
+    steps. For a profile that is computed point by point they are divided into halves, up to a limit on the steps of all
+    pieces.
 
     Args:
         profile: the profile with log E.
@@ -271,11 +279,11 @@ def _log_total(pieces: Sequence[_Piece]) -> Interval:
 
 
 def _first_count(length: float, order: float, is_costly: bool) -> int:
-    """Return the number of steps with which a piece is first computed.
+    """Return the number of steps with which an interval of ε is first integrated.
 
     Args:
-        length: length of the piece, in nats.
-        order: order a.
+        length: length of the interval, in nats.
+        order: order a of the Rényi divergence.
         is_costly: whether the profile is computed point by point.
     """
     if is_costly:
@@ -305,7 +313,7 @@ def _piece(
     count: int,
     cap: Callable[[FloatArray], FloatArray] | None,
 ) -> Interval:
-    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one piece.
+    """Return bounds on the logarithm of ∫ e^{p ε} E(ε) dε over one interval, for a hockey-stick divergence E(ε).
 
     E is convex in e^ε. On each step it is below its chord, and above the extended chord of the next step.
 

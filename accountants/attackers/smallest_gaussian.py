@@ -87,7 +87,9 @@ def upper_gaussian_mu(curve: Curve) -> float:
 
 
 def gaussian_above(pair: Pair) -> float:
-    """Return a μ for which a pair is below the Gaussian one, by its parts; math.inf if none is known.
+    """Return a μ for which δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε.
+
+    The result is math.inf if none is known.
 
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.
@@ -105,7 +107,10 @@ def _gaussian_above_parts(pair: Pair) -> float:
 
 
 def _gaussian_above_part(part: Pair) -> float:
-    """Return a μ for which a pair that is not a product is below the Gaussian one; math.inf if none is known."""
+    """Return a μ such that δ of a pair, no product, is at most that of N(μ, 1) against N(0, 1) at every ε.
+
+    The result is math.inf if none is known.
+    """
     bounds = [simple_gaussian_above(part)]
     if part.below is not None:
         bounds.append(gaussian_above(part.below))
@@ -115,7 +120,9 @@ def _gaussian_above_part(part: Pair) -> float:
 
 
 def simple_gaussian_above(part: Pair) -> float:
-    """Return a μ for a pair of Gaussian noise or of a bounded loss that is not a product; math.inf for other pairs.
+    """Return a μ for which δ of a pair is at most that of N(μ, 1) against N(0, 1) at every ε, for simple pairs.
+
+    These have Gaussian noise or a bounded loss, and are no product. The result is math.inf for other pairs.
 
     Args:
         part: the pair.
@@ -129,7 +136,9 @@ def simple_gaussian_above(part: Pair) -> float:
 
 
 def _gaussian_above_tail(pair: Pair) -> float:
-    """Return a μ for a pair that has a ρ of zero-concentrated privacy: by chords up to an ε, and by ρ beyond.
+    """Return a μ for which δ of a zero-concentrated pair is at most δ_μ, that of N(μ, 1) against N(0, 1).
+
+    This is proved by chords of δ up to an ε, and by ρ beyond.
 
     Args:
         pair: a pair without parts, or the least of several pairs.
@@ -154,7 +163,9 @@ def _gaussian_above_tail(pair: Pair) -> float:
 
 
 def _gaussian_above_from(pair: Pair, end: float, rho: float, first: _Point) -> float:
-    """Return a μ for a pair: by chords up to an ε, and by ρ beyond; math.inf if ρ gives none.
+    """Return a μ for which δ of a pair is at most δ_μ, that of N(μ, 1) against N(0, 1).
+
+    This is proved by chords of δ up to an ε, and by ρ beyond. The result is math.inf if ρ gives no μ.
 
     Args:
         pair: a pair without parts, or the least of several pairs.
@@ -171,7 +182,11 @@ def _gaussian_above_from(pair: Pair, end: float, rho: float, first: _Point) -> f
 
 
 def _reveals(pair: Pair) -> bool:
-    """Return whether an infinite loss of a pair that neighbours attain is proved."""
+    """Return whether a pair is proved to have an infinite loss: an output that only one distribution has.
+
+    Args:
+        pair: a pair that neighbours attain.
+    """
     for part, _ in unfold(((pair, 1),)):
         law = part.atoms
         if law is not None and max(law.log_infinite, law.log_missing) > -math.inf:
@@ -193,7 +208,10 @@ class _Point(NamedTuple):
 
 
 def _enclose_bounded_loss(pair: Pair) -> Interval | None:
-    """Return bounds on the least μ above a pair with a bounded loss; None if no bound of the loss is known."""
+    """Return bounds on the least μ for which δ of a pair is at most that of N(μ, 1) against N(0, 1).
+
+    The loss must be bounded. The result is None if no bound of the loss is known.
+    """
     largest = largest_loss(pair)
     if not math.isfinite(largest):
         return None
@@ -213,7 +231,9 @@ def _divide_intervals(
     enough: float = 0.0,
     divisions: int = _DIVISIONS,
 ) -> Interval:
-    """Return bounds on the least μ with δ ≤ δ_μ between two ε, by chords of ever shorter intervals.
+    """Return bounds on the least μ with δ(ε) ≤ δ_μ(ε) between two ε, by chords of ever shorter intervals.
+
+    δ_μ is that of N(μ, 1) against N(0, 1).
 
     Args:
         pair: the pair with δ.
@@ -244,7 +264,7 @@ def _point(pair: Pair, epsilon: float) -> _Point:
 
 
 class _Interval(NamedTuple):
-    """Two neighbouring points with a μ for which δ ≤ δ_μ between them.
+    """Two neighbouring ε with a μ for which δ ≤ δ_μ between them, where δ_μ is that of N(μ, 1) against N(0, 1).
 
     Attributes:
         negative_mu: −μ, so that a heap has the largest μ first.
@@ -265,10 +285,10 @@ class _Interval(NamedTuple):
 
     @classmethod
     def of(cls, left: _Point, right: _Point, most: float) -> _Interval:
-        """Return the interval with the least μ that its two points prove.
+        """Return the interval between two points, with the least μ for which they prove δ ≤ δ_μ between them.
 
-        With p = max(γ α + δ) over both points, it is Φ⁻¹(p) − Φ⁻¹(α): then G_μ(α) = 1 − p. Every α is valid. The
-        chord's slope −α makes both sums equal.
+        With γ = e^ε and p = max(γ α + δ) over both points, it is Φ⁻¹(p) − Φ⁻¹(α). Every α is valid. The slope −α of the
+        chord of δ as a function of γ makes both sums equal.
 
         Args:
             left: the point with the smaller ε.
@@ -305,9 +325,14 @@ def _log_chord_slope(left: _Point, right: _Point) -> float:
 
 
 def _upper_quantile(left: _Point, right: _Point, log_alpha: float) -> float:
-    """Return Φ⁻¹(p) for p = max(γ α + δ) over two points, with p rounded up; math.inf if p is not below 1.
+    """Return Φ⁻¹(p) for p = max(e^ε α + δ(ε)) over two points, with p rounded up; math.inf if p is not below 1.
 
-    From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − γ α rounded down.
+    From p = 1/2 on, it is −Φ⁻¹(1 − p), with 1 − p = (1 − δ) − e^ε α rounded down.
+
+    Args:
+        left: the point with the smaller ε, with an upper bound on δ.
+        right: the point with the larger ε.
+        log_alpha: log α.
     """
     log_p = max(_log_sum_up(point, log_alpha) for point in (left, right))
     if log_p <= -math.log(2.0):
@@ -323,7 +348,7 @@ def _log_sum_up(point: _Point, log_alpha: float) -> float:
 
 
 def _log_rest_down(point: _Point, log_alpha: float) -> float:
-    """Return log(1 − δ − γ α) at a point, rounded down; −math.inf if the difference is not positive."""
+    """Return log(1 − δ − e^ε α) at a point, rounded down; −math.inf if the difference is not positive."""
     log_complement = log1m_exp_at(point.upper) if point.upper < 0.0 else -math.inf
     log_share = point.epsilon + log_alpha - log_complement
     if not log_share < 0.0:
@@ -335,7 +360,10 @@ def _log_rest_down(point: _Point, log_alpha: float) -> float:
 
 # Lower bounds -------------------------------------------------------------------------------------------------------
 def _lower_mu(curve: Curve) -> float:
-    """Return a lower bound on μ from lower bounds on δ at many ε, each a multiple of the previous one."""
+    """Return a lower bound on the least μ for which a mechanism is μ-Gaussian differentially private.
+
+    It comes from lower bounds on δ at many ε, each a multiple of the previous one.
+    """
     epsilon, least = 0.0, 0.0
     while epsilon <= _LAST_EPSILON:
         log_delta = curve.log_delta(epsilon).lower
@@ -347,7 +375,7 @@ def _lower_mu(curve: Curve) -> float:
 
 
 def gaussian_mu_at(epsilon: float, log_delta: float) -> float:
-    """Return a lower bound on every μ with δ_μ(ε) at least a given δ.
+    """Return a lower bound on every μ for which N(μ, 1) against N(0, 1) has at least a given δ at ε.
 
     Args:
         epsilon: ε, in nats.

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def meets(curve: Curve, target: Target) -> bool:
-    """Return whether a curve certainly meets a target: the upper bound on its figure is at most the requested number.
+    """Return whether a privacy curve certainly meets a target.
+
+    The upper bound on the limited figure, such as δ at the target ε, must be at most the requested number.
 
     Args:
         curve: the privacy curve of a mechanism.
@@ -41,7 +43,7 @@ def meets(curve: Curve, target: Target) -> bool:
 def provably_misses(curve: Curve, target: Target) -> bool:
     """Return whether the dominating pair of a curve certainly misses a target.
 
-    It does if a lower bound on the pair's figure, such as δ at the target ε, exceeds the requested number. The
+    It does if a lower bound on the limited figure, such as δ at the target ε, exceeds the requested number. The
     mechanism itself may still meet the target, if the pair is larger than all pairs that the mechanism attains.
 
     Args:
@@ -64,7 +66,10 @@ def provably_misses(curve: Curve, target: Target) -> bool:
 
 
 def upper_figure(curve: Curve, risk: RiskTarget) -> float:
-    """Return an upper bound on the figure of a curve that a risk limits; math.inf if none is known.
+    """Return an upper bound on the figure of a mechanism that a risk limits; math.inf if none is known.
+
+    The figure is the advantage, a true positive rate, μ of Gaussian differential privacy, or ρ of zero-concentrated
+    privacy.
 
     Args:
         curve: the privacy curve of a mechanism.
@@ -80,11 +85,13 @@ def upper_figure(curve: Curve, risk: RiskTarget) -> float:
 
 
 def central_mu_of(curve: Curve, risk: RiskTarget) -> float:
-    """Estimate the μ of the Gaussian pair with the same figure as a curve; math.inf if the figure has no bound.
+    """Estimate the μ at which N(μ, 1) against N(0, 1) has the same value of a risk's measure as a curve.
+
+    The result is math.inf if that value has no bound.
 
     Args:
         curve: the privacy curve of a mechanism.
-        risk: the risk that names the figure.
+        risk: the risk, which names the measure.
     """
     figure = upper_figure(curve, risk)
     return replace(risk, bound=figure).gaussian_mu if math.isfinite(figure) else math.inf
@@ -110,7 +117,7 @@ def least_log_mu(mu: float) -> float:
 
 
 def missing_theorem(risk: RiskTarget) -> str:
-    """Return a sentence that says why no bound on the figure of a risk is known.
+    """Return a sentence for a user: why no bound on the measure that a risk limits is known.
 
     Args:
         risk: the risk.

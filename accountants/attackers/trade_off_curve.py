@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def trade_off_curve(curve: Curve, rates: Sequence[float]) -> tuple[TruePositives, ...]:
-    """Return the largest true positive rates at false positive rates, in the given order.
+    """Return bounds on the largest true positive rates of attackers at false positive rates, in the given order.
 
     Args:
         curve: the privacy curve of the mechanism.
@@ -60,7 +60,7 @@ def lower_true_positive_rate(curve: Curve, rate: float) -> float:
 
 
 class _Directions:
-    """The trade-offs of both directions of a pair."""
+    """Searches for the true positive rates of the best tests between two distributions, P against Q and Q against P."""
 
     def __init__(self, pair: Pair, rates: Sequence[float], *, lower: bool = True) -> None:
         """Prepare the searches for the best tests.

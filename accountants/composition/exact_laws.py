@@ -63,7 +63,7 @@ def lower_by_rounding(bound: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """One direction of a product of pairs with exactly known distributions of losses.
+    """The profile of one direction of a composition of Gaussian, subsampled Gaussian or Laplace steps.
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations. Tails and
     infinite mass are those of the lattice's dominating pair.
@@ -177,10 +177,11 @@ class ExactProfile(PointwiseProfile):
         return self._bounds_without_transform(epsilon)
 
     def _bounds_without_transform(self, epsilon: float) -> Interval:
-        """Enclose log δ of Gaussian noise by the closest of three bounds.
+        """Enclose log δ of a Gaussian composition where numerical inversion of the transform is not certified.
 
-        These are the bounds for rare large losses, of the fallback, and for Gaussian noise without sampling. The first
-        ones are used without the others if they are close. A composition on a lattice is slower, except for few steps.
+        The closest of three bounds is returned: bounds for rare large losses, a composition on a lattice, and the upper
+        bound for Gaussian noise without sampling. The first ones are used without the others if they are close. A
+        lattice is slower, except for few steps.
 
         Args:
             epsilon: ε, in nats.
@@ -194,7 +195,7 @@ class ExactProfile(PointwiseProfile):
         return Interval(max(lattice.lower, rare_lower), min(lattice.upper, unsampled_upper, rare_upper))
 
     def enclose_log_delta(self, epsilon: float) -> Interval | None:
-        """Enclose log δ at one ε by the contour engine; None if the engine has no certificate."""
+        """Enclose log δ at one ε by the contour engine; None if the engine cannot certify a result."""
         try:
             return self._outward(self._exact_log_delta, epsilon)
         except NO_CERTIFICATE:
@@ -286,9 +287,15 @@ class ExactProfile(PointwiseProfile):
         return not self.laplace and not self.prefers_fallback and exact.finds_best_tests(self.laws)
 
     def best_tests(self, rates: Sequence[float]) -> BestTests | None:
-        """Enclose the true positive rate of the best test at each false positive rate; None without an answer.
+        """Enclose the true positive rate of the most powerful test at each false positive rate.
 
-        Tables of steps with little noise and the compiled kernel are tried.
+        Two methods are tried: tables for steps with little noise, and the compiled kernel.
+
+        Args:
+            rates: false positive rates, in (0, 1).
+
+        Returns:
+            The tests; None if no method has an answer.
         """
         tests = exact.best_tests(self.laws, rates, ROUNDED_SHIFT) if self.finds_best_tests else None
         if tests is None:
@@ -311,9 +318,9 @@ class ExactProfile(PointwiseProfile):
         return [min(raise_by_rounding(bound), 0.0) for bound in bounds[1:]]
 
     def near_tests(self, sizes: Sequence[float]) -> Sequence[NearTest | None]:
-        """Find tests that reject if the total loss exceeds an ε, by their approximate false positive rates.
+        """Find tests with about the given false positive rates, which reject if the total loss exceeds an ε.
 
-        Each has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
+        Each test has bounds on log δ around its ε. A test is None if the contour engine cannot certify it. For Laplace
         losses, if all are None, the tests are those of the fallback.
 
         Args:
@@ -354,7 +361,11 @@ class ExactProfile(PointwiseProfile):
     def _normal_log_delta(self, epsilon: float) -> float:
         """Estimate log δ by the central limit theorem as −ε²/2v, to decide whether a closer check is needed.
 
-        v = Σ T q² (e^{d²} − 1) is the variance of the likelihood ratio of T steps at rate q and distance d.
+        v = Σ T q² (e^{d²} − 1) is the variance of the likelihood ratio of T Gaussian steps with sampling rate q, with
+        means that are a distance d apart.
+
+        Args:
+            epsilon: ε, in nats.
         """
         variances = [
             count * getattr(law, "rate", 1.0) ** 2 * math.expm1(min(law.distance**2, 700.0))

@@ -24,7 +24,7 @@ _SHARE, _NARROW = 0.02, 1e-5
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search for ε(δ) of a product of pairs with exactly known losses, by the contour engine or by a fallback.
+    """The search for the ε at a target δ of a composition, by numerical inversion of transforms or by a fallback.
 
     Attributes:
         profiles: the distinct directions.
@@ -37,9 +37,9 @@ class ExactSearch(PairSearch):
     evaluated: dict[float, Interval] = field(default_factory=dict, compare=False, repr=False)
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose the larger δ of both directions at an ε.
+        """Enclose the larger log δ of both directions at an ε.
 
-        The enclosure is stored. If there are `_MOST_STORED` stored ones, they are first dropped.
+        The enclosure is stored for later calls. If there are `_MOST_STORED` stored ones, they are first dropped.
         """
         enclosed = self.evaluated.get(epsilon)
         if enclosed is None:
@@ -178,7 +178,13 @@ class ExactSearch(PairSearch):
     def _move_down(self, enclosed: Interval, log_delta: float) -> float:
         """Return the lower bound on ε, moved down until log δ is above the target by `log_delta_bounds` too.
 
-        The reason is that of `_move_up`, with the same arguments.
+        The bound is certified already, but by a computation that may differ in rounding. The move makes sure that a
+        later call at this ε returns more than the target. It stops at 0, or if the bounds on log δ are wider than the
+        contour engine accepts.
+
+        Args:
+            enclosed: enclosure of ε.
+            log_delta: the target, log δ.
         """
         lower = enclosed.lower
         move = max(1e-13 * (1.0 + lower), 0.05 * min(enclosed.upper - lower, 1e-3 * enclosed.upper))

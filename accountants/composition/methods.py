@@ -37,7 +37,7 @@ _FEWEST_STEPS = 10**6
 
 @dataclass(frozen=True)
 class Fallback:
-    """The composition that is used if no other method applies.
+    """The composition of pairs that is used if no other method applies.
 
     Attributes:
         make: computes a pair with bounds on δ of the product. A second call returns the same pair.
@@ -85,7 +85,7 @@ class Method:
 
 
 class GaussianMethod(Method):
-    """Pairs N(μ_i, 1) against N(0, 1) compose to μ = √(Σ μ_i²)."""
+    """The method that joins Gaussian pairs: N(μ_i, 1) against N(0, 1) compose to μ = √(Σ μ_i²)."""
 
     applies = "to every Gaussian part"
     cost = "a sum of squares"
@@ -99,7 +99,10 @@ class GaussianMethod(Method):
 
 
 class ConcentratedMethod(Method):
-    """ρ-zCDP adds up, and survival probabilities multiply."""
+    """The method that joins zero-concentrated guarantees: ρ adds up, and survival probabilities multiply.
+
+    The survival probability of a part is that of the event on which its ρ holds.
+    """
 
     applies = "to every part that is known by its ρ"
     cost = "a sum"
@@ -117,7 +120,7 @@ class ConcentratedMethod(Method):
 
 
 class RenyiMethod(Method):
-    """Rényi divergences of one order add up."""
+    """The method that joins parts with bounds on Rényi divergences: those of one order add up."""
 
     applies = "to every part that is known by bounds on its Rényi divergences"
     cost = "a sum for every order"
@@ -141,7 +144,7 @@ class EnumeratedMethod(Method):
     cost = "the number of lists of outcome counts, at most `enumeration.MOST_KINDS`"
 
     def compose(self, parts: Parts, fallback: Fallback) -> Pair | None:
-        """Enumerate the sums of the losses.
+        """Compose pairs by enumerating all sums of their losses.
 
         Returns:
             The product. None if a loss that is not Gaussian has a continuous distribution, or there are too many
@@ -158,7 +161,7 @@ class EnumeratedMethod(Method):
 
 
 class RareMethod(Method):
-    """Bounds from the second moment and from one large step, for many steps that each reveal very little."""
+    """The method for very many steps with tiny losses: bounds from the second moment and from one large step."""
 
     applies = "to a million steps or more, with a total loss that no lattice resolves"
     cost = "integrals over the profiles of the steps"
@@ -187,9 +190,9 @@ def _pair_of(composition: RareComposition) -> Pair:
 
 
 class ContourMethod(Method):
-    """The method that inverts the transform E[e^{zL}] of the total loss L along a contour.
+    """The method that composes by numerical inversion of the transform E[e^{zL}] of the total loss L.
 
-    It applies to pairs with an exactly known distribution of the loss (a law, see `curve.facts`), and to Laplace pairs.
+    It applies to pairs with an exactly known distribution of the loss (`curve.facts`), and to Laplace pairs.
     """
 
     applies = "if every part carries a law, or is a Laplace pair"

@@ -95,9 +95,10 @@ def _first_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair
 
 
 def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pair], effort: Effort) -> Pair | None:
-    """Compose parts with finitely many outcomes separately from all others, and add up the shifted profiles.
+    """Compose parts with finitely many outcomes separately from all others, and combine both.
 
-    The other parts then keep the accuracy of their own method, and infinite losses compose exactly.
+    δ of the product is a sum over the total losses of the finite parts, each of which shifts ε for the other parts. The
+    other parts then keep the accuracy of their own method, and infinite losses compose exactly.
 
     Args:
         parts: pairs without alternatives, and the number of runs of each.
@@ -106,7 +107,7 @@ def _finite_product(parts: Sequence[tuple[Pair, int]], lattice: Callable[[], Pai
 
     Returns:
         The product; None if no part or every part has finitely many outcomes, if the only other part is Gaussian, or if
-        there are many kinds of runs.
+        there are too many combinations of the outcomes.
     """
     finite = [(pair, times) for pair, times in parts if pair.atoms is not None]
     remaining = [(pair, times) for pair, times in parts if pair.atoms is None]

@@ -25,13 +25,14 @@ ORDERS = tuple(1.0 + 2.0 ** (exponent / 4.0) for exponent in range(-24, 41))
 
 
 def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return the pair of the sum of the Rényi divergences of all parts.
+    """Return a pair with the sums of the Rényi divergences of all parts, which bound the composition.
 
     Args:
         parts: pairs, and the number of runs of each.
 
     Returns:
-        The pair; None if no part is known by divergences only, or if those of another part are not known.
+        The pair; None if no part is known by divergences only, if those of another part are not known, or if there are
+        fewer than two parts.
     """
     flat = list(unfold(parts))
     listed = sorted({order for pair, _ in flat if pair.renyi is not None for order in pair.renyi.orders})
@@ -54,7 +55,13 @@ def renyi_product(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
 
 
 def _total_rho(parts: Sequence[tuple[Pair, int]]) -> float | None:
-    """Return Σ ρ, rounded up, if all parts are Gaussian or zero-concentrated; None otherwise."""
+    """Return Σ ρ, rounded up, if all parts are Gaussian (ρ = μ²/2) or ρ-zero-concentrated without exceptions.
+
+    Otherwise the result is None.
+
+    Args:
+        parts: pairs, and the number of runs of each.
+    """
     terms: list[float] = []
     for pair, times in parts:
         if pair.gaussian_dp_mu is not None:

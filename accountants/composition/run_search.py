@@ -25,7 +25,7 @@ def search_run(
     rounds: int,
     guess: float,
 ) -> float | None:
-    """Estimate the shift, the number of rounds or the rate at which the run has δ at the target's ε.
+    """Estimate the shift, the number of rounds or the rate at which a run of Gaussian steps meets a target (ε, δ).
 
     The result is an estimate without error bounds. It is None if the compiled kernel is missing or finds no root.
 
@@ -57,7 +57,7 @@ def search_run(
 def _pairs_to_search(
     sampling: Sampling, relation: Relation, rate: float, noise: float
 ) -> list[SampledGaussianLaw] | list[DrawnGaussianLaw]:
-    """Return the distribution of the losses in each direction; one entry if both directions have the same.
+    """Return the distribution of one step's loss in each direction; one entry if both directions have the same.
 
     The list is empty for sampling schemes that the kernel cannot search.
 

@@ -45,7 +45,11 @@ class Curve:
         return any(witness is self.upper for witness in self.witnesses)
 
     def log_delta(self, epsilon: float) -> Interval:
-        """Enclose log δ of the mechanism at one ε ≥ 0."""
+        """Enclose log δ of the mechanism at one ε ≥ 0.
+
+        The upper bound is that of the dominating pair. The lower bound is the largest one of the pairs that the
+        mechanism attains, called witnesses. It is −∞ if none is known.
+        """
         if self.tight:
             lower, upper = self.upper.log_delta_bounds(epsilon)
         else:
@@ -85,7 +89,8 @@ class Curve:
             log_delta: the target, log δ.
 
         Raises:
-            ContradictoryBounds: a witness exceeds the upper bound, which is a fault of this library.
+            ContradictoryBounds: a pair that the mechanism attains (witness) exceeds the upper bound, a fault of this
+                library.
         """
         if self.tight:
             lower, upper = self.upper.epsilon(log_delta)
@@ -96,7 +101,7 @@ class Curve:
         return Interval.of(lower=lower, upper=upper, name="ε at the requested δ")
 
     def epsilon_of_target(self, target: Target) -> Interval:
-        """Enclose ε at the target δ with few evaluations.
+        """Enclose the smallest ε with δ(ε) at most the target δ, with few evaluations.
 
         Args:
             target: the target (ε, δ). A search without another initial estimate starts at its ε.
@@ -125,10 +130,14 @@ class Curve:
         return 0.0 if 0.0 < upper < _SEARCHED_ZERO and self.log_delta(0.0).upper <= log_delta else upper
 
     def _attained_epsilon(self, log_delta: float, least: float) -> float:
-        """Return the largest lower bound on ε(δ) of the witnesses, or `least` if no witness has a larger one.
+        """Return the largest lower bound on ε at a target δ that the witnesses give, or `least` if none is larger.
 
-        A witness is skipped if it is likely to meet the target at the best lower bound so far. Its own bound would be
-        no larger.
+        A witness is a pair of distributions that the mechanism attains. It is skipped if it is likely to meet the
+        target at the best lower bound so far, because its own bound would be no larger.
+
+        Args:
+            log_delta: the target, log δ.
+            least: a lower bound on ε that is known already.
         """
         for pair in self._other_witnesses():
             is_likely_smaller = least > 0.0 and pair.likely_meets(least, log_delta)
@@ -185,9 +194,10 @@ def _falls_short(pair: Pair, target: Target, attained_log_delta: float, attained
 def _upper_epsilon_of(pair: Pair, target: Target) -> float:
     """Return an upper bound on the smallest ε with δ(ε) at most the target δ.
 
-    The target ε is returned without a search if two conditions hold, as for calibrated noise: log δ(ε) is below the
-    target's by at most a share `SPARE`, and at ε(1 − `FLAT`) it is above the target's. The second condition fails if δ
-    decreases so slowly that a much smaller ε may meet the target.
+    The target ε is returned without a search if it is close to this smallest ε, as for calibrated noise. This takes two
+    conditions. First, log δ at the target ε is below the target log δ by at most a share `SPARE`. Second, log δ is
+    above the target at ε(1 − `FLAT`). The second condition fails if δ decreases so slowly that a much smaller ε may
+    meet the target.
 
     Args:
         pair: the dominating pair.

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Divergences:
-    """E_γ(P‖Q) of a pair at any γ > 0, known by the profiles of both directions, with all values that were evaluated.
+    """Hockey-stick divergences E_γ(P‖Q) of a pair at any γ > 0, with all values that were evaluated.
 
-    Values are addressed by t = log γ. Where γ < 1, E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
+    They follow from the profiles of both directions. Values are addressed by t = log γ. Where γ < 1,
+    E_γ(P‖Q) = 1 − γ + γ E_{1/γ}(Q‖P) comes from the other direction.
 
     Attributes:
         forward, backward: profiles of (P, Q) and of (Q, P), which give E_γ for γ ≥ 1.
@@ -53,7 +54,10 @@ class Divergences:
         return self.forward.best_tests(self.rates) if self.lower else None
 
     def upper_bound(self, log_gamma: float, largest_useful: float) -> float:
-        """Return an upper bound on E_γ at t = log γ ≥ 0, from an evaluation that serves all `aims` if possible.
+        """Return an upper bound on the hockey-stick divergence E_γ(P‖Q) at t = log γ ≥ 0.
+
+        If evaluations at several t share their work, E_γ is evaluated at t together with all positive `aims`, and the
+        results are stored.
 
         Args:
             log_gamma: t.
@@ -76,7 +80,7 @@ class Divergences:
             self.bounds[log_gamma] = min(upper, self.bounds.get(log_gamma, math.inf))
 
     def evaluate(self, log_gammas: Sequence[float]) -> list[Interval]:
-        """Return bounds on E_γ at each t = log γ, and store them."""
+        """Return bounds on the hockey-stick divergence E_γ at each t = log γ, and store them."""
         new = [log_gamma for log_gamma in dict.fromkeys(log_gammas) if log_gamma not in self.evaluated]
         self._evaluate_direction(self.forward, [t for t in new if t >= 0.0], is_reversed=False)
         self._evaluate_direction(self.backward, [t for t in new if t < 0.0], is_reversed=True)

@@ -24,7 +24,7 @@ SMALL_EPSILON = 2.0**-10
 
 
 class Enclosure(NamedTuple):
-    """Elementwise bounds, lower ≤ truth ≤ upper."""
+    """Bounds on each element of an array: lower ≤ truth ≤ upper."""
 
     lower: FloatArray
     upper: FloatArray

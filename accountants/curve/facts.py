@@ -38,10 +38,10 @@ def _demand(pointer: str, holds: bool, allowed: str) -> None:
 
 @dataclass(frozen=True)
 class GaussianLaw:
-    """N(μ, 1) against N(0, 1), in either direction: the loss is N(μ²/2, μ²) under the first distribution.
+    """The privacy loss of N(μ, 1) against N(0, 1), in either direction: N(μ²/2, μ²) under the first distribution.
 
     Attributes:
-        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The law belongs to exactly this double.
+        mu: distance of the means in standard deviations, 0 ≤ μ < ∞. The object describes exactly this double.
 
     Raises:
         InvalidInput: μ is negative or not finite.
@@ -69,9 +69,9 @@ class GaussianLaw:
 
 @dataclass(frozen=True)
 class SampledGaussianLaw:
-    """One step of the Poisson-subsampled Gaussian mechanism, in one direction of one neighbouring relation.
+    """The privacy loss of one Poisson-subsampled Gaussian step, in one direction of one neighbouring relation.
 
-    With N_m = N(m, 1) in units of the noise's standard deviation, q the rate and s the shift:
+    With N_m = N(m, 1) in units of the noise's standard deviation, q the rate and s the shift, the pairs are:
 
         "remove"    (1 − q) N_0 + q N_s  against  N_0
         "add"       N_0  against  (1 − q) N_0 + q N_s
@@ -79,8 +79,8 @@ class SampledGaussianLaw:
 
     Attributes:
         rate: probability q that the contribution is included, 0 ≤ q ≤ 1.
-        shift: norm of one contribution over the noise's standard deviation (1/z for noise multiplier z), 0 ≤ s < ∞.
-            The law belongs to exactly this double. A caller who divides must account for the rounding.
+        shift: norm of one contribution over the noise's standard deviation (1/z for noise multiplier z), 0 ≤ s < ∞. The
+            object describes exactly this double. A caller who divides must account for the rounding.
         direction: the name of one of the three pairs.
 
     Raises:
@@ -117,10 +117,10 @@ class SampledGaussianLaw:
 
 @dataclass(frozen=True)
 class LaplaceLaw:
-    """Laplace noise of scale 1 around two locations at distance s, in either direction: the loss is in [−s, s].
+    """The privacy loss between Laplace distributions of scale 1 at distance s, in either direction. It is in [−s, s].
 
     Attributes:
-        shift: distance of the locations over the noise's scale, 0 ≤ s < ∞. The law belongs to exactly this double.
+        shift: distance of the locations over the noise's scale, 0 ≤ s < ∞. The object describes exactly this double.
 
     Raises:
         InvalidInput: s is negative or not finite.
@@ -143,10 +143,11 @@ class LaplaceLaw:
 
 @dataclass(frozen=True)
 class DrawnGaussianLaw:
-    """One step of a Gaussian mechanism on a batch sampled without replacement, for replace-one: a symmetric pair.
+    """The privacy loss of one Gaussian step on a batch sampled without replacement, for replace-one neighbours.
 
-    Its profile is the hockey-stick divergence H(α) as a function of α. At every α ≥ 1 it is that of
-    (1 − q) N(0, 1) + q N(d, 1) against N(0, 1). For α < 1, H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md, A8).
+    The pair is symmetric. Its profile is the hockey-stick divergence H(α) as a function of α = e^ε. For α ≥ 1 it is
+    that of (1 − q) N(0, 1) + q N(d, 1) against N(0, 1). For α < 1, H(α) = 1 − α + α H(1/α) (docs/engine-certificate.md,
+    A8).
 
     Attributes:
         rate: probability q that the batch contains the record, 0 ≤ q ≤ 1.
@@ -228,13 +229,14 @@ class _MixedLaw:
         return self.largest == 0.0
 
     def shorten(self, log_mass: float) -> tuple[Self, float]:
-        """Remove rare large sensitivities, and give their probabilities to the most probable sensitivity.
+        """Remove the rarest large sensitivities of a mixture, and give their probabilities to the most probable one.
 
         Args:
             log_mass: logarithm of the largest total probability that may be moved.
 
         Returns:
-            The shorter law, and a number m that bounds the effect; the same law and −inf if nothing was moved.
+            The mixture with fewer sensitivities, and a number m that bounds the effect; the same mixture and −inf if
+            nothing was moved.
 
         Guarantees: δ of a composition of T steps decreases by at most T e^m.
 
@@ -261,9 +263,10 @@ class _MixedLaw:
 
 @dataclass(frozen=True)
 class GaussianMixtureLaw(_MixedLaw):
-    """One step whose contribution has a random sensitivity, in one direction of one neighbouring relation.
+    """The privacy loss of one Gaussian step with a random sensitivity, in one direction of one neighbouring relation.
 
-    With N_m = N(m, 1) in units of the noise's standard deviation:
+    The sensitivity is s_k with probability p_k. With N_m = N(m, 1) in units of the noise's standard deviation, the
+    pairs are:
 
         "remove"    Σ p_k N_{s_k}  against  N_0
         "add"       N_0  against  Σ p_k N_{s_k}
@@ -300,9 +303,11 @@ class GaussianMixtureLaw(_MixedLaw):
 
 @dataclass(frozen=True)
 class DrawnMixtureLaw(_MixedLaw):
-    """One step as in `DrawnGaussianLaw`, for replace-one, with a random shift that the adversary sees.
+    """The privacy loss of one Gaussian step on a batch without replacement, with a random shift that is observed.
 
-    The shift is s_k with probability p_k. The profile is Σ p_k H_k, with H_k the profile of the step with shift s_k.
+    The neighbours differ by one replaced record. The shift, the distance of the means if the batch contains the record,
+    is s_k with probability p_k, and the adversary sees it. With H_k the profile for the shift s_k (`DrawnGaussianLaw`),
+    the profile is Σ p_k H_k.
 
     Attributes:
         rate: probability q that the batch contains the record, 0 < q < 1.

@@ -76,7 +76,10 @@ class FiniteLaw:
     def _mixture_accuracy(
         self, loss_accuracy: float, losses: list[float], log_first: list[float], log_second: list[float]
     ) -> float:
-        """Return the accuracy of a mixture, from the errors of its losses and of the log masses under Q.
+        """Return a bound on the relative errors of a mixture (1 − q) Q + q P: of its losses and of its log masses.
+
+        The log mass of an outcome under the mixture is its loss plus its log mass under Q. An error of a log mass x is
+        relative to 1 + |x|.
 
         Args:
             loss_accuracy: bound on the relative errors of the losses.
@@ -112,7 +115,7 @@ class FiniteLaw:
 
 
 def _mixed_loss(loss: float, rate: float, absent: float) -> float:
-    """Return log(1 − q + q e^l), by the formula that loses no digits."""
+    """Return the loss log(1 − q + q e^l) under Poisson sampling with rate q from the loss l, without loss of digits."""
     if loss >= 0.0 or rate <= 0.5:
         return math.log1p(rate * math.expm1(loss))
     if loss > -30.0:

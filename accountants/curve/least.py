@@ -68,7 +68,10 @@ class LeastProfile(Profile):
         return self._chosen.tail_accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Return the least lower and the least upper bound, elementwise, of the profiles that may be the least."""
+        """Return the least lower and the least upper bound on log δ of all profiles at each ε.
+
+        Profiles are left out where they are unlikely to be the least.
+        """
         if self._composed:
             points = np.asarray(epsilon, dtype=np.float64)
             bounds = np.asarray([self._least_at(point) for point in points.ravel().tolist()]).reshape(*points.shape, 2)
@@ -76,10 +79,10 @@ class LeastProfile(Profile):
         return self._least_of(self.profiles, epsilon)
 
     def upper_log_delta(self, epsilon: float) -> float:
-        """Return the least upper bound on log δ at one ε over the profiles that may have it.
+        """Return the least upper bound on log δ at one ε over several profiles of one mechanism.
 
-        Each profile's bound is valid, and so the least of any of them is. Profiles that are certainly or likely larger
-        are left out.
+        The bound of each profile is valid, and so is the least of any of them. Composed profiles are expensive. They
+        are left out if they are certainly or likely larger.
         """
         least = float(self._least_of(self._closed, np.asarray(epsilon)).upper) if self._closed else 0.0
         has_bound = bool(self._closed)
@@ -113,12 +116,12 @@ class LeastProfile(Profile):
         return sorted(composed, key=lambda profile: profile.guess(_USUAL_LOG_DELTA).epsilon)
 
     def closed_decides(self, epsilon: float, share: float) -> bool:
-        """Return whether a profile in closed form likely has the least δ of all, so that no composition is needed.
+        """Return whether a profile in closed form is likely to have the least δ, so that no composition is needed.
 
         Args:
             epsilon: ε, in nats.
-            share: fraction of |log δ| by which the estimates for all other profiles must exceed log δ, the least in
-                closed form.
+            share: the estimates of log δ of all other profiles must exceed the least log δ in closed form by this
+                fraction of |log δ|.
         """
         if not self._closed:
             return False
@@ -180,7 +183,7 @@ def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> boo
 
 @dataclass(frozen=True)
 class LeastSearch(PairSearch):
-    """The search for ε(δ) of a pair that is the least of several pairs, by searches of the single pairs.
+    """The search for the ε at a target δ of the least of several dominating pairs, by searches of the single pairs.
 
     Attributes:
         alternatives: the dominating pairs of the same mechanism.
@@ -224,7 +227,7 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return the pair with the least δ of several dominating pairs of one mechanism, at every ε."""
+    """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε."""
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))

@@ -54,7 +54,7 @@ _FIRST_MULTIPLES = np.asarray([0.25, 0.5, 1.0, 1.5, 2.25, 3.5])
 
 
 class _MinimumEstimate(NamedTuple):
-    """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ.
+    """An estimate of the minimum of h(t) = α e^t + E_γ(P‖Q), for t = log γ and a false positive rate α.
 
     Attributes:
         minimiser: the t of the minimum.
@@ -161,9 +161,9 @@ class MinimumSearch:
             self.upper = min(self.upper, (gamma * self.rate + divergence) * (1.0 + 8 * UNIT_ROUNDOFF))
 
     def refine_around(self, near: NearTest) -> None:
-        """Evaluate h at four points around a test of about the rate α, and then where its lower bound is least.
+        """Evaluate h = γ α + E_γ around the test L > ε of about the rate α, then where its lower bound is least.
 
-        If h has a corner at the test, it is evaluated there first. If no lower bound is wanted, one point is enough.
+        If h has a corner there, it is evaluated first. If no lower bound is wanted, one point is enough.
         """
 
         def add_point(log_gamma: float) -> None:
@@ -254,7 +254,7 @@ class MinimumSearch:
             self._evaluate_one(min(log_gamma, -0.9 * math.log(self.rate)))  # from log 1/α on, h is at least 1
 
     def _refine(self, moved: float) -> None:
-        """Evaluate h at four points around its estimated minimum, and again until its bounds there are close.
+        """Evaluate h = γ α + E_γ at four points around its estimated minimum until its bounds there are close.
 
         After `_PATTERNS` repetitions, single points follow.
 
@@ -275,9 +275,9 @@ class MinimumSearch:
         self._raise_lower_bound(self._evaluate_one)
 
     def _raise_lower_bound(self, add_point: Callable[[float], None]) -> None:
-        """Evaluate h where its lower bound is least, which raises the bound; again until the bounds are close.
+        """Raise the lower bound on the minimum of h = γ α + E_γ, by evaluations of h where its lower bound is least.
 
-        The search also ends after `_LAST_POINTS` evaluations, or if no new point was added.
+        The search ends if the bounds are close, after `_LAST_POINTS` evaluations, or if no new point was added.
 
         Args:
             add_point: function that evaluates h at a t = log γ, and adds the result to `points`.
@@ -292,7 +292,7 @@ class MinimumSearch:
                 return
 
     def sharpen(self) -> None:
-        """Evaluate h next to its least upper bound and at its least lower bound until both are close.
+        """Evaluate h = γ α + E_γ next to its least upper bound and at its least lower bound until both are close.
 
         The two intervals at the best point are halved in turn, at most `_SHARPENINGS` times and down to `_SHORTEST`.
         """
@@ -339,7 +339,7 @@ class MinimumSearch:
         return min(abs(log_gamma - point) for point in self.points)
 
     def _estimate_minimum(self) -> _MinimumEstimate:
-        """Estimate the minimum of h by interpolation between the points nearest to the best one.
+        """Estimate the minimum of h = γ α + E_γ by interpolation between the points nearest to the best one.
 
         The best point has the least upper bound on h. Without enough points the estimate is the point of least lower
         bound.
@@ -360,13 +360,13 @@ class MinimumSearch:
         return _MinimumEstimate(minimiser, curvature, least)
 
     def _nearest_values(self, log_gammas: Sequence[float], best: int) -> list[tuple[float, float]]:
-        """Return t = log γ and E_γ of the points nearest to the best one, where E_γ is in (0, 1).
+        """Return t = log γ and the divergence E_γ of the points nearest to the best one, where E_γ is in (0, 1).
 
         There are at most four, or two if the best point is the first or last inner one.
 
         Args:
             log_gammas: t of all points, increasing. The first and the last one are ends of the range.
-            best: index of the point with the least upper bound on h.
+            best: index of the point with the least upper bound on h = γ α + E_γ.
         """
         values = [(t, self._value(t)) for t in log_gammas[1:-1]]
         usable = [(t, value) for t, value in values if 0.0 < value < 1.0]
@@ -381,7 +381,7 @@ class MinimumSearch:
 
 
 def _bracket(log_gammas: Sequence[float], best: int) -> tuple[float, float]:
-    """Return the interval of t = log γ in which the minimum of h is searched.
+    """Return the interval of t = log γ in which the minimum of h = γ α + E_γ is searched.
 
     It reaches from one neighbour of the best point to the other, or less far towards an end of the range.
 

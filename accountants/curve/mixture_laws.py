@@ -26,12 +26,12 @@ def round_shifts(sensitivities: Sequence[float], multiplier: float, *, upward: b
 def mixtures_around(
     law: GaussianMixtureLaw, rates: tuple[float, float]
 ) -> tuple[GaussianMixtureLaw, GaussianMixtureLaw]:
-    """Return two mixtures for a contribution that is included with a probability q, one dominated and one dominating.
+    """Return two mixtures for a contribution that is included with probability q: lower and upper bounds in doubles.
 
-    They are equal if q is a double.
+    The δ of the first is at most the true one, and that of the second at least. They are equal if q is a double.
 
     Args:
-        law: mixture of the contribution itself, in any direction.
+        law: mixture over the sensitivity of the contribution itself, in any direction.
         rates: the doubles at or next below q, and at or next above q.
     """
     below, above = rates
@@ -39,12 +39,12 @@ def mixtures_around(
 
 
 def sampled_mixture(law: GaussianMixtureLaw, rate: float, *, upward: bool) -> GaussianMixtureLaw:
-    """Return the mixture of a contribution that is included with a probability q, and is zero otherwise.
+    """Return the mixture of Gaussians for a contribution that is included with a probability q, and is zero otherwise.
 
     Probabilities are rounded so that the sensitivity is stochastically larger than the exact one, or smaller.
 
     Args:
-        law: mixture of the contribution itself, in any direction.
+        law: mixture over the sensitivity of the contribution itself, in any direction.
         rate: probability q of the inclusion, 0 < q ≤ 1.
         upward: True for a stochastically larger distribution, False for a smaller one.
     """

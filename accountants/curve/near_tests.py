@@ -46,11 +46,11 @@ class NearTest(NamedTuple):
 
 
 class BestTest(NamedTuple):
-    """The best test at a false positive rate.
+    """The most powerful test of P against Q at a false positive rate, a test L > ε of the loss L.
 
     Attributes:
         true_positive_rate: bounds on the largest true positive rate.
-        epsilon: about the ε of the test L > ε that attains it, of any sign, in nats.
+        epsilon: approximate ε of the test, of any sign, in nats.
     """
 
     true_positive_rate: Interval
@@ -58,7 +58,7 @@ class BestTest(NamedTuple):
 
 
 class BestTests(NamedTuple):
-    """Best tests at several false positive rates.
+    """The most powerful tests of P against Q at several false positive rates.
 
     Attributes:
         by_rate: the test at each false positive rate; None if the search failed there.
@@ -70,13 +70,13 @@ class BestTests(NamedTuple):
 
 
 def adapt_width(test: NearTest, size: float) -> NearTest:
-    """Return the test with a smaller `width` if E_γ is a small share of γ α + E_γ, the bound on the true positive rate.
+    """Return the test with a smaller `width` if E_γ is a small share of γ α + E_γ, which bounds its power.
 
-    The width becomes a few times the relative width of that sum. Points around the test are then placed closer
-    together.
+    E_γ is the hockey-stick divergence at γ = e^ε. The width becomes a few times the relative width of the sum. Points
+    around the test are then placed closer together.
 
     Args:
-        test: the test, with γ = e^ε at its ε.
+        test: the test L > ε of the privacy loss L.
         size: false positive rate α.
     """
     lower, upper = test.log_delta(test.epsilon)

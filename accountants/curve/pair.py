@@ -91,7 +91,7 @@ class Pair:
 
     # δ at ε ---------------------------------------------------------------------------------------------------------
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ of the unordered pair, the larger of both directions, elementwise at ε ≥ 0."""
+        """Enclose log δ at each ε ≥ 0 of an array: the larger one of both directions of the pair."""
         bounds = self.search.log_delta(epsilon)
         plateau = self.plateau
         if plateau is None:
@@ -120,9 +120,11 @@ class Pair:
     def upper_log_delta_next_to(self, epsilon: float, evaluated: float) -> float:
         """Return an upper bound on log δ at an ε, cheaply if it is close to an ε that has been evaluated.
 
+        Profiles that store the quadrature nodes of an evaluation use them again for both ε.
+
         Args:
             epsilon: ε, in nats.
-            evaluated: the close ε. Profiles that store its quadrature nodes use them again.
+            evaluated: the close ε.
         """
         profiles = self.search.profiles
         if not any(profile.shares_nodes for profile in profiles):
@@ -170,9 +172,10 @@ class Pair:
     def _enclose_pure_epsilon(self) -> Interval:
         """Enclose the smallest ε with δ(ε) = 0.
 
-        The upper bound is the least of the plateau's ε, the largest losses that the profiles know, and a bisection. The
-        lower bound is 0 if the bisection is not necessary. The searches for a positive δ do not apply, because log δ
-        has no finite distance from −∞.
+        The upper bound is the least ε that is known from the largest losses, or from a declared guarantee with δ = 0
+        (`plateau`). The lower bound is then 0. If neither is known, both bounds are found by bisection. The upper bound
+        is math.inf if δ may be above 0 even at `LARGEST_EPSILON`. The searches for a positive δ do not apply, because
+        log δ has no finite distance from −∞.
         """
         upper = max(profile.supremum for profile in self.directions())
         if self.plateau is not None and self.plateau.delta == 0:
@@ -203,7 +206,7 @@ def with_plateau(pair: Pair, plateau: Plateau | None) -> Pair:
 
 
 def unfold(parts: Iterable[tuple[Pair, int]]) -> Iterator[tuple[Pair, int]]:
-    """Replace products by their parts.
+    """Replace products of pairs by their parts, at any depth.
 
     Args:
         parts: pairs, and the number of runs of each.

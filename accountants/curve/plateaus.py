@@ -45,10 +45,11 @@ def pure_plateau(epsilon: Fraction) -> Plateau:
 
 
 def amplify_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
-    """Return the plateau of a mechanism that is amplified by subsampling, with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
+    """Return an (ε, δ) guarantee of a mechanism after subsampling, from one of the mechanism itself.
 
-    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. The amplified δ' is at most q δ₀ from
-    log(1 + q (e^ε₀ − 1)) on, which is rounded up. The other direction of the pair is nowhere larger.
+    A plateau is a pair (ε₀, δ₀) with δ(ε) ≤ δ₀ for every ε ≥ ε₀. Subsampling gives δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)).
+    This is at most q δ₀ from log(1 + q (e^ε₀ − 1)) on, which is rounded up. The other direction of the pair is nowhere
+    larger.
 
     Args:
         base: the plateau of δ; None if there is none.
@@ -77,7 +78,7 @@ def thin_plateau(base: Plateau | None, rate: Fraction) -> Plateau | None:
 
 
 def compose_plateaus(parts: Sequence[tuple[Plateau | None, int]]) -> Plateau | None:
-    """Return the plateau of a composition: Σ ε_i, rounded up, and 1 − Π (1 − δ_i).
+    """Return an (ε, δ) guarantee of a composition by basic composition: Σ ε_i, rounded up, and 1 − Π (1 − δ_i).
 
     A plateau is a pair (ε_i, δ_i) with δ(ε) ≤ δ_i for every ε ≥ ε_i. Except with probability 1 − Π (1 − δ_i), the total
     loss is at most Σ ε_i.

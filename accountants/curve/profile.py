@@ -34,7 +34,7 @@ few evaluations, for profiles with expensive evaluations.
 
 
 class EpsilonEstimate(NamedTuple):
-    """An ε > 0 at which log δ is about the target, from a formula without a bound on its rounding errors.
+    """An estimate of the ε > 0 at which log δ meets a target, from a formula without a bound on its rounding errors.
 
     Attributes:
         epsilon: ε, in nats.
@@ -48,7 +48,7 @@ class EpsilonEstimate(NamedTuple):
 
 
 class Profile(ABC):
-    """ε ↦ log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on float64 arrays.
+    """The privacy profile of one direction of a pair: log δ(ε) = log E_{e^ε}(P‖Q) on ε ≥ 0, elementwise on arrays.
 
     A subclass defines `log_delta`, and `log_tails` with its `tail_accuracy`. Every further method has a default that is
     valid for all profiles. A subclass overrides it with a cheaper or a closer answer. A profile that wraps another
@@ -212,7 +212,7 @@ class Profile(ABC):
 
 
 class PointwiseProfile(Profile):
-    """A profile that is evaluated at one ε after another."""
+    """Base class of profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array."""
 
     pointwise: ClassVar[bool] = True
 

@@ -17,14 +17,19 @@ _ROUNDED = 1.0 + 8 * UNIT_ROUNDOFF
 
 
 class RenyiFormula(Protocol):
-    """Bounds on the Rényi divergences of a pair at every order, which hold in both directions."""
+    """Bounds on the Rényi divergences of a pair (P, Q) at every order.
+
+    Upper bounds hold for D(P‖Q) and for D(Q‖P).
+    """
 
     @property
     def rho(self) -> float:
         """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if none is known."""
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on D_a: an upper one in both directions, a lower one for the first against the second.
+        """Return bounds on the Rényi divergence D_a of order a.
+
+        The upper bound holds for D_a(P‖Q) and D_a(Q‖P), the lower bound for D_a(P‖Q).
 
         Args:
             order: order a > 1.
@@ -37,7 +42,7 @@ WholeFormulas: TypeAlias = tuple[tuple[RenyiFormula, int], ...]
 
 @dataclass(frozen=True)
 class Concentrated:
-    """Zero-concentrated privacy of a pair given an event: D_a ≤ ρ a at every order a > 1.
+    """Zero-concentrated privacy of a pair given an event: a Rényi divergence D_a ≤ ρ a at every order a > 1.
 
     The event has the probability S under both distributions. Outcomes outside the event have an infinite loss.
 
@@ -63,7 +68,7 @@ class Concentrated:
 
 @dataclass(frozen=True)
 class SumRenyi:
-    """Divergences of a product, which are sums over its parts.
+    """Rényi divergences of a product of pairs: sums over its parts.
 
     Attributes:
         parts: formulas of the parts, each with its number of runs.
@@ -77,7 +82,7 @@ class SumRenyi:
         return math.fsum(times * formula.rho for formula, times in self.parts) * _ROUNDED
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on D_a: sums over the parts.
+        """Return bounds on the Rényi divergence of order a of the product, by the sums of the parts' bounds.
 
         Args:
             order: order a > 1.
@@ -90,7 +95,7 @@ class SumRenyi:
 
 @dataclass(frozen=True)
 class ConcentratedRenyi:
-    """Divergences of ρ-zero-concentrated privacy.
+    """Upper bounds ρ a on the Rényi divergences of every order a, from ρ-zero-concentrated privacy.
 
     Attributes:
         rho: ρ.
@@ -99,7 +104,7 @@ class ConcentratedRenyi:
     rho: float
 
     def divergence(self, order: float) -> Interval:
-        """Return ρ a as an upper bound on D_a, and 0.
+        """Return bounds on the Rényi divergence of order a: 0 and ρ a, rounded up.
 
         Args:
             order: order a > 1.
@@ -109,7 +114,7 @@ class ConcentratedRenyi:
 
 @dataclass(frozen=True)
 class RenyiBounds:
-    """Upper bounds on the Rényi divergences of both directions of a pair, at finitely many orders.
+    """A table of upper bounds on the Rényi divergences of a pair in both directions, at finitely many orders.
 
     Attributes:
         orders: increasing orders, each above 1.

@@ -95,10 +95,16 @@ class PairSearch:
         return bracketed_epsilon(self.log_delta_bounds, log_delta) if enclosed is None else enclosed
 
     def _preferred_search(self, log_delta: float, near: float) -> Interval | None:
-        """Enclose ε(δ) by the search that both directions name in `Profile.root_search`; None if it fails.
+        """Enclose the smallest ε that meets a target δ by the search in both directions' `Profile.root_search`.
 
-        If they differ, or name no special search, a line through values at 0 and at `near` is tried. The arguments are
-        those of `epsilon`.
+        If they differ, or name no special search, a line through values at 0 and at `near` is tried.
+
+        Args:
+            log_delta: the target, log δ.
+            near: an ε at which δ may be close to the target; 0 if none is known.
+
+        Returns:
+            The bounds on ε; None if the search fails.
         """
         kinds = {profile.root_search for profile in self.profiles}
         kind = kinds.pop() if len(kinds) == 1 else "bracket"
@@ -115,10 +121,15 @@ class PairSearch:
         return None if line is None else sparing_epsilon(self.log_delta_bounds, log_delta, line)
 
     def _solve(self, log_delta: float) -> Interval | None:
-        """Enclose ε(δ) around approximate solutions, which the profiles of both directions have in closed form.
+        """Enclose the ε at a target δ around approximate solutions, which both directions have in closed form.
 
-        The target log δ concerns the larger δ, so the larger solution is used, with the larger `pad`. The result is
-        None if a solution is missing or cannot be certified.
+        The target concerns the larger δ of both directions. So the larger solution is used, with the larger `pad`.
+
+        Args:
+            log_delta: the target, log δ.
+
+        Returns:
+            The bounds on ε; None if a solution is missing or cannot be certified.
         """
         solutions = [profile.solve(log_delta) for profile in self.profiles]
         usable = [solution for solution in solutions if solution is not None]
@@ -217,13 +228,16 @@ def _bracket(above: Callable[[float], bool]) -> tuple[float, float]:
 def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, passing: float) -> tuple[float, float]:
     """Narrow a bracket of the ε at which a decreasing bound crosses a target, by the Illinois algorithm.
 
-    The relative width of the result is 1e-10. The search bisects if the function is flat, jumps or is −inf.
+    The search bisects if the function is flat, jumps or is −inf.
 
     Args:
         bound: function from an ε to a bound on log δ.
         log_delta: the target, log δ.
         failing: an ε at which the bound is above the target.
-        passing: an ε at which the bound is at most the target.
+        passing: a larger ε at which the bound is at most the target.
+
+    Returns:
+        Both ε, at most a relative 1e-10 apart unless 200 steps were too few.
     """
     value_failing, value_passing = bound(failing) - log_delta, bound(passing) - log_delta
     # The Illinois algorithm halves the weight of a point that does not move, so that the other one moves too.
@@ -250,7 +264,7 @@ def _narrow(bound: Callable[[float], float], log_delta: float, failing: float, p
 
 
 def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: Guess | None = None) -> Interval:
-    """Enclose ε(δ) with few evaluations, each of which is expensive and gives both bounds on log δ.
+    """Enclose the smallest ε with δ(ε) at most a target, with few evaluations, each of which is expensive.
 
     Args:
         read: function from an ε to bounds on log δ.
@@ -336,16 +350,18 @@ def line_guess(read: Callable[[float], Interval], log_delta: float, near: float)
 def solved_epsilon(
     upper: Callable[[float], float], lower: Callable[[float], float], log_delta: float, solution: EpsilonEstimate
 ) -> Interval | None:
-    """Enclose ε(δ) by evaluating certified bounds slightly above and slightly below an approximate solution.
+    """Certify an approximate solution ε of log δ(ε) = `log_delta`, by bounds slightly above and slightly below it.
 
-    If the bounds do not confirm these ε, a longer search starts from the solution and its slope. Without a slope the
-    result is None.
+    If the bounds do not confirm these ε, a longer search starts from the solution and its slope.
 
     Args:
         upper: function from an ε to an upper bound on log δ.
         lower: function from an ε to a lower bound on log δ.
         log_delta: the target, log δ.
         solution: an approximate ε at which log δ meets the target.
+
+    Returns:
+        Bounds on ε; None if they are not confirmed and the slope is unknown.
     """
     guess = Guess(solution.epsilon, 1.0 if solution.steepness is None else solution.steepness)
     above = closest(upper, log_delta, guess, solution.pad)

@@ -84,7 +84,7 @@ class EnumeratedProfile(Profile):
         return self.computed_profile.tail_accuracy + self.log_error + 2.0 * self.loss_error
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) at each ε ≥ 0.
+        """Enclose log δ(ε) of a composition with finitely many outcomes at each ε ≥ 0.
 
         The upper bound is evaluated at a smaller ε and the lower bound at a larger one, by the error of the total
         losses. Each is the better one of two bounds: log δ as computed directly, and log(1 − (1 − δ)) with 1 − δ of
@@ -160,9 +160,10 @@ class EnumeratedProfile(Profile):
 
 
 def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
-    """Return the product of pairs with finitely many outcomes, by enumerating the counts of the outcomes in all runs.
+    """Return the product of pairs with finitely many outcomes, by enumerating all lists of outcome counts.
 
-    Equal pairs in a list are one pair with the sum of their counts.
+    A list says how often each outcome occurs in all runs. One such list of counts determines the total loss. Equal
+    pairs are one pair with the sum of their runs.
 
     Args:
         parts: pairs, and how often each is run, at least once.
@@ -180,10 +181,12 @@ def enumerated_pair(parts: Sequence[tuple[Pair, int]]) -> Pair | None:
 
 
 def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -> Pair | None:
-    """Return the product of `enumerated_pair` and the Gaussian pair N(μ, 1) against N(0, 1).
+    """Return the product of pairs with finitely many outcomes and the Gaussian pair N(μ, 1) against N(0, 1).
+
+    The total losses of the finite pairs are enumerated (`enumerated_pair`).
 
     Args:
-        parts: pairs, and how often each is run, at least once.
+        parts: pairs with finitely many outcomes, and how often each is run, at least once.
         mu: distance μ > 0 of the means, in standard deviations.
 
     Returns:
@@ -209,12 +212,15 @@ def enumerated_pair_and_gaussian(parts: Sequence[tuple[Pair, int]], mu: float) -
 def enumerated_pair_and_rest(
     parts: Sequence[tuple[Pair, int]], compose_rest: Callable[[], Pair], lattice: Callable[[], Pair], most: int
 ) -> Pair | None:
-    """Return the product of `enumerated_pair` and any other pair.
+    """Return the product of pairs with finitely many outcomes and any other pair.
+
+    The total losses of the finite pairs are enumerated: one for each list of counts of the outcomes
+    (`enumerated_pair`).
 
     Args:
         parts: pairs with finitely many outcomes, and how often each is run, at least once.
         compose_rest: makes the other pair. It is called only if the pairs can be enumerated.
-        lattice: makes the whole product on a lattice, which gives the tails of the result.
+        lattice: makes the product of all pairs on a lattice, which gives the tails of the result.
         most: largest number of lists of counts.
 
     Returns:
@@ -263,7 +269,9 @@ def _multiply(profile: EnumeratedProfile, pair: Pair, lattice: Callable[[], Prof
 
 
 def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> list[EnumeratedProfile] | None:
-    """Enumerate the composition of pairs with finitely many outcomes.
+    """Enumerate all total losses of a composition of pairs with finitely many outcomes.
+
+    A list of counts says how often each outcome occurs in all runs. It determines the total loss.
 
     Args:
         parts: pairs, and how often each is run.
@@ -287,9 +295,13 @@ def _enumerate(parts: Sequence[tuple[Pair, int]], most: int = MOST_KINDS) -> lis
 
 
 def _are_few_lists(laws: dict[FiniteLaw, int], most: int) -> bool:
-    """Return whether there are at most `most` lists of counts of the outcomes in all runs.
+    """Return whether there are at most `most` ways in which the outcomes can be counted over all runs.
 
     Their number is Π C(T + k − 1, k − 1) over the distributions, with k outcomes and T runs each.
+
+    Args:
+        laws: distributions with finitely many outcomes, and the number of runs of each.
+        most: the limit.
     """
     lists = 1
     for law, count in laws.items():
@@ -322,7 +334,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 
 
 def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
-    """Return an upper bound on log(1 − ∏ (1 − a)^T), the log probability of an infinite loss, and its accuracy.
+    """Return an upper bound on the log probability of an infinite total loss, log(1 − ∏ (1 − a)^T), and its accuracy.
 
     It differs from log a by at most log T, which bounds the error that an error of a causes.
 
@@ -337,7 +349,11 @@ def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]
 
 
 def _total_losses(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[FloatArray, FloatArray]:
-    """Return all total losses in increasing order, in nats, and their log probabilities."""
+    """Return all total losses of a composition in increasing order, in nats, and the log probability of each.
+
+    Args:
+        laws: distributions with finitely many outcomes, and the number of runs of each.
+    """
     totals: FloatArray = np.zeros(1)
     log_masses: FloatArray = np.zeros(1)
     for law, count in laws:

@@ -39,7 +39,7 @@ NO_CERTIFICATE = (ContourRefused, ArithmeticError, ValueError)
 
 
 class SizedTest(NamedTuple):
-    """A test S > ε of a requested size.
+    """A test that rejects if the total loss S exceeds ε, with about a requested false positive rate.
 
     Attributes:
         epsilon: approximate ε of the test, of any sign, in nats.
@@ -107,7 +107,7 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
         log_delta: estimate of log δ.
 
     Returns:
-        Laws with a δ of at most that of the given ones, and the log of a bound on the decrease of δ.
+        Distributions with a δ of at most that of the given ones, and the log of a bound on the decrease of δ.
 
     Source: docs/engine-certificate.md, A10, Components moved.
     """
@@ -128,10 +128,10 @@ def _shorten(laws: Sequence[tuple[Law, int]], log_delta: float) -> tuple[Sequenc
 
 
 def _simplest(law: MixedLaw) -> Law:
-    """Return a simpler law with the same distribution of the loss, or the mixture itself if there is none.
+    """Return a simpler object for the same distribution of the loss, or the mixture itself if there is none.
 
-    A batch with one component is an ordinary batch, and a component at 0 next to one other is Poisson sampling. The
-    kernel has more methods for these laws.
+    A batch without replacement with one shift is an ordinary one. A shift of 0 next to one other is Poisson sampling.
+    The kernel has more methods for these cases.
     """
     components = law.components
     if isinstance(law, DrawnMixtureLaw):
@@ -245,14 +245,14 @@ def _epsilon_of_mixtures(
 
 
 def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float:
-    """Return a Chernoff bound on log δ(ε), by the compiled kernel or by the contour engine in Python.
+    """Return a Chernoff bound on log δ(ε) of a composition, by the compiled kernel or in Python.
 
     Args:
         laws: distributions of the losses, with their counts.
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: no tilt within the budget.
+        ContourRefused: no usable exponent of the bound was found within the budget.
     """
     if _has_mixtures(laws):
         bound = _upper_log_delta_of_mixtures(laws, epsilon)
@@ -294,7 +294,7 @@ def finds_best_tests(laws: Sequence[tuple[Law, int]]) -> bool:
 
 
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate; None if no engine has an answer.
+    """Enclose the true positive rate of the most powerful test at each false positive rate α.
 
     Tables of steps with little noise come first, then the compiled kernel. If `_shorten` replaces components of
     mixtures, δ decreases by a bounded amount. So does the true positive rate, which is the least γ α + δ(log γ) over γ.
@@ -304,6 +304,9 @@ def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding
         laws: distributions of the losses, with their counts.
         rates: false positive rates α, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+
+    Returns:
+        The tests; None if no engine has an answer.
     """
     from_table = best_tests_of_tables(laws, rates, rounding)
     if from_table is not None:
@@ -361,7 +364,7 @@ def thresholds(
 
 
 def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float) -> SizedTest | None:
-    """Find the test with one false positive rate, by the compiled kernel or by the contour engine in Python.
+    """Find the test S > ε of the total loss S with one false positive rate, by the compiled kernel or in Python.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -369,7 +372,7 @@ def _sized_test(laws: Sequence[tuple[Law, int]], log_size: float, widest: float)
         widest: largest width of log δ.
 
     Returns:
-        The test; None if neither can certify δ around it.
+        The test; None if log δ around it cannot be enclosed this closely.
     """
     try:
         # The test is an estimate, so that the decrease of δ by `_shorten` is not charged.

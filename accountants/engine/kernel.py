@@ -53,7 +53,7 @@ class NoLineDecays(ArithmeticError):
 
 
 class KernelEnclosure(NamedTuple):
-    """An enclosure of log δ or of ε.
+    """The compiled kernel's enclosure of log δ or of ε.
 
     Attributes:
         bounds: the enclosure.
@@ -65,7 +65,7 @@ class KernelEnclosure(NamedTuple):
 
 
 class KernelTest(NamedTuple):
-    """A test S > ε of the total loss S with a requested false positive rate Q(S > ε).
+    """The compiled kernel's test that rejects if the total loss S exceeds ε, with about a given false positive rate.
 
     Attributes:
         epsilon: approximate ε, in nats.
@@ -79,7 +79,7 @@ class KernelTest(NamedTuple):
 
 
 def log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> KernelEnclosure | None:
-    """Enclose log δ(ε) of a composition of laws with counts, for ε in nats and of any sign.
+    """Enclose log δ(ε) of a composition by the compiled kernel, for ε in nats and of any sign.
 
     The result is None if the kernel has no answer. `NoLineDecays` is raised as `_numbers` describes.
     """
@@ -94,7 +94,7 @@ def upper_log_delta(laws: Sequence[tuple[Law, int]], epsilon: float) -> float | 
 
 
 def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> KernelEnclosure | None:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
+    """Enclose the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`, by the compiled kernel.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -105,18 +105,24 @@ def epsilon(laws: Sequence[tuple[Law, int]], log_delta: float, slack: float) -> 
         The enclosure; None if the kernel has no answer.
 
     Raises:
-        NoLineDecays: the integrand decays on no line of integration.
+        NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
     """
     composed = _compiled_sum(tuple(laws))
     return None if composed is None else _enclosure(laws, composed.epsilon(log_delta, slack))
 
 
 def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | None:
-    """Find the test S > ε of the total loss S with a given false positive rate under Q, with ε of any sign.
+    """Find the test S > ε of the total loss S with a given false positive rate Q(S > ε), with ε of any sign.
 
     Args:
-        laws: distributions of the losses, with their counts.
+        laws: distributions of the losses between P and Q, with their counts.
         log_size: log of the false positive rate.
+
+    Returns:
+        The test; None if the compiled kernel has no answer.
+
+    Raises:
+        NoLineDecays: numerical inversion fails, because the transform of the total loss decays too slowly.
     """
     composed = _compiled_sum(tuple(laws))
     if composed is None:
@@ -126,7 +132,7 @@ def threshold(laws: Sequence[tuple[Law, int]], log_size: float) -> KernelTest | 
 
 
 def best_tests(laws: Sequence[tuple[Law, int]], rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate.
+    """Enclose the true positive rate of the most powerful test at each false positive rate, by the compiled kernel.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -169,11 +175,11 @@ def search(
     log_delta: float,
     guess: float,
 ) -> float | None:
-    """Estimate the shift, the count or the rate of a run whose δ(ε) is the target, without error bounds.
+    """Estimate the shift, the count or the rate at which a run has δ(ε) equal to a target, without error bounds.
 
     Args:
-        directions: law and count of the run in one or both directions, of which the larger δ counts. The value of the
-            unknown in them is ignored.
+        directions: distribution of one step's loss and number of steps, in one or both directions, of which the larger
+            δ counts. The value of the unknown in them is ignored.
         unknown: the quantity to find.
         epsilon: ε, in nats.
         log_delta: log of the target δ.
@@ -193,11 +199,14 @@ def search(
 
 
 def convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray | None:
-    """Return the masses of a sum of independent steps on a circle of lattice points; None if there is no kernel.
+    """Return the probabilities of a sum of independent steps on a circle of lattice points, by the compiled kernel.
 
     Args:
-        steps: masses of one step from the first lattice point on, and the number of such steps.
-        points: number of lattice points, a power of two.
+        steps: probabilities of one step from the first lattice point on, and the number of such steps.
+        points: number of lattice points, a power of two. Sums that differ by this number are one point.
+
+    Returns:
+        The probability of each point; None if the kernel is not built.
     """
     make = load_kernel()
     if make is None:
@@ -217,7 +226,7 @@ def forget() -> None:
 
 
 def _enclosure(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> KernelEnclosure | None:
-    """Return the enclosure of an answer; None if the kernel rejects the laws. `_numbers` has the arguments."""
+    """Return an answer of the kernel as an enclosure, None if it has none; `_numbers` has the arguments."""
     numbers = _numbers(laws, answer)
     if numbers is None:
         return None
@@ -235,8 +244,9 @@ def _numbers(laws: Sequence[tuple[Law, int]], answer: KernelAnswer) -> tuple[flo
         answer: the numbers; None if the kernel has no answer; otherwise the kernel's reason, that no line decays.
 
     Raises:
-        NoLineDecays: the integrand decays on no line of integration, so that the contour engine would fail too. This is
-            not concluded for batches of a fixed size, for Laplace losses, or if the noise is large.
+        NoLineDecays: the transform of the total loss decays too slowly for numerical inversion, so that the contour
+            engine would fail too. This is not concluded for batches of a fixed size, for Laplace losses, or if the
+            noise is large.
     """
     if isinstance(answer, tuple):
         return answer
@@ -280,13 +290,16 @@ def _as_mixed_steps(law: MixedLaw, count: int) -> MixedSteps:
 
 @functools.lru_cache(maxsize=_STORED_COMPOSITIONS)
 def _compiled_sum(laws: tuple[tuple[Law, int], ...]) -> KernelSum | None:
-    """Return the kernel's object for a composition; None if it has no loss, is out of range, or there is no kernel.
+    """Return the compiled kernel's object for the total loss of a composition.
 
     Equal distributions are counted together. All Gaussian steps without sampling become one step. The latest
     `_STORED_COMPOSITIONS` results are stored.
 
     Args:
         laws: distributions of the losses, with their counts.
+
+    Returns:
+        The object; None if every loss is zero, if a number is out of the kernel's range, or if the kernel is not built.
     """
     make = load_kernel()
     if make is None:

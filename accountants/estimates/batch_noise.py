@@ -47,13 +47,13 @@ class _Root(NamedTuple):
 
 
 def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise multiplier for batches of fixed size, slightly below the one that is needed.
+    """Estimate the noise multiplier that meets a target with batches of fixed size, slightly below the necessary one.
 
     Args:
         target: ε and δ.
         rate: inclusion probability q.
         rounds: number of rounds.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms: 2 if a record is replaced.
     """
     root = _root(target, rate, rounds, distance)
     if root is None:
@@ -62,17 +62,17 @@ def likely_noise_of_batches(target: Target, *, rate: float, rounds: int, distanc
 
 
 def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise at the target's ε for batches of fixed size, for the first step of a search.
+    """Estimate how fast δ falls with the noise for batches of fixed size: −d log |log δ|/d log noise at the target's ε.
 
-    It is the slope at the noise that is estimated to meet the target. If none is found, the central limit theorem
-    gives the slope at `noise`.
+    The first step of a search uses it. It is the slope at the noise that is estimated to meet the target. If none is
+    found, the central limit theorem gives the slope at `noise`.
 
     Args:
         target: ε and δ.
         rate: inclusion probability q.
         rounds: number of rounds.
         noise: first estimate of the noise multiplier.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
     """
     root = _root(target, rate, rounds, distance)
     return _central_slope(target, rate, noise, distance) if root is None else root.slope
@@ -80,7 +80,7 @@ def likely_slope_of_batches(target: Target, *, rate: float, rounds: int, noise: 
 
 @functools.lru_cache(maxsize=_KEPT)
 def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | None:
-    """Solve for the noise at which the estimated δ of a run with batches of fixed size is the target's.
+    """Solve for the noise multiplier at which the estimated δ of a run with batches of fixed size is the target's.
 
     The search starts with the noise and the slope of the central limit theorem.
 
@@ -88,7 +88,7 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
         target: ε and δ.
         rate: inclusion probability q.
         rounds: number of rounds.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
 
     Returns:
         The logarithm of the noise, and the slope there; None if the steps do not converge, if they leave the range of
@@ -107,15 +107,15 @@ def _root(target: Target, rate: float, rounds: int, distance: float) -> _Root | 
 def _secant_search(
     target: Target, rate: float, rounds: int, distance: float, log_noise: float, slope: float
 ) -> _Root | None:
-    """Find the root of log |log δ| − log |log δ*| as a function of log noise by the secant method.
+    """Find the log noise at which the estimated log |log δ| is that of the target δ*, by the secant method.
 
-    δ is estimated by `likely_log_delta_of_batches`, and δ* is the target's.
+    δ is estimated by `likely_log_delta_of_batches`.
 
     Args:
         target: ε and δ*.
         rate: inclusion probability q.
         rounds: number of rounds.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
         log_noise: log of the first noise.
         slope: d log |log δ|/d log noise there.
 
@@ -141,7 +141,14 @@ def _secant_search(
 
 
 def _central_noise(target: Target, rate: float, rounds: int, distance: float) -> float:
-    """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem."""
+    """Estimate the noise multiplier of a run with batches of fixed size by the central limit theorem.
+
+    Args:
+        target: ε and δ.
+        rate: inclusion probability q.
+        rounds: number of rounds.
+        distance: sensitivity of the mechanism in clipping norms.
+    """
     poisson_noise = likely_noise(target, rate=rate, rounds=rounds, distance=distance)
     if rate == 1.0 or distance / poisson_noise > LARGEST_RATIO:
         return poisson_noise

@@ -102,12 +102,14 @@ def batch_variance(mu: float, rate: float) -> float:
 
 
 def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
-    """Return whether `batch_variance` at a noise is above a variance.
+    """Return whether the variance of one round's likelihood ratio at a noise is above a given one, for a bisection.
+
+    Both are divided by q², as in `batch_variance`.
 
     Args:
         log_noise: logarithm of the noise multiplier.
         rate: probability q that a contribution is drawn.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
         variance: the variance to compare with, divided by q².
     """
     return batch_variance(distance / math.exp(log_noise), rate) > variance
@@ -132,11 +134,11 @@ def is_below_square(square: float, *, fall: float) -> bool:
 
 
 class _Saddle(NamedTuple):
-    """The saddle point of the integrand of δ.
+    """The saddle point of the integrand of δ, an inverse Laplace transform.
 
     Attributes:
         tilt: real part λ of the path of integration.
-        law: the loss of one step, tilted by λ.
+        law: the loss L of one step, weighted by e^{λL}.
         curvature: second derivative of the log of the integrand at λ.
     """
 
@@ -146,9 +148,10 @@ class _Saddle(NamedTuple):
 
 
 def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: float) -> _Saddle:
-    """Find the saddle point, the minimum of M^T e^{−λε}/(λ(1 + λ)) over the tilt λ > 0.
+    """Find the saddle point of the integral for δ(ε): the minimum of M(λ)^T e^{−λε}/(λ(1 + λ)) over λ > 0.
 
-    The method is Newton's on log λ, within a bracket. M is the moment generating function of the loss of one step.
+    M(λ) = E[e^{λL}] is the moment generating function of the loss L of one step. The method is Newton's on log λ,
+    within a bracket.
 
     Args:
         epsilon: ε, in nats.
@@ -158,7 +161,7 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
         start: initial estimate of λ.
 
     Returns:
-        The tilt with the tilted distribution; if the search leaves the range of doubles, the last tilt within it.
+        The tilt λ with the tilted distribution; if the search leaves the range of doubles, the last tilt within it.
 
     Raises:
         ArithmeticError: the distribution leaves the doubles at every tilt that is tried.
@@ -185,7 +188,10 @@ def _find_saddle(epsilon: float, mu: float, rate: float, rounds: int, start: flo
 
 
 def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: int) -> tuple[_Saddle, float]:
-    """Return a tilt λ as a saddle point, and the derivative of T log M − λε − log λ − log(1 + λ) there.
+    """Return a candidate λ for the saddle point, and the derivative of T log M(λ) − λε − log λ − log(1 + λ) there.
+
+    M(λ) = E[e^{λL}] is the moment generating function of the loss L of one step. The derivative is zero at the saddle
+    point.
 
     Args:
         tilt: λ.
@@ -208,7 +214,8 @@ def likely_log_delta_of_batches(
 ) -> tuple[float, float]:
     """Estimate log δ(ε) of a number of rounds with batches of fixed size, under replace-one.
 
-    The integral for δ(ε) in the module docstring is taken along Re z = λ, through the saddle of the integrand.
+    δ(ε) is an inverse Laplace transform, which is computed by the trapezoidal rule on Re z = λ through its saddle
+    point. If batches hardly ever include the record, the δ of one included contribution is used instead.
 
     Args:
         epsilon: ε, in nats.
@@ -235,13 +242,15 @@ def likely_log_delta_of_batches(
 
 
 def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> float:
-    """Return the period A of the trapezoidal rule, whose step is 2π/A. The tilted losses beyond A are negligible.
+    """Return a period A of the trapezoidal rule for δ(ε) beyond which the tilted losses are negligible.
+
+    The distance of its frequencies is 2π/A.
 
     Args:
-        saddle: the saddle point.
+        saddle: the saddle point, with the tilt λ.
         epsilon: ε, in nats.
         mu: distance of the two means if the contribution is drawn, in standard deviations.
-        log_scale: log of M^T e^{−λε}.
+        log_scale: log of M(λ)^T e^{−λε}, with the moment M(λ) = E[e^{λL}] of one of T steps.
     """
     tilt, law, curvature = saddle
     deviation = math.sqrt(curvature)
@@ -254,11 +263,12 @@ def _period(saddle: _Saddle, epsilon: float, mu: float, log_scale: float) -> flo
 
 
 def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: float) -> float:
-    """Return the sum of Re φ(t)^T e^{−itε}/(z(1 + z)) over t = 0, h, 2h, …, with half the first term.
+    """Return the trapezoidal sum for δ(ε), over Re φ(t)^T e^{−itε}/(z(1 + z)) at t = 0, h, 2h, ….
 
-    Here z = λ + it. φ(t) = M(z)/M(λ) is a sum over quadrature nodes. A node represents all losses up to the next node.
-    It is damped and then left out at high frequencies, for which the phase changes much in between. The event that all
-    rounds have the loss 0 is subtracted, because it adds nothing to δ.
+    The first term is halved. Here z = λ + it, and φ(t) = M(z)/M(λ) with M(z) = E[e^{zL}] is a sum over quadrature nodes
+    of the loss L. A node represents all losses up to the next node. It is damped and then left out at high frequencies,
+    for which the phase changes much in between. The event that all rounds have the loss 0 is subtracted, because it
+    adds nothing to δ.
 
     Args:
         saddle: λ, and the tilted loss of one step.
@@ -289,11 +299,11 @@ def _sum_frequencies(saddle: _Saddle, epsilon: float, rounds: int, spacing: floa
 
 
 def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArray:
-    """Return e^{−itε} times the characteristic function of the noise that is added to the loss.
+    """Return e^{−itε} times the characteristic function of a little normal noise, which smooths the loss.
 
     Args:
         frequencies: t.
-        tilt: λ. The noise is normal with the standard deviation `_BLUR` / λ.
+        tilt: λ. The noise has the standard deviation `_BLUR` / λ.
         epsilon: ε, in nats.
     """
     blur = _BLUR / tilt
@@ -302,12 +312,12 @@ def _kernel(frequencies: FloatArray, tilt: float, epsilon: float) -> ComplexArra
 
 
 class _Nodes(NamedTuple):
-    """Quadrature nodes of the tilted loss, sorted so that those used at a frequency come first.
+    """Quadrature nodes of the loss of one step, tilted by λ, sorted so that those used at a frequency come first.
 
     Attributes:
         loss, above, below, spacing: as in `TiltedLoss`; `spacing` increases.
         zero_mass: weight of the loss 0.
-        moment: M(λ).
+        moment: M(λ) = E[e^{λL}].
     """
 
     loss: FloatArray

@@ -49,7 +49,7 @@ _MOST_EXPONENT = 700.0
 
 
 def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the noise multiplier z by the central limit theorem.
+    """Estimate the noise multiplier z that meets a target, by the central limit theorem.
 
     R rounds at rate q are about μ-Gaussian differentially private with μ = q √(R (e^{(d/z)²} − 1)), which is solved for
     z. At rate 1 it is exactly μ = d √R/z.
@@ -58,7 +58,8 @@ def likely_noise(target: Target, *, rate: float, rounds: int, distance: float) -
         target: ε and δ, which give μ.
         rate: inclusion probability q.
         rounds: number R of rounds.
-        distance: sensitivity factor d of the relation.
+        distance: sensitivity d of the mechanism in clipping norms: 2 if a record is replaced, 1 if it is added or
+            removed.
     """
     mu = central_mu(target)
     if rate == 1.0:
@@ -113,10 +114,10 @@ def _move_to_root(below: Callable[[float], bool], low: float, high: float) -> tu
 
 
 def central_log_mu(epsilon: float, log_delta: float, start: float) -> float:
-    """Estimate the log μ of Gaussian differential privacy that has a given log δ at ε, by secant steps on log |log δ|.
+    """Estimate the log μ at which μ-Gaussian differential privacy has a given log δ at ε.
 
-    The function decreases. A step that leaves the bracket is replaced by bisection: for huge ε, log δ nearly jumps at
-    the mean loss ε.
+    The search takes secant steps on log |log δ|, which decreases in log μ. A step that leaves the bracket is replaced
+    by bisection: for huge ε, log δ nearly jumps at the mean loss ε.
 
     Args:
         epsilon: ε, in nats.
@@ -163,17 +164,17 @@ def _secant_step(value: float, distance: float, change: float) -> float:
 
 
 def likely_slope(target: Target, *, rate: float, noise: float, distance: float) -> float:
-    """Estimate −d log |log δ|/d log noise at the target's ε, for the first step of a search.
+    """Estimate how fast δ falls with the noise: −d log |log δ|/d log noise at the target's ε.
 
-    It is the product of two slopes. `rise` gives that of log |log δ| in log μ. By the central limit theorem, log μ
-    decreases by s²e^{s²}/(e^{s²} − 1) for each unit of log noise, with s = distance/noise. It decreases by 1 without
-    subsampling.
+    The first step of a search uses it. It is the product of two slopes. `rise` gives that of log |log δ| in log μ, for
+    μ-Gaussian differential privacy. By the central limit theorem, log μ decreases by s²e^{s²}/(e^{s²} − 1) for each
+    unit of log noise, with s = distance/noise. It decreases by 1 without subsampling.
 
     Args:
         target: ε and δ.
         rate: inclusion probability q.
         noise: estimate of the noise multiplier that meets the target.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
     """
     square = min(distance / noise, LARGEST_RATIO) ** 2
     fall = 1.0 if rate == 1.0 else square / -math.expm1(-square)
@@ -190,26 +191,26 @@ def rise(target: Target) -> float:
 
 
 def likely_rate(target: Target, *, noise: float, rounds: int, distance: float) -> float:
-    """Return an estimate of the sampling rate, above 0 and at most 1.
+    """Estimate the sampling rate that meets a target by the central limit theorem, above 0 and at most 1.
 
     Args:
         target: ε and δ.
         noise: noise multiplier.
         rounds: number of rounds.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
     """
     deviation = math.sqrt(rounds * math.expm1(min(distance / noise, LARGEST_RATIO) ** 2))
     return min(central_mu(target) / deviation, 1.0) if deviation > 0.0 else 1.0
 
 
 def likely_rounds(target: Target, *, noise: float, rate: float, distance: float) -> float:
-    """Return an estimate of the number of rounds, from 1 to the largest double.
+    """Estimate the number of rounds that meets a target by the central limit theorem, from 1 to the largest double.
 
     Args:
         target: ε and δ.
         noise: noise multiplier.
         rate: inclusion probability q.
-        distance: sensitivity factor of the relation.
+        distance: sensitivity of the mechanism in clipping norms.
     """
     log_rounds = 2.0 * (math.log(central_mu(target)) - math.log(rate)) - _log_variance(noise, distance)
     return math.exp(min(max(log_rounds, 0.0), _LARGEST_EXPONENT))

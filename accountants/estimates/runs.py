@@ -33,7 +33,7 @@ _HALVINGS = 20
 def nearer_noise(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, rate: float, rounds: int
 ) -> float:
-    """Return a noise multiplier slightly below the smallest that meets the target.
+    """Estimate the noise multiplier that meets a target, slightly below the smallest one.
 
     It comes from the compiled kernel, or otherwise from the estimate `likely_log_delta_of_inclusions`. The first
     estimate is returned if neither serves the sampling scheme.
@@ -64,9 +64,10 @@ def nearer_noise(
 
 
 def _noise_by_inclusions(target: Target, guess: float, *, sampling: Sampling, rate: float, rounds: int) -> float:
-    """Return a noise multiplier slightly below the smallest at which the estimate of δ by inclusions meets the target.
+    """Estimate the noise multiplier that meets a target, slightly below the smallest one.
 
-    The result is `guess` if the estimate already meets the target there.
+    Batches are assumed to include a record rarely. δ is estimated by `likely_log_delta_of_inclusions`. The result is
+    `guess` if δ already meets the target there.
 
     Args:
         target: ε and δ.
@@ -142,7 +143,7 @@ def nearer_rounds(
 def nearer_rate(
     target: Target, guess: float, *, sampling: Sampling, relation: Relation, noise: float, rounds: int
 ) -> float:
-    """Return a rate slightly above the largest that meets the target.
+    """Estimate the sampling rate that meets a target, slightly above the largest one; `guess` if the search finds none.
 
     Args:
         target: ε and δ.

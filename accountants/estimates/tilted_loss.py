@@ -23,7 +23,7 @@ _RESOLVED = 2.0
 
 
 class TiltedLoss(NamedTuple):
-    """The distribution of the loss of one step, tilted by λ, on quadrature nodes.
+    """The distribution of the privacy loss L of one step, weighted by e^{λL}, on quadrature nodes.
 
     Attributes:
         loss: loss at each node, above 0.
@@ -119,7 +119,7 @@ def _normal_nodes(low: float, high: float) -> tuple[FloatArray, FloatArray, floa
 
 
 def _log_ratio(x: FloatArray, mu: float, rate: float) -> FloatArray:
-    """Return log r(x), where r(x) = 1 − q + q e^{μx − μ²/2}.
+    """Return the log likelihood ratio log r(x) of a subsampled Gaussian step, where r(x) = 1 − q + q e^{μx − μ²/2}.
 
     Args:
         x: outputs of the mechanism, increasing, in standard deviations of the noise.

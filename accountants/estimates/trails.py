@@ -18,7 +18,7 @@ FURTHEST = 0.4
 
 
 class TrailPoint(NamedTuple):
-    """The result of one calibration.
+    """The result of one calibration of noise, from which later searches start.
 
     Attributes:
         log_mu: logarithm of the μ of Gaussian differential privacy that has the target δ at the target ε.

@@ -54,13 +54,15 @@ EXACT = Theorem(
 
 
 def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
-    """Return the guarantee of μ-Gaussian differential privacy with μ = sensitivity/σ, which neighbours attain.
+    """Return the guarantee of the Gaussian mechanism: μ-Gaussian differential privacy with μ = sensitivity/σ.
+
+    Some neighbours attain it.
 
     Source: Balle and Wang 2018, Theorem 8.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     mu = sensitivity_factor(case.setting.relation) / spec.noise_multiplier
     pair = gaussian_pair(mu)

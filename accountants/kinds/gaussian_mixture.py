@@ -46,14 +46,14 @@ ONE_LINE = Theorem(
 
 
 def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, Pair]:
-    """Return the pair of one release, with shifts rounded up and rounded down; one object if no shift is rounded.
+    """Return pairs for Gaussian noise on a contribution of random size, with sensitivities rounded up and rounded down.
 
     Args:
         spec: the mechanism.
         relation: the neighbouring relation.
 
     Returns:
-        A pair for upper bounds on δ, and a pair for lower bounds.
+        A pair for upper bounds on δ, and a pair for lower bounds; one object if nothing is rounded.
     """
     direction: Direction = "replace" if relation == "replace-one" else "remove"
     larger_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=True)
@@ -65,11 +65,11 @@ def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, P
 
 
 def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:
-    """Return the guarantee of Gaussian noise on contributions of random size, which neighbours attain.
+    """Return the guarantee of Gaussian noise on contributions of random size. Some neighbours attain it.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     upper, attained = random_sum_pairs(spec, case.setting.relation)
     return Guarantee(

@@ -25,7 +25,7 @@ class Concentration:
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismKind:
-    """Description of a kind of mechanism, and its spec at a given noise.
+    """Facts about one kind of mechanism, as functions: a description in words, a spec at a given noise, and its zCDP.
 
     Attributes:
         sentence: function that describes a spec in words. Its argument has every given field of the spec as text.

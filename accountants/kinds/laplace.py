@@ -65,13 +65,15 @@ EXACT = Theorem(
 
 
 def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
-    """Return the guarantee by two Laplace distributions, shifted by the sensitivity, which neighbours attain.
+    """Return the guarantee of the Laplace mechanism, by the pair of its noise against the shifted noise.
+
+    The shift is the sensitivity. Some neighbours attain it.
 
     Source: docs/shifted-noise.md.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     factor = sensitivity_factor(case.setting.relation)
     shift = factor / spec.scale_multiplier

@@ -33,10 +33,10 @@ class RandomizedResponseInputs:
 
 
 def response_pair(epsilon: float, categories: int) -> Pair:
-    """Return the pair of the reports of two clients with different categories.
+    """Return the pair of randomized-response reports of two clients with different categories.
 
-    The privacy loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for each
-    of the other k − 2. Their probabilities are e^ε, 1 and k − 2, over e^ε + k − 1.
+    The privacy loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for each of
+    the other k − 2. Their probabilities are e^ε, 1 and k − 2, over e^ε + k − 1.
 
     Args:
         epsilon: ε of a report.
@@ -112,16 +112,18 @@ ZEROED = Theorem(
 
 
 def randomized_response(spec: RandomizedResponse, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of a report of a category, which two records with different categories attain; or a refusal.
+    """Return the guarantee of randomized response, which two records with different categories attain.
 
     Under zero-out-one the zeroed record is answered as some category c, fixed or random. If c is fixed, and the record
     has another category, both reports are those of two categories. This is the dominating pair, so it is attained.
-
     Add-or-remove-one has no guarantee, because an absent record sends no report.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal under add-or-remove-one.
     """
     if case.setting.relation == "add-or-remove-one":
         return Refusal(EXACT, "whether a record reports at all is not hidden, so adding or removing one has no bound")

@@ -20,9 +20,10 @@ def gaussian_mu(advantage: float) -> float:
 
 
 def pure_gaussian_mu(epsilon: float) -> float:
-    """Return 2 Φ⁻¹(e^ε/(1 + e^ε)), the least μ of the Gaussian pair above randomized response, rounded up.
+    """Return the least μ for which ε-differential privacy implies μ-Gaussian differential privacy, rounded up.
 
-    Up to ε = 1 it is 2 √2 erf⁻¹(tanh(ε/2)). Both forms are within a relative 1e-13.
+    Randomized response needs it: μ = 2 Φ⁻¹(e^ε/(1 + e^ε)). Up to ε = 1 it is computed as 2 √2 erf⁻¹(tanh(ε/2)). Both
+    forms are within a relative 1e-13.
 
     Args:
         epsilon: ε ≥ 0, in nats.

@@ -59,9 +59,10 @@ def _stirling_remainder(n: FloatArray) -> FloatArray:
 
 
 def _deviance(x: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return x log(x/mean) + mean − x ≥ 0, to a few units in the last place of x − mean (Loader's bd0), for x > 0.
+    """Return x log(x/m) + m − x ≥ 0 for a mean m and x > 0, the deviance in Loader's form of binomial probabilities.
 
-    Near x = mean, with v = (x − mean)/(x + mean), it is (x − mean) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
+    It is accurate to a few units in the last place of x − m. Near x = m, with v = (x − m)/(x + m), it is computed as
+    (x − m) v + 2xv Σ_{j≥1} v^{2j}/(2j + 1).
     """
     v = (x - mean) / (x + mean)
     is_near = np.abs(v) < 0.1
@@ -158,9 +159,10 @@ class Binomial:
         return 32 * UNIT_ROUNDOFF + (0.0 if self.p == self.q else 16 * UNIT_ROUNDOFF * math.sqrt(largest))
 
     def log_mass(self, k: FloatArray) -> FloatArray:
-        """Return log P(K = k); −inf outside 0 … n.
+        """Return log P(K = k) of the binomial distribution; −inf outside 0 … n.
 
-        For 0 < k < n it is Loader's saddle-point form, with the remainder s of Stirling's formula and the deviance D,
+        For 0 < k < n it is Loader's saddle-point form, with q = 1 − p, the remainder s of Stirling's formula and the
+        deviance D (`_deviance`),
 
             log P(K = k) = s(n) − s(k) − s(n − k) − D(k, np) − D(n − k, nq) − ½ log(2π k (n − k)/n).
         """
@@ -187,7 +189,9 @@ class Binomial:
         return self._compute_ratios(trials.ravel(), count.ravel()).reshape(trials.shape)
 
     def _compute_ratios(self, n: FloatArray, k: FloatArray) -> FloatArray:
-        """Return R(k) as `tail_ratio` does, by the method for the number of trials.
+        """Return R(k) = P(K ≥ k)/P(K = k), by the method that suits the number of trials.
+
+        The result is 1 for k at or below the mean, where it is not used.
 
         Args:
             n: numbers of trials.
@@ -242,7 +246,7 @@ class Binomial:
         return ratio
 
     def _ratio_by_quadrature(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
-        """Return R(k) = P(K ≥ k)/P(K = k) = k ∫₀^V e^{−g(v)} dv, by the integral of the module docstring.
+        """Return R(k) = P(K ≥ k)/P(K = k) as the integral k ∫₀^V e^{−g(v)} dv, by Gauss–Legendre quadrature.
 
         There g(v) = d v + (n − k) h(v), with q = 1 − p, d = (k − np)/q and h of `_TailQuadrature`.
 
@@ -259,7 +263,7 @@ class Binomial:
         return np.asarray(k * end * (np.exp(log_integrand) @ method.weights))
 
     def _integration_end(self, n: FloatArray, k: FloatArray, method: _TailQuadrature) -> FloatArray:
-        """Return the upper limit V of the integral for R(k), the root of g(V) = `depth`, to about one in a thousand.
+        """Return the upper limit V of the integral for P(K ≥ k)/P(K = k): the root of g(V) = `depth`, within 0.1 %.
 
         g is that of `_ratio_by_quadrature`. Newton's method starts beyond the root, because g(v) is at least
         kv − (n − k) log(1 + o) for the odds o. The iterates decrease to the root, as g is convex.
@@ -282,7 +286,7 @@ class Binomial:
         return end
 
     def log_tail(self, k: FloatArray) -> FloatArray:
-        """Return log P(K ≥ k).
+        """Return log P(K ≥ k) of the binomial distribution.
 
         At or below the mean it is log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
         """

@@ -37,7 +37,7 @@ The reason is "no decay" if the integrand decays on no line of integration, and 
 
 
 class KernelSum(Protocol):
-    """A composition in the kernel, with the total loss S. A result is None if the kernel has no answer."""
+    """Interface of a composition in the compiled kernel, with the total loss S. A result is None without an answer."""
 
     def epsilon(self, log_delta: float, slack: float, /) -> KernelAnswer:
         """Return lower and upper bounds on ε at a log δ, and the width of the enclosures of log δ that give them.
@@ -70,7 +70,7 @@ class KernelSum(Protocol):
 
 
 class MakeSum(Protocol):
-    """The kernel's type of compositions."""
+    """Interface of the compiled kernel: makes compositions, and offers a search and a convolution."""
 
     def __call__(
         self, steps: tuple[SampledSteps | MixedSteps, ...], square: float, laplace: tuple[tuple[float, float], ...], /
@@ -160,7 +160,7 @@ def _load() -> MakeSum:
 
 
 def agrees(make: MakeSum) -> bool:
-    """Return whether a kernel, with its linked mathematical library, gives the known ε of a few compositions.
+    """Return whether a compiled kernel computes correctly here: it must give the known ε of a few compositions.
 
     Args:
         make: the kernel's type of compositions.

@@ -64,7 +64,7 @@ class LogInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class _TiltedSum:
-    """The sum S at one tilt λ.
+    """Numbers of the sum S of independent variables under the distribution tilted by λ, that is, weighted by e^{λS}.
 
     Attributes:
         tilt: λ > 0.
@@ -92,7 +92,7 @@ class _TiltedSum:
 
 
 class _AliasTerm(NamedTuple):
-    """A bound on one side, k > 0 or k < 0, of the alias Σ_{k≠0} e^{λkA} E[(S − kA)₊] of a rule with period A.
+    """A bound on one half (k > 0 or k < 0) of the error Σ_{k≠0} e^{λkA} E[(S − kA)₊] of a rule with period A.
 
     By (y)₊ ≤ e^{μy}/(eμ) for a tilt μ on that side of λ, it is at most e^{b + K(λ)}/(e^{dA} − 1), K(λ) = log E e^{λS}.
 
@@ -106,7 +106,7 @@ class _AliasTerm(NamedTuple):
 
 
 class _Period(NamedTuple):
-    """The period A = 2π/Δt of a trapezoidal rule with spacing Δt.
+    """The period A = 2π/Δt of a trapezoidal rule with spacing Δt for E[S₊], and its alias, the error by the period.
 
     Attributes:
         length: A, in the unit of S.
@@ -146,9 +146,9 @@ class CompoundSum:
     start: float | None = None
 
     def evaluate_tilt(self, tilt: float) -> _TiltedSum:
-        """Return K(λ) = n log M(λ) at λ = `tilt` with a bound on its error, and its first two derivatives.
+        """Return K(λ) = log E e^{λS} of the sum S at λ = `tilt`, a bound on its error, and its first two derivatives.
 
-        M is computed as 1 + Σ w (e^{λy} − 1), without cancellation if λy is small.
+        M(λ) = E e^{λY} of one summand is computed as 1 + Σ w (e^{λy} − 1), without cancellation if λy is small.
         """
         points, weights, point_errors, weight_errors = self.law.nodes
         change = np.expm1(tilt * points)
@@ -165,7 +165,7 @@ class CompoundSum:
         return _TiltedSum(tilt, log_transform, error, self.count * mean, self.count * max(variance, 0.0))
 
     def _upper_log_transforms(self, tilts: Sequence[float]) -> list[float]:
-        """Return upper bounds on K(λ) at several tilts: the values of `evaluate_tilt`, increased by their errors."""
+        """Return upper bounds on K(λ) = log E e^{λS} of the sum S at several tilts λ."""
         points, weights, point_errors, weight_errors = self.law.nodes
         bounds: list[float] = []
         rows = max(_BLOCK_SIZE // max(points.size, 1), 1)
@@ -264,9 +264,9 @@ class CompoundSum:
         return LogInterval(lower + log_scale, upper + log_scale).widen(8 * UNIT_ROUNDOFF)
 
     def _shift(self, smoothing_std: float) -> float:
-        """Return the decrease c of the sum for the lower bound E[(S + ξ − c)₊] − E[(ξ − c)₊].
+        """Return the decrease c of the sum for the lower bound E[(S + ξ − c)₊] − E[(ξ − c)₊] on E[S₊], with Gaussian ξ.
 
-        It is so large that E[(ξ − c)₊] is small next to the estimate of E[S₊].
+        It is so large that E[(ξ − c)₊] is small compared with the estimate of E[S₊].
 
         Args:
             smoothing_std: standard deviation τ of ξ; 0 if there is none.
@@ -277,7 +277,7 @@ class CompoundSum:
         return smoothing_std * math.sqrt(2.0 * gap + 8.0)
 
     def _choose_period(self, negligible: float) -> _Period:
-        """Choose the period A of the trapezoidal rule, and bound the alias Σ_{k≠0} e^{λkA} E[(S − kA)₊].
+        """Choose the period A of the trapezoidal rule for E[S₊], and bound its alias Σ_{k≠0} e^{λkA} E[(S − kA)₊].
 
         The terms with k > 0 are bounded with a tilt μ > λ, those with k < 0 with a tilt μ < λ. On either side, the best
         of several μ is used. The alias is about `negligible` nats below the estimate of E[S₊].
@@ -292,7 +292,7 @@ class CompoundSum:
         return _Period(length, float(np.logaddexp(log_above, log_below)), max(larger))
 
     def _bound_alias_terms(self, *sides: list[float]) -> list[list[_AliasTerm]]:
-        """Return the bound of the alias for each usable tilt μ of each side."""
+        """Return the bound on the alias of the trapezoidal rule for each usable tilt μ, in one list for each side."""
         saddle = self._saddle
         usable = [[mu for mu in side if 0.0 < mu <= self._largest_tilt and mu != saddle.tilt] for side in sides]
         # One call for both sides, because it evaluates the transform at many tilts together.
@@ -321,7 +321,7 @@ class CompoundSum:
         return self.law.pieces.tilt(self._saddle.tilt, self._saddle.log_transform / self.count)
 
     def _log_modulus(self, t: float, smoothing_std: float) -> float:
-        """Return an upper bound on n log |φ(t)| + τ²(λ² − t²)/2, which decreases in t.
+        """Return an upper bound on n log |φ(t)| + τ²(λ² − t²)/2, for the integrand at t; it decreases in t.
 
         Args:
             t: frequency.
@@ -367,7 +367,7 @@ class CompoundSum:
         return self._log_modulus(frequency, smoothing_std) - math.log(math.pi * frequency)
 
     def _find_last_index(self, spacing: float, smoothing_std: float, negligible: float, most_nodes: int) -> int:
-        """Find the first node beyond which the trapezoidal rule is negligible, or up to a sixteenth more of its index.
+        """Find the first node beyond which the trapezoidal rule is negligible, up to a sixteenth of its index too far.
 
         Args:
             spacing: Δt.

@@ -75,7 +75,7 @@ def theta_with_error(epsilon: float | FloatArray, shift: FloatArray) -> tuple[Fl
 
 
 def _log_theta_pair(epsilon: float | FloatArray, shift: FloatArray) -> tuple[FloatArray | None, FloatArray]:
-    """Return log θ_ε(r) and log(1 − θ_ε(r)), elementwise.
+    """Return log θ and log(1 − θ) of θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1), elementwise.
 
     If all shifts are large, log θ is computed only where θ is at most about one half. Usually there is no such shift;
     then None is returned for it.
@@ -119,7 +119,7 @@ def _all_large(epsilon: float, shift: FloatArray) -> bool:
 
 
 class ShiftSequence(Protocol):
-    """The shifts of a run of `count` steps, evaluated for a range of steps at a time.
+    """Interface to the shifts of a run of `count` noisy steps, evaluated for a range of steps at a time.
 
     Step t has a sensitivity shift r_s(t) and a contraction shift r_c(t), in standard deviations of the noise.
     """
@@ -193,7 +193,9 @@ class _BackwardPass:
         self._log_largest, self._largest_error = value, error
 
     def add_equal_terms(self, length: int, rest: float) -> None:
-        """Add the terms A_j R_j of steps before `first_stop` with equal A_j, whose B_j are negligibly close to 1.
+        """Add the terms A_j R_j of consecutive steps that are equal, without evaluating each (`log_scheduled_sum`).
+
+        The steps are before `first_stop`, have equal A_j, and have B_j negligibly close to 1.
 
         Args:
             length: number of steps.
@@ -207,7 +209,7 @@ class _BackwardPass:
         self.total_upper = _log_add(self.total_upper, upper)
 
     def add_chunk(self, first: int, last: int, rest: float | None) -> None:
-        """Add the terms A_j R_j (`log_scheduled_sum`) of the steps first, …, last.
+        """Add the terms A_j R_j of the steps first, …, last to the bounds on their sum (`log_scheduled_sum`).
 
         Args:
             first: the first step.
@@ -243,10 +245,10 @@ class _BackwardPass:
             self.total_upper = _log_add(self.total_upper, log_sum(upper))
 
     def charge_negligible_steps(self, first: int) -> bool:
-        """Charge all steps before `first` to the upper bound if their terms are negligible, and return whether so.
+        """Charge the steps before `first` to the upper bound if their terms are negligible; return whether they are.
 
         Before the first step that may be released, R_j does not increase towards earlier steps. Each term A_j R_j is
-        then at most the product of the largest A, and B and R of the step `first`.
+        then at most the product of the largest A, and B and R of the step `first` (`log_scheduled_sum`).
         """
         if not 1 < first <= self._first_stop:
             return False
@@ -266,7 +268,8 @@ def _log_add(first: float, second: float) -> float:
 def theta_of_many(epsilon: float, shift: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return log θ_ε(r) and a bound on its error at many shifts r, by a table if many of them are close together.
 
-    Equal shifts are computed once. Shifts that are all large (`log_rest`) need no table, as direct evaluation is quick.
+    θ_ε(r) is the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε. Equal shifts are computed once. Shifts that are
+    all large (`log_rest`) need no table, as direct evaluation is quick.
 
     Args:
         epsilon: ε, in nats.
@@ -323,11 +326,13 @@ def _tabulate(epsilon: float, shift: FloatArray, nodes: FloatArray) -> tuple[Flo
 
 
 def _negligible_rest(epsilon: float, least_contraction: float, count: int) -> float | None:
-    """Return the largest 1 − B = 1 − θ_ε(r_c) of a chunk of steps if `count` such terms are negligible; None otherwise.
+    """Return the largest 1 − B of several steps with contraction factors B = θ_ε(r_c); None unless negligible.
+
+    It is negligible if `count` such terms are.
 
     Args:
         epsilon: ε, in nats.
-        least_contraction: least contraction shift r_c of the chunk.
+        least_contraction: least contraction shift r_c of the steps.
         count: number of steps of the run.
     """
     rest = float(log_rest(epsilon, np.asarray([least_contraction]))[0]) + ROUNDING

@@ -70,7 +70,7 @@ class Slopes(NamedTuple):
 
 
 class Least(NamedTuple):
-    """A lower bound on a function between its first and its last known point.
+    """A lower bound on a convex function between its first and its last known point.
 
     Attributes:
         value: the bound.
@@ -127,7 +127,9 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 
 
 def _between(known: Sequence[Known], index: int, slopes: Slopes, most: int) -> Least:
-    """Return the lower bound on one interval: the intersection of the extended chords from the left and from the right.
+    """Return a lower bound on a convex function on one interval between neighbouring points.
+
+    It is the value at the intersection of the extended chords from the left and from the right.
 
     Args:
         known: points in increasing order, with bounds on the function there.

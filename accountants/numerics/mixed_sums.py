@@ -70,7 +70,7 @@ def running_log_sums(logs: FloatArray) -> FloatArray:
 
 
 class PointRuns(NamedTuple):
-    """Blocks of consecutive points.
+    """Blocks of consecutive points at which a sum of many terms is evaluated.
 
     Attributes:
         stops: index of the first point of each block, and then the number of points.
@@ -99,10 +99,10 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
-    """Yield the range of terms that are not negligible on each run of blocks, for sums with equally many terms.
+    """Yield ranges of points, each with the range of terms that are not negligible there, for sums of many terms.
 
-    A run is a number of consecutive blocks with the same range. Ranges are rounded outward to multiples of `_STEP`, so
-    that more blocks share one.
+    A range of points consists of consecutive blocks with the same range of terms. Ranges are rounded outward to
+    multiples of `_STEP`, so that more blocks share one.
 
     Args:
         blocks: the result of `blocks_of`.

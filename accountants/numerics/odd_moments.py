@@ -76,13 +76,14 @@ def _extra_orders(c: float) -> int:
 
 
 def odd_moment_sum(c: float, first: float, shift: float) -> float:
-    """Return the result of `odd_moment_series` for one c; for few numbers this is quicker than arrays.
+    """Return (2/r) ∫ e^{−ct−t²/2} sinh(rt/2) dt over t > 0 for one c, as `odd_moment_series` does for arrays.
 
-    The moments M_n have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A term of the series is therefore at most
-    q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are enough in double arithmetic.
+    For few numbers this is quicker. The moments M_n = ∫ tⁿ e^{−ct−t²/2} dt have h_n = M_n/M_{n−1} ≤ n/c and h_n ≤ √n. A
+    term of the series is therefore at most q = (r/(2 max(1, c)))² times the previous one. J terms with q^J < 2^−60 are
+    enough in double arithmetic.
 
     Args:
-        c: ε/r.
+        c: c ≥ 0.
         first: M_0, the Mills ratio at c.
         shift: r.
     """
@@ -110,13 +111,14 @@ def _odd_moments_forward(c: float, first: float, terms: int) -> list[float]:
 
 
 def _odd_moments_backward(c: float, first: float, terms: int) -> list[float]:
-    """Return M_1, M_3, … by the recurrence of `_moments_backward` for the ratios h_n, from n = N down to 1.
+    """Return the moments M_1, M_3, … with M_n = ∫ tⁿ e^{−ct−t²/2} dt, by their ratios h_n = M_n/M_{n−1}.
 
-    At each n, an error of h_{n+1} is multiplied by h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the
-    product of all such factors is about e^{−2c(√N − √n)}. The start N is chosen so that the error is negligible.
+    The ratios follow from the recurrence of `_moments_backward`, from n = N down to 1. At each n, an error of h_{n+1}
+    is multiplied by h_n/(c + h_{n+1}), which is less than n/c². If √n is beyond c, the product of all such factors is
+    about e^{−2c(√N − √n)}. The start N is chosen so that the error is negligible.
 
     Args:
-        c: ε/r > 1.
+        c: c > 1.
         first: M_0.
         terms: number of moments.
     """

@@ -76,13 +76,12 @@ def divergence_of_atoms(order: float, log_second: FloatArray, log_ratio: FloatAr
 
 
 def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float) -> Interval:
-    """Enclose D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
+    """Enclose the Rényi divergence of one Poisson-subsampled Gaussian step, with against without the contribution.
 
-    With r = 1 − q + q e^{sy − s²/2}, s = 1/z and y standard normal, D_a = log(E[r^a])/(a − 1), and
-    E[r^a] − 1 = E[r^a − 1 − a (r − 1)] is computed by the trapezoidal rule.
+    It is D_a((1 − q) N(0, z²) + q N(1, z²) ‖ N(0, z²)), which is at least that of the other direction.
 
-    Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders
-    the difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
+    Accuracy: the bounds differ by less than 1e-12 relative if a² ≤ 10 z² and (a − 1) D_a ≥ 1e-18. For larger orders the
+    difference grows by a²/z² units of roundoff. For a smaller (a − 1) D_a it is at most 1e-30/((a − 1) D_a).
 
     Args:
         order: order a > 1.
@@ -96,7 +95,7 @@ def sampled_gaussian_renyi(*, order: float, rate: float, noise_multiplier: float
 
 
 def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interval:
-    """Enclose the divergence of `sampled_gaussian_renyi` for a given sensitivity in standard deviations of the noise.
+    """Enclose the Rényi divergence of one Poisson-subsampled Gaussian step, with against without the contribution.
 
     Args:
         order: order a > 1.
@@ -113,7 +112,7 @@ def shifted_gaussian_renyi(*, order: float, rate: float, shift: float) -> Interv
 
 
 def shifted_gaussian_renyis(*, orders: Sequence[float], rate: float, shift: float) -> list[Interval | None]:
-    """Enclose the divergence of `shifted_gaussian_renyi` at several orders, which share the nodes of the quadrature.
+    """Enclose the Rényi divergences of a Poisson-subsampled Gaussian step at several orders, which share nodes.
 
     An integer order up to `_LARGEST_SUM` is a finite sum instead.
 
@@ -158,9 +157,9 @@ def _node_count(order: float, shift: float, step: float) -> int:
 
 
 def _share_nodes(order: float, group: Sequence[float], shift: float, step: float) -> bool:
-    """Return whether an order is integrated together with a group of smaller orders.
+    """Return whether the divergence of an order is integrated together with those of a group of smaller orders.
 
-    It is if it needs few more nodes than the smallest one, and if all terms together fit into the memory.
+    It is if it needs few more quadrature nodes than the smallest one, and if all terms together fit into the memory.
 
     Args:
         order: the order.
@@ -212,7 +211,7 @@ def _integrate(orders: Sequence[float], rate: float, shift: float) -> list[Inter
 
 
 def _log_error(log_integral: float, order: float, log_relative_error: float, log_left_out: float) -> float:
-    """Return the log of a bound on the error of the integral E[r^a] − 1.
+    """Return the log of a bound on the quadrature error of E[r^a] − 1, with the likelihood ratio r.
 
     E[r^a] is 1 plus the integral. As it is at least 1, the factor 2 + 2a covers the errors of 1 + a (r − 1) too.
 
@@ -235,10 +234,10 @@ def _divergence_around(log_integral: float, order: float, *, rounding: float, lo
 
 
 def _places(column: FloatArray, rate: float, shift: float, step: float, count: int) -> FloatArray:
-    """Return the numbers of the nodes in blocks where r^a may be near its largest value at some order.
+    """Return the indices of quadrature nodes, in blocks, where the integrand r^a e^{−y²/2} may matter at some order a.
 
-    r rises with the noise y. So r^a e^{−y²/2} on a block is at most the r^a of its last node, or 1, times e^{−y²/2} at
-    its node nearest to 0. A block is left out where this is negligible beside a value at the first node of a block.
+    The ratio r rises with the noise y. So the integrand on a block is at most r^a of its last node, or 1, times
+    e^{−y²/2} at its node nearest to 0. A block is left out where this is negligible next to the first node of a block.
 
     Args:
         column: orders a > 1, in a column.
@@ -330,7 +329,7 @@ def pure_renyi(*, order: float, epsilon: float) -> float:
 
 
 def laplace_renyi(*, order: float, shift: float) -> Interval:
-    """Enclose D_a of Laplace noise of scale 1 around two locations; it is equal in both directions.
+    """Enclose the Rényi divergence of Laplace noise of scale 1 around two locations; it is equal in both directions.
 
     With s the distance, E[r^a] = (a e^{(a−1)s} + (a − 1) e^{−as})/(2a − 1) (Mironov 2017, Proposition 6). Below
     `_LARGE_EXPONENT` the excess over 1 is a difference of two positive terms. Their rounding is added outward.
@@ -357,10 +356,10 @@ def laplace_renyi(*, order: float, shift: float) -> Interval:
 
 
 def divergence_of_log_excess(log_integral: float, order: float) -> float:
-    """Return log(1 + e^log_integral)/(a − 1); the quotient of a small e^log_integral is taken in logarithms.
+    """Return the Rényi divergence log(1 + x)/(a − 1) from log x; the quotient of a small x is taken in logarithms.
 
     Args:
-        log_integral: logarithm of E[r^a] − 1.
+        log_integral: log x, for x = E[r^a] − 1 with the likelihood ratio r.
         order: order a > 1.
     """
     if log_integral < LEAST_LOG_INTEGRAL:
@@ -375,9 +374,9 @@ def _log_sum(logs: FloatArray) -> float:
 
 
 def _step(noise_multiplier: float) -> tuple[float, float]:
-    """Return a distance of nodes with a quadrature error below e^−75, and the log of the bound on this error.
+    """Return the distance h of quadrature nodes for a Rényi divergence, and the log of the bound on the relative error.
 
-    The bound is 2 e^{w²/2}/(e^{2πw/h} − 1) for the step h, with w < πz (module docstring).
+    The bound is 2 e^{w²/2}/(e^{2πw/h} − 1) with w < πz, and is below e^−75.
 
     Args:
         noise_multiplier: standard deviation z of the noise, in units of the sensitivity.

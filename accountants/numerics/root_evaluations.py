@@ -18,7 +18,7 @@ class RootEvaluations:
         self._points: list[tuple[float, float]] = []
 
     def add(self, point: float, value: float) -> float | None:
-        """Store a value, and return the slope between it and the previous one.
+        """Store a value of the decreasing function, and return the slope between it and the previous one.
 
         Args:
             point: the point at which the function was evaluated.

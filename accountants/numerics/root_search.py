@@ -217,7 +217,7 @@ def crossing(
     *,
     within: tuple[float, float] = (0.0, math.inf),
 ) -> Crossing:
-    """Enclose the ε ≥ 0 at which a bound on log δ(ε) falls to a target.
+    """Find two close ε around the point at which a bound on log δ(ε) falls to a target.
 
     Args:
         bound: function from an ε ≥ 0 to the bound on log δ.

@@ -122,7 +122,7 @@ def _two_product(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _threshold(epsilon: Numbers, shift: Numbers) -> tuple[Numbers, Numbers]:
-    """Return a = ε/r − r/2 = (ε − r²/2)/r as an unevaluated sum of two doubles, high + low.
+    """Return a = ε/r − r/2 = (ε − r²/2)/r with twice the precision of a double, as a sum of two doubles, high + low.
 
     The division has one Newton correction with an exact remainder. For ε = 1e9 and r = 5e4 the plain quotient has an
     error of 1e-11, which a²/2 would amplify to 1e-6.
@@ -172,9 +172,10 @@ def log_theta_and_complement(epsilon: ArrayLike, shift: ArrayLike) -> tuple[Floa
 
 
 def _theta(epsilon: ArrayLike, shift: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return log θ_ε(r) (module docstring) and log(1 − θ_ε(r)) for ε ≥ 0 and shift r ≥ 0, broadcast.
+    """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    Beyond `FARTHEST` the smaller logarithm is `LEAST_LOG`. At r = 0 or an infinite ε, θ is 0, and at r = ∞ it is 1.
+    ε ≥ 0 and the shift r ≥ 0 are broadcast. Beyond `FARTHEST` the smaller logarithm is `LEAST_LOG`. At r = 0 or an
+    infinite ε, θ is 0, and at r = ∞ it is 1.
     """
     eps, r = np.broadcast_arrays(np.asarray(epsilon, dtype=np.float64), np.asarray(shift, dtype=np.float64))
     if eps.size <= _FEW:
@@ -204,9 +205,9 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
-    """Return log θ_ε(r) and log(1 − θ_ε(r)) for one ε ≥ 0 and one shift r ≥ 0, with the accuracy of `log_theta`.
+    """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    For few numbers this is quicker than arrays.
+    For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays. The accuracy is that of `log_theta`.
     """
     if shift == math.inf:
         return 0.0, -math.inf
@@ -248,10 +249,11 @@ def log1m_exp_at(x: float) -> float:
 
 
 def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return log θ_ε(r) and log(1 − θ_ε(r)) for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`.
+    """Return log θ and log(1 − θ), the hockey-stick divergence θ of N(r, 1) and N(0, 1), where neither underflows.
 
-    With a = ε/r − r/2, b = a + r and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and
-    1 − θ = φ(a)(R(−a) + R(b)) for a < −1. The other one is 1 minus it.
+    This is the case for finite ε, and r > 0 with |ε/r − r/2| ≤ `FARTHEST`. With a = ε/r − r/2, b = a + r, the normal
+    density φ and Mills' ratio R, θ = φ(a)(R(a) − R(b)) for a ≥ −1, and 1 − θ = φ(a)(R(−a) + R(b)) for a < −1. The other
+    one is 1 minus it.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
         a, a_low = _threshold(eps, r)
@@ -267,9 +269,10 @@ def _theta_inside(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def _log_mills_difference(a: FloatArray, eps: FloatArray, r: FloatArray) -> FloatArray:
-    """Return log(R(a) − R(a + r)) with Mills' ratio R, for a = ε/r − r/2 ≥ −1. Entries with other a are not set.
+    """Return log(R(a) − R(a + r)) for a = ε/r − r/2 ≥ −1, with Mills' ratio R(x) = (1 − Φ(x))/φ(x).
 
-    For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c = ε/r, by the power series of `odd_moment_series`.
+    Entries with other a are not set. For small r it is log ∫ 2 e^{−ct−t²/2} sinh(rt/2) dt with c = ε/r, by the power
+    series of `odd_moment_series`.
     """
     log_bracket = np.empty_like(a)
     is_series = (a >= -1.0) & (r < 0.5 * np.maximum(1.0, a))
@@ -299,10 +302,11 @@ def _log_far_bracket(c: FloatArray, r: FloatArray) -> FloatArray:
 
 
 def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Compute log(r^a − 1 − a (r − 1)) within 64 units of roundoff, also for r near 1 and for a near 1.
+    """Compute log(r^a − 1 − a (r − 1)), the integrand of a Rényi divergence with the likelihood ratio r.
 
-    Let L = log r and b = a − 1. There are three forms: a series for |aL| < 1/4 (`_log_excess_series`), one for bL > 1
-    (`_log_excess_of_large`), and one between them (`_log_excess_between`).
+    The result is within 64 units of roundoff, also for r near 1 and for a near 1. Let L = log r and b = a − 1. There
+    are three forms: a series for |aL| < 1/4 (`_log_excess_series`), one for bL > 1 (`_log_excess_of_large`), and one
+    between them (`_log_excess_between`).
 
     Args:
         order: order a > 1, or a column of orders.
@@ -320,9 +324,10 @@ def log_excess(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
 
 
 def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r^a (1 − e^{−bL} (1 + b (1 − e^{−L})))) for bL > 1; the bracket is then at least 1/4.
+    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with (a − 1) L > 1.
 
-    For other L the result has no meaning.
+    With b = a − 1 it is log(r^a (1 − e^{−bL} (1 + b (1 − e^{−L})))), where the bracket is at least 1/4. For other L the
+    result has no meaning.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.
@@ -336,10 +341,11 @@ def _log_excess_of_large(order: float | FloatArray, log_ratio: FloatArray) -> Fl
 
 
 def _log_excess_between(order: float | FloatArray, log_ratio: FloatArray) -> FloatArray:
-    """Return log(r (e^{bL} − 1) − b (r − 1)) for |aL| ≥ 1/4 and bL ≤ 1.
+    """Return log(r^a − 1 − a (r − 1)) for a likelihood ratio r = e^L with |aL| ≥ 1/4 and (a − 1) L ≤ 1.
 
-    Both terms are proportional to b as b approaches 0. Their difference is at least |aL|/2 > 1/8 of the larger,
-    because r (e^{bL} − 1) is about bL (1 + bL/2 + L). For other L the result has no meaning.
+    With b = a − 1 it is log(r (e^{bL} − 1) − b (r − 1)). Both terms are proportional to b as b approaches 0. Their
+    difference is at least |aL|/2 > 1/8 of the larger, because r (e^{bL} − 1) is about bL (1 + bL/2 + L). For other L
+    the result has no meaning.
 
     Args:
         order: order a = 1 + b > 1, or a column of orders.

@@ -42,7 +42,7 @@ class Pieces(NamedTuple):
 
 
 class TiltedPieces(NamedTuple):
-    """Uniform pieces under a tilted distribution.
+    """Uniform pieces of a distribution after a tilt: each has the density ∝ e^{λy} on its interval.
 
     Attributes:
         pieces: the pieces before the tilt λ.
@@ -75,7 +75,7 @@ class TiltedPieces(NamedTuple):
 
 
 class WeightedPoints(NamedTuple):
-    """A distribution on finitely many points.
+    """A distribution on finitely many points, with the errors of its numbers.
 
     Attributes:
         points: values of the variable.

@@ -36,11 +36,11 @@ class QuadratureRule(NamedTuple):
 
 
 class QuadratureSum(NamedTuple):
-    """Results of the trapezoidal rule, in units of e^{K(λ)}.
+    """Results of the trapezoidal rule for the positive parts of a sum S, in units of e^{K(λ)} with K(λ) = log E e^{λS}.
 
     Attributes:
-        value: the sum for S + ξ.
-        shifted_value: the sum for S + ξ − c.
+        value: estimate of E[(S + ξ)₊], where ξ is an added Gaussian.
+        shifted_value: estimate of E[(S + ξ − c)₊].
         rounding_error: bound on the rounding errors of each, and on the effect of the errors of points and weights.
     """
 
@@ -109,7 +109,15 @@ def integrate_transform(
 
 
 def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoints:
-    """Multiply the weights by e^{λy}/M(λ), and leave out the points whose weights are then negligible."""
+    """Tilt a distribution of points by λ: multiply the weights by e^{λy}/M(λ), with M(λ) = E e^{λY}.
+
+    Points are left out if their tilted weights are negligible.
+
+    Args:
+        nodes: the distribution of the variable Y.
+        tilt: λ.
+        count: number of copies of Y in the sum, on which the limit depends.
+    """
     points, weights, point_errors, weight_errors = nodes
     growth = np.exp(tilt * points)
     moment = 1.0 + float(weights @ np.expm1(tilt * points))
@@ -122,13 +130,18 @@ def _tilt_points(nodes: WeightedPoints, tilt: float, count: int) -> _TiltedPoint
 
 
 def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) -> ComplexArray:
-    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, `last_index`.
+    """Return φ(k Δt) − 1 = Σ_y w (e^{iky Δt} − 1) for k = 0, …, `last_index`, with the characteristic function φ.
 
     Each k is written as a multiple of about √N plus a remainder. With the angles a and b of both,
 
         e^{i(a+b)} − 1 = (e^{ia} − 1)(e^{ib} − 1) + (e^{ia} − 1) + (e^{ib} − 1),
 
     so that only about 2√N exponentials are needed for each point y.
+
+    Args:
+        tilted: points y with weights w.
+        spacing: Δt.
+        last_index: N.
     """
     stride = math.isqrt(last_index) + 1
     multiples = last_index // stride + 1
@@ -148,7 +161,7 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 
 
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
-    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 (rows) and each point y (columns).
+    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 (rows) and each point y (columns), without cancellation.
 
     The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
     """

@@ -39,10 +39,10 @@ class LogProbability(NamedTuple):
 
 @contextmanager
 def digits_for(decay_rate: float, levels: int, further: int = 0) -> Iterator[None]:
-    """Yield within a decimal context with enough digits for the noise P(y) ∝ e^(−α|y|), and exponents of any size.
+    """Set a decimal precision that is enough for the noise P(y) ∝ e^(−α|y|) on |y| ≤ m, within a `with` block.
 
     A difference such as 1 − e^−α loses as many digits as α has zeros after the point. Digits for four times as many are
-    added, and for those of m.
+    added, and for those of m. Exponents may have any size.
 
     Args:
         decay_rate: rate α of the noise.
@@ -66,7 +66,7 @@ def _scaled_total(decay: Decimal, levels: int) -> Decimal:
 
 
 def normaliser(decay_rate: float, levels: int) -> Decimal:
-    """Return Z = Σ e^(−α|y|) over |y| ≤ m (Das et al., equation (4)).
+    """Return the normaliser Z = Σ e^(−α|y|) of the noise P(y) = e^(−α|y|)/Z on |y| ≤ m (Das et al., equation (4)).
 
     Args:
         decay_rate: rate α of the noise.
@@ -80,7 +80,7 @@ def normaliser(decay_rate: float, levels: int) -> Decimal:
 
 
 def probability(decay_rate: float, levels: int, value: int) -> Decimal:
-    """Return P(Y = y) of the noise Y (Das et al., equation (3)); 0 for |y| > m.
+    """Return P(Y = y) of the truncated discrete Laplace noise Y (Das et al., equation (3)); 0 for |y| > m.
 
     Args:
         decay_rate: rate α of the noise.
@@ -94,7 +94,7 @@ def probability(decay_rate: float, levels: int, value: int) -> Decimal:
 
 
 def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
-    """Return the probability of the `count` largest values of the noise Y, for 0 ≤ count ≤ m + 1.
+    """Return the probability that the noise Y takes one of its `count` largest values, for 0 ≤ count ≤ m + 1.
 
     Args:
         decay: rate α of the noise.
@@ -111,7 +111,7 @@ def _top(decay: Decimal, levels: int, ratio: Decimal, count: int) -> Decimal:
 
 
 class _Shifted(NamedTuple):
-    """Probability that the noise of a shifted coordinate gives an output that the unshifted noise cannot give.
+    """Probability that the noise on a shifted coordinate gives an output that is impossible without the shift.
 
     Attributes:
         escaping: this probability.
@@ -125,9 +125,9 @@ class _Shifted(NamedTuple):
 
 
 def _shift_probabilities(decay_rate: float, levels: int, parts: Sequence[tuple[int, int]]) -> list[_Shifted]:
-    """Return the probabilities of an escape, for each shift separately.
+    """Return for each shift the probability that the output of a coordinate is impossible for the neighbour.
 
-    Noise shifted by k escapes the support of the unshifted noise if it is in its top k levels.
+    Noise shifted by k gives such an output if it is in its top k levels.
 
     Args:
         decay_rate: rate α of the noise.
@@ -169,7 +169,7 @@ def _log_rest(value: Decimal) -> Decimal:
 
 
 def cumulative(decay_rate: float, levels: int, value: int) -> Decimal:
-    """Return P(Y ≤ y) of the noise Y.
+    """Return P(Y ≤ y) of the truncated discrete Laplace noise Y.
 
     Args:
         decay_rate: rate α of the noise.
@@ -238,9 +238,10 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 
 
 def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> int:
-    """Return the least m with an escape probability (`log_escape`) of at most δ, exactly; 0 for δ = 1.
+    """Return the least level m of truncation at which outputs reveal the neighbour with a probability of at most δ.
 
-    The escape probability decreases with m (erratum D-1 of Das et al.).
+    It is the least m for which `log_escape` is at most log δ, exactly; 0 for δ = 1. The probability decreases with m
+    (erratum D-1 of Das et al.).
 
     Args:
         decay_rate: rate α of the noise.
@@ -253,11 +254,11 @@ def least_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta:
 
 
 def _likely_levels(decay_rate: float, parts: Sequence[tuple[int, int]], log_delta: float) -> float:
-    """Return an initial estimate of the least m, in doubles, from Lemma 1 of Das et al. solved for x = e^(−α(m+1)).
+    """Estimate the least level m of truncation for δ, in doubles, as a start of `least_levels`.
 
-    The estimate affects the number of trials of `least_levels`, not its result. With g = Σ count (e^(αk) − 1),
-    g x/(1 + e^−α − 2x) coordinates are expected to escape: their output is impossible for the neighbour. This number is
-    about −log(1 − δ).
+    Lemma 1 of Das et al. is solved for x = e^(−α(m+1)). The estimate affects the number of trials, not the result. With
+    g = Σ count (e^(αk) − 1), g x/(1 + e^−α − 2x) coordinates are expected to escape: their output is impossible for the
+    neighbour. This number is about −log(1 − δ).
 
     Args:
         decay_rate: rate α of the noise.
@@ -317,9 +318,9 @@ def largest_rate(epsilon: float, total: int) -> float:
 
 @functools.lru_cache(maxsize=64)
 def variance(decay_rate: float, levels: int) -> float:
-    """Return the variance E Y² of the noise in squared grid steps, with enough digits for its cancellation.
+    """Return the variance E Y² of truncated discrete Laplace noise, in squared grid steps.
 
-    With x = e^−α, w = 1 − x and t = e^{−αm} it is
+    It is computed with enough digits for its cancellation. With x = e^−α, w = 1 − x and t = e^{−αm} it is
 
         E Y² = 2x (1 + x − t (mw + 1)² − xt)/(w² (w + 2x(1 − t))).
 

@@ -99,7 +99,7 @@ def base_epsilon(epsilon: FloatArray, rate: float) -> FloatArray:
 
 
 def outward(bounds_at: Callable[[FloatArray], Enclosure], epsilon: FloatArray) -> Enclosure:
-    """Enclose a profile at an argument with rounding errors, as of a result of `base_epsilon`.
+    """Enclose a profile δ(ε) at an ε with rounding errors, as of a result of `base_epsilon`.
 
     The upper bound is evaluated at a smaller argument and the lower bound at a larger one, by the relative error
     `NUDGE`. This is valid because profiles decrease.
@@ -163,7 +163,10 @@ class AmplifiedProfile(Profile):
         return 2 * self.base.tail_accuracy + NUDGE
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log q + log δ of the base at the ε that corresponds to each ε'."""
+        """Enclose log(q δ(ε)) of a subsampled mechanism at each ε', with δ of the mechanism without subsampling.
+
+        q is the inclusion probability, and ε = log(1 + (e^ε' − 1)/q).
+        """
         log_rate = math.log(self.rate)
         slack = NUDGE * (1.0 + abs(log_rate))
 
@@ -218,7 +221,11 @@ class DilutedProfile(Profile):
 
     @property
     def supremum(self) -> float:
-        """−log(1 − q + q e^{−s}), rounded up, for the largest loss s of the base; −log(1 − q) if none is known."""
+        """Largest loss of Q against (1 − q) Q + q P, rounded up, in nats.
+
+        It is −log(1 − q + q e^{−s}) for the largest loss s of the pair without subsampling; −log(1 − q) if s is
+        infinite.
+        """
         decay = math.exp(-self.base.supremum)
         decay_less_one = decay - 1.0 if decay < 0.5 else math.expm1(-self.base.supremum)
         change = self.rate * decay_less_one  # the ratio is 1 + change
@@ -242,7 +249,10 @@ class DilutedProfile(Profile):
         return np.asarray(np.log1p(-np.minimum(u, 1.0), where=u < 1.0, out=log_factor))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log q + log(1 − u) + log δ(ε' − log(1 − u))."""
+        """Enclose log δ' of Q against (1 − q) Q + q P at each ε', from δ of Q against P without subsampling.
+
+        δ'(ε') = q (1 − u) δ(ε' − log(1 − u)) with 1 − u = (1 − (1 − q) e^ε')/q; it is 0 if this is not positive.
+        """
         log_rate = math.log(self.rate)
 
         def bounds_at(point: FloatArray) -> Enclosure:
@@ -336,13 +346,13 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
-    """Return a symmetric pair with the amplified profile of a base pair in both directions.
+    """Return a symmetric pair for a batch without replacement: δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
 
-    For a Gaussian base the inclusion probability is rounded up to a double. The profile increases with q, so the result
-    dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
+    For a Gaussian base the inclusion probability q is rounded up to a double. The profile increases with q, so the
+    result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
 
     Args:
-        base: a pair that bounds both directions of the mechanism on the batch.
+        base: a pair that bounds both directions of the mechanism on the batch, with the profile δ.
         share: inclusion probability q.
     """
     mu = base.gaussian_dp_mu
@@ -357,7 +367,7 @@ def amplify_symmetrically(base: Pair, share: Share) -> Pair:
 def pairs_around_rate(
     forward: Profile, backward: Profile, share: Share, shift: float, direction: Direction
 ) -> tuple[Pair, Pair]:
-    """Return two pairs with exactly known losses: one at the next double above q, and one at the next double below.
+    """Return two pairs of a subsampled Gaussian: with the rate q rounded up to a double, and with q rounded down.
 
     The δ of the pair must increase with q, so that the pairs give upper and lower bounds. If q is a double, they are
     one object.

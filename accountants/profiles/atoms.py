@@ -98,7 +98,7 @@ class AtomicProfile(Profile):
 
     @cached_property
     def _loss_errors(self) -> tuple[FloatArray, FloatArray]:
-        """Bounds on the errors from rounded exponents, which are proportional to the losses.
+        """Bounds on the errors of δ that rounded exponents cause; they are proportional to the losses l_i.
 
         The first array bounds the relative error of e^{l_i} Σ_{j ≥ i} q_j at each loss l_i, where q_j = p_j e^{−l_j}.
         The second one is the log of a bound on the resulting error of δ(l_i), in the order of `_log_delta_at_losses`.
@@ -197,17 +197,21 @@ class AtomicProfile(Profile):
         return [self.test_of(size, self.log_delta_bounds, self.tail_accuracy) for size in sizes]
 
     def test_of(self, size: float, bounds: Callable[[float], Interval], width: float) -> NearTest | None:
-        """Return the test at the loss l of the atom where the best test of a size ends; None if l is not positive.
+        """Return the test that is near the most powerful one with a false positive rate α.
 
-        Under Q, losses above l have probability at most `size`, and losses of at least l have more. The true positive
-        rate of the best test is the least γ α + E_γ over γ = e^ε, with the hockey-stick divergence E_γ(P‖Q). It is
-        linear in γ between atoms, so it is least at this atom, where it has a corner (`bent`).
+        It rejects if the loss exceeds l, the loss of an atom. Under Q, losses above l have probability at most α, and
+        losses of at least l have more. The true positive rate of the best test is the least γ α + E_γ over γ = e^ε,
+        with the hockey-stick divergence E_γ(P‖Q). It is linear in γ between atoms, so it is least at this atom, where
+        it has a corner (`bent`).
 
         Args:
             size: false positive rate α, in (0, 1).
             bounds: function from an ε to bounds on log δ of the requested distribution, to which this one may be an
                 approximation.
             width: relative width of these bounds.
+
+        Returns:
+            The test; None if l is not positive, or too close to 0.
         """
         _, log_q = self._lists
         index = bisect.bisect_left(log_q, -math.log(size), key=operator.neg) - 1

@@ -62,11 +62,11 @@ def infinite_loss_only(epsilon: FloatArray, log_infinite: float) -> Tails:
 
 
 def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
-    """Return a convex function below the one that joins the exact values at the rows of a table.
+    """Return a convex function below a profile, from lower bounds on the values at the rows of a table.
 
-    Any values h below those at the rows will do, as their hull is below that of the exact ones. They are lowered until
-    they fall by a near-tie at least. The first one is lowered until −h′ ≤ (1 − h)/2 at α = 1. The line there is then
-    below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
+    The profile joins the exact values at the rows. Any values h below those will do, as their hull is below that of the
+    exact ones. They are lowered until they fall by a near-tie at least. The first one is lowered until −h′ ≤ (1 − h)/2
+    at α = e^ε = 1. The line there is then below 1 − α + α h(1/α), and so below a symmetric profile, for α < 1.
 
     Args:
         rows: table with upper bounds on the values.
@@ -85,12 +85,15 @@ def table_below(rows: PiecewiseTails, lower: FloatArray) -> PiecewiseTails:
 
 
 def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) -> PiecewiseTails | None:
-    """Return a convex function below a profile; None if the bounds are too wide for one.
+    """Return a convex function below a profile δ(ε), with tails for compositions that bound δ from below.
 
     Args:
         epsilon: increasing ε from 0 on, in nats.
         bounds: bounds on log δ there.
         log_infinite: lower bound on the log of the mass of an infinite loss.
+
+    Returns:
+        The function as a table; None if the bounds are too wide for one.
     """
     chosen = _distinct_points(bounds)
     points, lower, upper = epsilon[chosen], bounds.lower[chosen], bounds.upper[chosen]
@@ -108,7 +111,13 @@ def attained_table(epsilon: FloatArray, bounds: Enclosure, log_infinite: float) 
 
 
 def _distinct_points(bounds: Enclosure) -> list[int]:
-    """Return the points with a finite lower bound that are well below the previous one, up to the first other one."""
+    """Return the indices of points with values well below the previous chosen one, so that slopes are meaningful.
+
+    The points end at the first one without a finite lower bound.
+
+    Args:
+        bounds: bounds on log δ at increasing ε.
+    """
     chosen: list[int] = []
     last = math.inf
     for index, (lower, upper) in enumerate(zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)):
@@ -121,9 +130,10 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
 
 def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """Return for each cell the share of L_i and L_{i+1} whose chord is below H.
+    """Return a factor for each cell that puts the chord of the lower bounds at its ends below the profile H.
 
-    All numbers of a cell are relative to U_i and α_i. x is α/α_i − 1.
+    The cell is between neighbouring points i and i + 1, with L_i ≤ H ≤ U_i there. All numbers of a cell are relative to
+    U_i and α_i = e^ε. x is α/α_i − 1.
 
     Args:
         points: ε of the points.
@@ -148,12 +158,14 @@ def _shares(points: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatAr
 
 
 def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArray, second: float) -> float:
-    """Return log h_0 with which the line through h_0 and h_1 is at α = 0 at most the extended first chord of H.
+    """Return the largest first value log h_0 of a convex function below the profile H that is valid for α < 1 too.
+
+    The line through h_0 and h_1 must be at α = e^ε = 0 at most the extended first chord of H.
 
     Args:
         points: ε of the points.
-        lower: log L.
-        upper: log U.
+        lower: log L, lower bounds on H.
+        upper: log U, upper bounds on H.
         second: log h_1.
     """
     width = math.expm1(points[1])
@@ -163,13 +175,13 @@ def _largest_first_value(points: FloatArray, lower: FloatArray, upper: FloatArra
 
 
 def _is_valid(table: PiecewiseTails, points: FloatArray, lower: FloatArray, upper: FloatArray) -> bool:
-    """Return whether the first line is below H for α < 1 after the hull, and whether the slopes have digits.
+    """Return whether a convex table is below the profile H for α = e^ε < 1 too, and falls enough for accurate slopes.
 
     Args:
-        table: the hull.
+        table: the table, a convex hull.
         points: ε of the points.
-        lower: log L.
-        upper: log U.
+        lower: log L, lower bounds on H.
+        upper: log U, upper bounds on H.
     """
     values = table.log_value
     if values.size < 2 or not math.isfinite(values[0]) or (-np.diff(values)).min() < NEAR_TIE:

@@ -178,7 +178,7 @@ class Noise:
         return np.asarray(log_masses)
 
     def rounding(self, edges: FloatArray, means: int = 2) -> float:
-        """Return a bound on the relative error of the masses of cells.
+        """Return a bound on the relative error of the probabilities of cells, by rounded edges and means.
 
         An edge moves by units of its size. The log mass of a cell changes by up to this move over the cell's width.
 

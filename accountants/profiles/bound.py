@@ -30,14 +30,14 @@ _TOGETHER = 64
 
 
 class Bound(ABC):
-    """An upper bound on log δ in both directions of every pair of neighbours. It is hashable."""
+    """Base class of upper bounds on log δ(ε), in both directions of every two neighbours. It is hashable."""
 
     is_convex: ClassVar[bool] = True
     """True if `convex` is convex in e^ε. Otherwise only its values at the ε of a table are those of a pair."""
 
     @abstractmethod
     def log_bound(self, epsilon: float) -> Interval:
-        """Return numerical bounds on the logarithm of the bound at one ε ≥ 0."""
+        """Return numerical bounds, lower and upper, on the value of this bound on log δ at one ε ≥ 0."""
 
     @property
     def convex(self) -> Bound:
@@ -67,10 +67,11 @@ class Bound(ABC):
 
 @dataclass(frozen=True)
 class BoundProfile(Profile):
-    """The profile of a bound. Its tails are the slopes of a table of the bound, or of the convex bound above it.
+    """The profile of an upper bound on δ that is given as a function of ε.
 
-    Products are those of the pair of the convex bound. If the bound is not convex, they are those of the greatest
-    convex function below its values at the ε of the table. The attained tails are those of a function below either.
+    Its tails, for compositions, are the slopes of a table of the bound, or of the convex bound above it. If that is not
+    convex either, they are the slopes of the greatest convex function below its values at the ε of the table. The
+    attained tails are those of a function below either.
     """
 
     closed_form: ClassVar[bool] = True

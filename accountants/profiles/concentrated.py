@@ -117,12 +117,14 @@ def concentrated_log_delta(rho: float, epsilon: FloatArray) -> FloatArray:
 
 
 def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray:
-    """Return the log of the bound on δ for a given b: b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
+    """Return the log of the bound on δ from ρ-zCDP at the order b + 1 of the Rényi divergence.
+
+    It is b ((b + 1) ρ − ε) − log b − (b + 1) log(1 + 1/b).
 
     Args:
         rho: ρ.
         epsilon: ε, in nats.
-        log_b: log b, where b + 1 is the order of the Rényi divergence.
+        log_b: log b.
     """
     b = np.exp(log_b)
     # −log b − (b + 1) log(1 + 1/b), without cancellation.
@@ -132,7 +134,9 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 
 
 class Chord(NamedTuple):
-    """The chord of a bound on δ in α = e^ε between e^ε₀ and e^−ε₀, which makes the bound convex.
+    """The chord that replaces a bound on δ, as a function of α = e^ε, between e^−ε₀ and e^ε₀.
+
+    It makes the bound the profile of a pair.
 
     Attributes:
         epsilon: ε₀, the chord's upper end.
@@ -199,7 +203,9 @@ class ConcentratedProfile(Profile):
         return Chord.ending_at(epsilon, log_delta)
 
     def _log_b_of_chord(self, largest_epsilon: float) -> float:
-        """Return log b at the end of the chord, where the tails e^{−ρb²} + e^{−ρ(b+1)²} sum to 1, by bisection.
+        """Return log b at the end of the chord, where the tails P(L > ε) and Q(L > ε) of the bound sum to 1.
+
+        The tails are e^{−ρb²} and e^{−ρ(b+1)²} for the b of `minimiser`. b is found by bisection.
 
         Args:
             largest_epsilon: an ε beyond that end, in nats.
@@ -246,7 +252,7 @@ class ConcentratedProfile(Profile):
 
 @dataclass(frozen=True)
 class BinaryConcentratedProfile(ConcentratedProfile):
-    """The same mechanism, with the least bound on δ that divergences of both directions give at one order.
+    """The profile of ρ-zCDP with a smaller bound on δ, from Rényi divergences of both directions at one order.
 
     The tails are those of `ConcentratedProfile`. They dominate, and a composition uses them.
     """
@@ -260,7 +266,7 @@ class BinaryConcentratedProfile(ConcentratedProfile):
         return Chord.ending_at(epsilon, min(log_bound + 64 * UNIT_ROUNDOFF, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the least of the bound of `ConcentratedProfile` and of the best order's, by one upper bound below it.
+        """Enclose the bound on log δ: the smaller one of that of `ConcentratedProfile` and that of the best order.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -280,7 +286,7 @@ class BinaryConcentratedProfile(ConcentratedProfile):
 def concentrated_pair(
     rho: float, log_survival: float = 0.0, log_escape: float = -math.inf, summands: WholeFormulas = ()
 ) -> Pair:
-    """Return the symmetric pair of ρ-zCDP given an event of probability S.
+    """Return the symmetric pair of a mechanism that is ρ-zero-concentrated given an event of probability S.
 
     Args:
         rho: ρ.
@@ -293,7 +299,9 @@ def concentrated_pair(
 
 
 def log_escape_of(log_survival: float, log_escapes: Iterable[float]) -> float:
-    """Return an upper bound on log(1 − S) for S = Π (1 − e_i), by the union bound Σ e_i if S is too close to 1.
+    """Return an upper bound on log(1 − S), the log probability that any of several independent events fails.
+
+    S = Π (1 − e_i). If S is too close to 1, the union bound Σ e_i is used.
 
     Args:
         log_survival: log S.

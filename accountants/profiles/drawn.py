@@ -76,10 +76,11 @@ class SubsampledSearch(PairSearch):
     rate: float
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose ε(δ) near the ε at which the δ of the mechanism without subsampling is the target over q.
+        """Enclose the smallest ε with δ(ε) at most the target for a subsampled mechanism with inclusion probability q.
 
-        If that mechanism has two directions, its ε may belong to the direction that is not amplified here. The lower
-        bound then fails, and a search without an initial estimate follows.
+        The search starts at the ε at which the δ of the mechanism without subsampling is the target over q. If that
+        mechanism has two directions, its ε may belong to the direction that is not amplified here. The lower bound then
+        fails, and a search without an initial estimate follows.
 
         Args:
             log_delta: the target, log δ.
@@ -113,7 +114,9 @@ class SubsampledSearch(PairSearch):
         return lower
 
     def _bound_near(self, base_epsilon: float, log_delta: float, side: int) -> float | None:
-        """Return a certified bound on ε'(δ), near the one that follows from a bound of the base.
+        """Return a certified bound on the ε of a subsampled mechanism at a target δ, near an estimate.
+
+        The estimate follows from a bound on the ε of the mechanism without subsampling, the base.
 
         Args:
             base_epsilon: bound on the ε of the base.
@@ -141,14 +144,14 @@ class SubsampledSearch(PairSearch):
 
 
 def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
-    """Return the best test of a subsampled pair from that of the base, which has the same size under Q.
+    """Convert the most powerful test of a mechanism to that of the subsampled mechanism.
 
-    Both pairs have the same events {L > ε}. The ε changes to ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ to
-    those of the subsampled pair.
+    Its false positive rate is the same. Both have the same events {L > ε} of the loss L. The threshold ε changes to
+    ε' = log(1 + q (e^ε − 1)), and the bounds on log E_γ to those of the subsampled pair.
 
     Args:
-        test: the test of the base.
-        size: size of the test under Q.
+        test: the test of the mechanism without subsampling.
+        size: the false positive rate.
         rate: inclusion probability q.
     """
     epsilon = amplified_epsilon(test.epsilon, rate)
@@ -180,10 +183,10 @@ def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float
 
 
 def _base_epsilon_at(epsilon: float, rate: float, excess: float) -> float:
-    """Return the ε of the base, log(1 + (e^ε' − 1)/q), for one ε' of any sign.
+    """Return the ε of the mechanism without subsampling for one ε' of the subsampled one, log(1 + (e^ε' − 1)/q).
 
     Args:
-        epsilon: ε', in nats.
+        epsilon: ε', of any sign, in nats.
         rate: inclusion probability q.
         excess: (e^ε' − 1)/q for ε' ≤ 30, and its value at 30 for larger ε'. It is inf if a small q makes it overflow.
     """

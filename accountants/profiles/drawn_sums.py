@@ -91,10 +91,11 @@ class DrawnSumBound(Bound):
         return self.enclose(np.asarray(epsilons, dtype=np.float64)).upper
 
     def enclose(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the logarithm of the bound η ((1 − β) G + β S), elementwise.
+        """Enclose the log of η ((1 − β) G + β S), a bound on δ if a contribution is counted a random number of times.
 
-        β and 1 − β are both rounded outward. The change from ε to log γ is rounded so that γ is smaller for an upper
-        bound, because divergences decrease.
+        η is the probability that it is counted at all. With γ = 1 + (e^ε − 1)/η and β = e^ε/γ, G is the hockey-stick
+        divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (module docstring). β and 1 − β
+        are both rounded outward. γ is rounded down for an upper bound, because divergences decrease.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -119,13 +120,13 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(np.minimum(lower - slack, upper)), np.asarray(upper))
 
     def _log_mixture(self, least: FloatArray, largest: FloatArray) -> Enclosure:
-        """Enclose log E_γ(Σ π_k N(r_k, 1) ‖ N(0, 1)), for log γ between two close values.
+        """Enclose log E_γ(P‖Q) of the mixture P = Σ π_k N(r_k, 1) and Q = N(0, 1), for a γ that was rounded.
 
-        A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound for every c. Let c* be the point at
-        which the loss log dP/dQ is log γ. The loss is convex and increasing in x, so that Newton's method started above
-        c* stays above c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at most c* if the loss at x is log γ + ρ.
-        Between c and c* the half-line subtracts ∫(γ dQ − dP), which is at most (e^s − 1) P(x > c) for
-        s = log γ − log dP/dQ(c).
+        E_γ is the hockey-stick divergence. A half-line x > c is a test, so that P(x > c) − γ Q(x > c) is a lower bound
+        for every c. Let c* be the point at which the loss log dP/dQ is log γ. The loss is convex and increasing in x,
+        so that Newton's method started above c* stays above c*. Its slope is at least r₁, so that c = x − ρ/r₁ is at
+        most c* if the loss at x is log γ + ρ. Between c and c* the half-line subtracts ∫(γ dQ − dP), which is at most
+        (e^s − 1) P(x > c) for s = log γ − log dP/dQ(c).
 
         Args:
             least: lower bounds on log γ.
@@ -147,7 +148,7 @@ class DrawnSumBound(Bound):
         return Enclosure(np.asarray(lower), np.minimum(upper, 0.0))
 
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
-        """Return an x at which log dP/dQ of the mixture is ε, up to rounding, or larger.
+        """Return a point x at which the log likelihood ratio of the mixture to N(0, 1) is ε, up to rounding, or larger.
 
         Args:
             epsilon: ε, in nats.
@@ -171,7 +172,7 @@ class DrawnSumBound(Bound):
         return float(scanned[int(np.argmax(is_negligible))]) if is_negligible.any() else float(scanned[-1])
 
     def corners(self, end: float) -> FloatArray:
-        """Return the ε of the entries of the table of tails: log δ falls by `_DROP` from one to the next.
+        """Return increasing ε up to `end` at which the bound is tabulated: log δ falls by `_DROP` from one to the next.
 
         Args:
             end: largest ε of the table.

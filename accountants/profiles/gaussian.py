@@ -41,7 +41,7 @@ _NEARLY_ONE = -20.0
 
 @dataclass(frozen=True)
 class ZeroProfile(Profile):
-    """Two equal distributions: δ = 0 at every ε."""
+    """The profile of two equal distributions: δ = 0 at every ε."""
 
     closed_form: ClassVar[bool] = True
 
@@ -120,15 +120,14 @@ class GaussianProfile(Profile):
         return min(value + LOG_ACCURACY * (1.0 + abs(value)), 0.0)
 
     def solve(self, log_delta: float) -> EpsilonEstimate | None:
-        """Solve δ(ε) = δ for ε by Newton steps that stay inside the bracket (0, μ²/2 + μ √(2 log 1/δ)).
+        """Solve δ(ε) = δ for N(μ, 1) against N(0, 1), by Newton steps inside (0, μ²/2 + μ √(2 log 1/δ)).
 
         Args:
             log_delta: natural logarithm of δ.
 
         Returns:
             The root with a bound on its error; None if no ε in (0, `LARGEST_EPSILON`) is a root, or if μ is so small
-            that
-            the difference of Mills' ratios in `_excess_and_steepness` loses its digits.
+            that the difference of Mills' ratios in `_excess_and_steepness` loses its digits.
         """
         high = self.mu * (0.5 * self.mu + math.sqrt(-2.0 * min(log_delta, -1e-300)))
         if not high < LARGEST_EPSILON:
@@ -144,7 +143,7 @@ class GaussianProfile(Profile):
         return EpsilonEstimate(root, pad, steepness)
 
     def _newton_root(self, log_delta: float, high: float) -> tuple[float, float]:
-        """Search the root ε of log δ(ε) − log δ by Newton steps from `high`. A step out of the bracket bisects it.
+        """Find the root ε of log δ(ε) = log δ by Newton steps from `high`. A step out of the bracket bisects it.
 
         Args:
             log_delta: the target, log δ.
@@ -172,10 +171,10 @@ class GaussianProfile(Profile):
         return root, steepness
 
     def _excess_and_steepness(self, epsilon: float, log_delta: float) -> tuple[float, float]:
-        """Return log δ(ε) minus a target, and |d log δ/dε|. A δ that is nearly 1 counts as 1.
+        """Return log δ(ε) of N(μ, 1) against N(0, 1) minus a target, and |d log δ/dε|.
 
-        With Mills' ratio R, the normal density φ, a = ε/μ − μ/2 and b = a + μ, δ = φ(a)(R(a) − R(b)) has the derivative
-        −φ(a) R(b) in ε. `scaled_tail` is R/√(2π).
+        A δ that is nearly 1 counts as 1. With Mills' ratio R, the normal density φ, a = ε/μ − μ/2 and b = a + μ,
+        δ = φ(a)(R(a) − R(b)) has the derivative −φ(a) R(b) in ε. `scaled_tail` is R/√(2π).
 
         Args:
             epsilon: ε, in nats.
@@ -211,7 +210,7 @@ def gaussian_pair(mu: float) -> Pair:
 
 @dataclass(frozen=True)
 class LineMixture:
-    """A mixture Σ w_k N(m_k, 1) on the line.
+    """A mixture Σ w_k N(m_k, 1) of normal distributions.
 
     Attributes:
         log_weights: log w_k.
@@ -294,7 +293,7 @@ class MixtureProfile(Profile):
         return x, self.side * (self.p.log_density_ratio(x) - self.q.log_density_ratio(x))
 
     def _boundary(self, epsilon: FloatArray) -> FloatArray:
-        """Return the x with loss L(x) = ε, the boundary of the half-line {L > ε}.
+        """Find the output x at which the privacy loss L(x) is ε, the boundary of the half-line {L > ε}.
 
         The root is interpolated in a table. Newton steps that stay inside a cell of the table refine it, until the next
         step would be a rounding.
@@ -343,7 +342,7 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log(P(L > ε) − e^ε Q(L > ε)), widened by the effect of cancellation."""
+        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)) for the loss L, widened by the effect of cancellation."""
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)
         slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + np.abs(epsilon))

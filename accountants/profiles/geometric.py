@@ -82,7 +82,7 @@ class GeometricProfile(Profile):
 
     @cached_property
     def _escape(self) -> tuple[float, float]:
-        """log P(L = ∞) and log P(L < ∞). The loss is infinite if the noise is in its lowest k levels.
+        """log P(L = ∞) and log P(L < ∞) of the privacy loss L. It is infinite if the noise is in its lowest k levels.
 
         The other levels have a finite loss. Of these two sets of levels, the one without the level 0 has the smaller
         probability. It is computed, and the other probability is 1 minus it. Levels are counted in integers, because m
@@ -117,7 +117,7 @@ class GeometricProfile(Profile):
         return self._escape[1]
 
     def atoms(self) -> FiniteLaw | None:
-        """Return the pair as two distributions on finitely many outcomes.
+        """Return the pair as two distributions on finitely many outcomes, for enumeration in compositions.
 
         The outcomes are y ≤ 0, y = c for 0 < c < k, and y ≥ k on the common support, with k the shift. Their losses are
         α (k − 2c) for c = 0, …, k. Outputs outside the common support have an infinite loss.
@@ -214,7 +214,7 @@ class GeometricProfile(Profile):
 
 
 def geometric_pair(decay_rate: float, shift: int, levels: int | None = None) -> Pair:
-    """Return the symmetric pair of geometric noise against its shift by k ≥ 0.
+    """Return the symmetric pair of integer noise with P(y) ∝ e^{−α|y|}, whole or truncated, against its shift by k.
 
     Args:
         decay_rate: α, in (0, 700].

@@ -152,9 +152,10 @@ def laplace_pair(shift: float) -> Pair:
 
 
 def opposite_laplace_pair(rate: float, shift: float, *, absent: float | None = None) -> Pair:
-    """Return the symmetric pair of `OppositeLaplaceProfile`.
+    """Return the symmetric pair of Laplace noise on a subsampled contribution that is replaced by its opposite.
 
-    The Laplace pair with the shift 2s is above it, because both mixtures have the same weights (joint convexity).
+    Its profile is `OppositeLaplaceProfile`. The Laplace pair with the shift 2s dominates it, because both mixtures have
+    the same weights (joint convexity).
 
     Args:
         rate: inclusion probability q.

@@ -52,9 +52,10 @@ class PiecewiseTails:
         return np.minimum(log_falls - log_runs, log_slopes_from_one)
 
     def tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L > ε).
+        """Return the log tails of the loss L of a pair with this profile D: P(L > ε) and Q(L > ε).
 
-        Here α_right is the right end of the piece.
+        Q(L > ε) = −dD/dα to the right of ε, and P(L > ε) = D(α_right) + α_right Q(L > ε). Here α_right is the right end
+        of the piece.
         """
         if self.epsilon.size == 1:
             return Tails(np.full(np.shape(epsilon), self.log_infinite_mass), np.full(np.shape(epsilon), -np.inf))
@@ -88,7 +89,7 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
 
 
 def _drop_near_ties(log_values: list[float]) -> list[int]:
-    """Return the indices of the values that are at least `NEAR_TIE` below the previous one kept, up to the first −∞."""
+    """Return the indices of values that are at least `NEAR_TIE` below the previous such value, up to the first −∞."""
     indices: list[int] = []
     last = math.inf
     for index, value in enumerate(log_values):
@@ -101,7 +102,7 @@ def _drop_near_ties(log_values: list[float]) -> list[int]:
 
 
 def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
-    """Return the indices of the vertices of the greatest convex function below the points, as a function of e^ε.
+    """Return the indices of the vertices of the greatest convex function of α = e^ε below given points (α, D).
 
     A point is added as a vertex from left to right. Previous vertices are removed while the line to the new point
     decreases at least as steeply as the line before it.
@@ -128,7 +129,7 @@ def lower_hull(epsilon: FloatArray, log_value: FloatArray) -> list[int]:
 
 
 def _neighbour_slopes(epsilon: FloatArray, log_value: FloatArray) -> FloatArray:
-    """Return log −dD/dα of the line from each point to the next; math.inf if their α are too close.
+    """Return log −dD/dα, with α = e^ε, of the line from each point to the next; math.inf if their α are too close.
 
     Args:
         epsilon: ε of the points, increasing.

@@ -66,11 +66,11 @@ class PowerProfile(Profile):
 
     @property
     def legal(self) -> bool:
-        """True if some mechanism has these Rényi divergences: f(γ) ≥ 1 − γ for all γ in (0, 1), as for every profile.
+        """True if some mechanism has these Rényi divergences: the bound f on E_γ is at least 1 − γ for all γ in (0, 1).
 
-        This holds if and only if the tangent of f through the point (0, 1) falls no faster than 1 − γ. It touches f
-        where P = f − γ f′ is 1. The factor 16 is a margin for rounding. A Rényi slot of a ledger, its budget for
-        mechanisms that are not fixed in advance, can pay as long as this holds.
+        Every profile is. This holds if and only if the tangent of f through the point (0, 1) falls no faster than
+        1 − γ. It touches f where P = f − γ f′ is 1. The factor 16 is a margin for rounding. A Rényi slot of a ledger,
+        its budget for mechanisms that are not fixed in advance, can pay as long as this holds.
         """
         touching = self._falls_to_one(self._log_p)
         if touching >= 0.0:
@@ -117,7 +117,7 @@ class PowerProfile(Profile):
         return np.asarray(self._log_weighted_sum(at, [order - 1.0 for order in self.orders]) - at)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ(ε) for ε ≥ 0: log f, or the chord for ε below its end.
+        """Enclose log δ(ε) for ε ≥ 0: the log of the bound f from Rényi divergences, or of its chord for small ε.
 
         Args:
             epsilon: values of ε = log γ, in nats.

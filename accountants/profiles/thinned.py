@@ -72,10 +72,12 @@ class ThinnedProfile(Profile):
 
 
 def thin(base: Pair, rate: float) -> Pair:
-    """Return the pair that is the base pair with probability q, and otherwise two equal distributions.
+    """Return the pair of a mechanism that runs with probability q only, where the observer sees whether it ran.
+
+    Its δ is q times that of the mechanism.
 
     Args:
-        base: the base pair.
+        base: the pair of the mechanism.
         rate: q in (0, 1].
     """
     if rate == 1.0:

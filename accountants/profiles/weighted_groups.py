@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 
 class GroupProfiles(Protocol):
-    """The base profiles of several groups at once. Every result has one row for each group."""
+    """The profiles of a mechanism on k copies of a contribution, for several k at once, called groups.
+
+    Every result has one row for each group.
+    """
 
     @property
     def tail_accuracy(self) -> float:
@@ -56,7 +59,7 @@ class GroupProfiles(Protocol):
 
 @dataclass(frozen=True)
 class GaussianGroups:
-    """N(μ, 1) against N(0, 1) for several μ > 0, each known to four units of roundoff."""
+    """The profiles of N(μ, 1) against N(0, 1) for several μ > 0, each known to four units of roundoff."""
 
     mus: tuple[float, ...]
 
@@ -96,7 +99,7 @@ class GaussianGroups:
 
 @dataclass(frozen=True)
 class SeparateGroups:
-    """Profiles that are evaluated one after another."""
+    """The profiles of several groups, evaluated one after another."""
 
     profiles: tuple[Profile, ...]
 
@@ -159,10 +162,11 @@ class MultiplicityProfile(Profile):
         return 2 * self.groups.tail_accuracy + 2 * NUDGE + self.accuracy
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the log of Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) at each ε'.
+        """Enclose log δ at each ε' for a contribution that is drawn a random number of times k, with probability w_k.
 
-        The probability of numbers k beyond `log_weights` is charged to the upper bound only. Roundings of the change
-        from ε' to the base's ε are charged by moving ε' outward, because profiles decrease.
+        δ(ε') = Σ_k w_k δ_k(log(1 + (e^ε' − 1)/η)) over k ≥ 1, with η = Σ w_k and the profile δ_k of k copies. The
+        probability of numbers k beyond `log_weights` is charged to the upper bound only. Roundings of the change from
+        ε' to the base's ε are charged by moving ε' outward, because profiles decrease.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         flat, slack = points.ravel(), 4 * NUDGE + self.accuracy
@@ -185,7 +189,9 @@ class MultiplicityProfile(Profile):
         return self._mix(epsilon, lambda groups, base: groups.attained_log_tails(base))
 
     def _mix(self, epsilon: FloatArray, tails_of: Callable[[GroupProfiles, FloatArray], Tails]) -> Tails:
-        """Return the logs of Σ w_k (P_k + (1 − η)/η Q_k) and of Σ w_k Q_k/η over the listed groups k.
+        """Return the log tails at ε': the logs of Σ w_k (P_k + (1 − η)/η Q_k) and of Σ w_k Q_k/η over the listed k.
+
+        P_k and Q_k are the tails of the mechanism on k copies, and η is the sum of their probabilities w_k.
 
         Args:
             epsilon: values of ε', in nats.
@@ -243,7 +249,7 @@ def gaussian_mixture_pair(law: GaussianMixtureLaw) -> Pair:
 
 
 def sampled_mixture_pairs(law: GaussianMixtureLaw, share: Share) -> tuple[Pair, Pair]:
-    """Return the pair of a contribution of random size that is in a batch with a probability, and is zero otherwise.
+    """Return pairs for a contribution of random size that is in a batch with a probability, and is zero otherwise.
 
     Args:
         law: mixture of the contribution itself, in any direction.

@@ -64,7 +64,9 @@ class IntegerShift(NamedTuple):
 
     @classmethod
     def within(cls, l2: float, *, dimension: int, l1: float = math.inf) -> IntegerShift:
-        """Return the bounds for an ℓ2 norm. Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm.
+        """Return the bounds on integer vectors that follow from a bound on their ℓ2 norm.
+
+        Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm.
 
         Args:
             l2: bound on the ℓ2 norm.

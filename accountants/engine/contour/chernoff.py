@@ -32,11 +32,14 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate the Chernoff bounds of a composition.
+        """Evaluate the Chernoff bound on δ(ε) of a composition at several exponents.
+
+        The bound is δ(ε) ≤ e^{b(μ) − με} for every μ ≥ 0, and b(μ) is computed. It is the sum of K(μ) = log
+        E_P[e^{μS}], with the total privacy loss S, the log of a factor of at most 1, and the rounding.
 
         Args:
             transforms: transforms of the parts of the composition. K is the sum of their cumulants.
-            tilts: μ ≥ 0, increasing.
+            tilts: exponents μ ≥ 0, increasing.
         """
         cumulants = np.asarray(
             [[transform.upper_cumulant(tilt) for tilt in tilts.tolist()] for transform in transforms]
@@ -52,15 +55,15 @@ class ChernoffBounds(NamedTuple):
         return min(float((self.log_bounds - self.tilts * epsilon + rounding).min()), 0.0)
 
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
-        """Return an upper bound on the log of the alias, the error of the trapezoidal rule by its period.
+        """Return an upper bound on the log of the alias, the error of the trapezoidal rule for δ(ε) by its period.
 
-        The alias is Σ_{m≠0} e^{lmA} D(ε + mA), and D(ε + mA) ≤ e^{b(μ) − μ(ε + mA)}. The terms with m > 0 are thus
-        below a geometric series for any μ > l, and those with m < 0 for any μ < l. Each of the two sums is at most
-        e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
+        With the period A and D for δ, the alias is Σ_{m≠0} e^{lmA} D(ε + mA), and D(ε + mA) ≤ e^{b(μ) − μ(ε + mA)} by
+        Chernoff's bound. The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for
+        any μ < l. Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
 
         Args:
             tilt: real part l of the line of integration.
-            period: A = 2π/Δt, in nats of ε.
+            period: A = 2π/Δt in nats of ε, for the spacing Δt of the frequencies.
             epsilon: ε at which D is evaluated.
         """
         decay = np.abs(self.tilts - tilt) * period
@@ -74,13 +77,14 @@ class ChernoffBounds(NamedTuple):
         return float(np.logaddexp(positive_m, negative_m)) + rounding
 
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
-        """Estimate the shortest period A = 2π/Δt at which the alias is at most e^`log_excess`.
+        """Estimate the shortest period A = 2π/Δt of the trapezoidal rule for δ(ε) at which its alias is small enough.
 
-        The alias on either side is about e^{b(μ) − με − |μ−l|A}, for the best tilt μ on that side.
+        The alias is the error that a rule with spacing Δt has by its period. With the Chernoff bounds e^{b(μ) − με} on
+        δ(ε), it is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
 
         Args:
             tilt: real part l of the line of integration.
-            epsilon: ε at which D is evaluated.
+            epsilon: ε at which δ is evaluated.
             log_excess: log of the allowed alias.
         """
         with np.errstate(divide="ignore"):

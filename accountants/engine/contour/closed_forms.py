@@ -22,9 +22,10 @@ _ACCURACY = 32 * UNIT_ROUNDOFF
 
 
 class ClosedForm:
-    """Losses whose transform is known in closed form at every tilt.
+    """Base class of privacy losses with a transform K(z) = log E[e^{zL}] that is known in closed form.
 
-    It is both a `Part` and its own `Transform`: no loss is left out, and no quadrature nodes are needed.
+    An instance is both a `Part` of a composition and the part's `Transform`. No loss is left out as improbable, and no
+    quadrature nodes are needed.
     """
 
     log_leak: ClassVar[float] = -math.inf
@@ -73,9 +74,10 @@ class GaussianSteps(ClosedForm):
         return np.asarray(-0.5 * self.square * frequencies * frequencies * (1.0 - _ACCURACY))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ(t)^T e^{−itc} = e^{−μ²t²/2} on a line, centred at the mean c = μ² (l + ½), where it is real.
+        """Return the characteristic function e^{−μ²t²/2} of the total Gaussian loss on a line, centred at its mean c.
 
-        An error of μ² changes the modulus, and the phase as it changes c.
+        The distribution is tilted by the line's real part l, and c = μ² (l + ½). An error of μ² changes the modulus,
+        and the phase as it changes c.
         """
         frequencies = line.frequencies
         cumulant, centre, _ = self.moments(line.tilt)
@@ -139,7 +141,7 @@ class LaplaceSteps(ClosedForm):
         return self.count * cumulant, self.count * mean, self.count * variance
 
     def _cumulant_error(self, tilt: float, cumulant: float) -> float:
-        """Return a bound on the error of K, given the tilt l and the computed K.
+        """Return a bound on the error of the computed cumulant K = T log E[e^{lL}] of T Laplace steps at the tilt l.
 
         It includes the rounding of x = l + ½, since the derivative of K is at most T s.
         """
@@ -151,11 +153,12 @@ class LaplaceSteps(ClosedForm):
         return cumulant + self._cumulant_error(tilt, cumulant)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t.
+        """Return upper bounds on T log |φ(t′)| for all t′ ≥ t, at each frequency t, for T Laplace steps.
 
-        With x = l + ½ and f = tanh(xs)/2x, |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is also at most
-        1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the second bound
-        holds up to π/2s, and the first one beyond. The larger of both is therefore used.
+        φ is the characteristic function of one loss under the distribution tilted by l, and s the shift over the
+        noise's scale. With x = l + ½ and f = tanh(xs)/2x, |φ(t)| ≤ (1 + 1/2t)/(1 + f) at every t. For t ≤ π/2s it is
+        also at most 1 − (1 − ρ)/(1 + f) with ρ² = 1 − sin²(ts)/cosh²(xs). Both bounds decrease in t. For t < π/2s the
+        second bound holds up to π/2s, and the first one beyond. The larger of both is therefore used.
 
         Args:
             tilt: real part l of the line.
@@ -176,10 +179,11 @@ class LaplaceSteps(ClosedForm):
         return np.asarray(self.count * np.log(np.minimum(bound, 1.0)))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ(t)^T e^{−itc} on a line, centred at the mean c, with bounds on its errors.
+        """Return the characteristic function φ(t)^T e^{−itc} of T Laplace steps on a line, with bounds on its errors.
 
-        φ(t) − 1 is computed from terms that are small for small t. With the unit of roundoff u and x = l + ½, its error
-        is at most (160 + 4xs) u ts.
+        φ(t) is that of one loss, tilted by the line's real part l, and c is the mean of the total tilted loss. φ(t) − 1
+        is computed from terms that are small for small t. With the unit of roundoff u, the noise's shift s and
+        x = l + ½, its error is at most (160 + 4xs) u ts.
 
         Source: docs/engine-certificate.md, A7, The change.
         """
@@ -202,9 +206,10 @@ class LaplaceSteps(ClosedForm):
         )
 
     def _transform_change(self, x: float, tanh: float, frequencies: FloatArray) -> ComplexArray:
-        """Return (1 + f)(φ(t) − 1) with f = tanh(xs)/2x at each frequency t.
+        """Return (1 + f)(φ(t) − 1) at each frequency t, without the cancellation of φ(t) − 1 for small t.
 
-        With τ = tanh xs and w = x + it it is
+        φ is the characteristic function of one Laplace loss with shift s, tilted by l, and f = tanh(xs)/2x for
+        x = l + ½. With τ = tanh xs and w = x + it the result is
 
             −(1 − cos ts) + iτ sin ts + N/(2wx),   N = −xτ(1 − cos ts) + i(x sin ts − τt).
 

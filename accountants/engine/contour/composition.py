@@ -58,19 +58,20 @@ class _Level(NamedTuple):
 
 
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of log δ(ε) of a composition of laws with counts.
+    """Return an enclosure of log δ(ε) of a composition, by numerical inversion of the transform of the total loss.
 
-    Each integrand improves the estimate of log δ, for which the next one is made, until the estimate is stable.
+    The integrand is placed by an estimate of log δ, and then gives a better estimate. This is repeated until the
+    estimate is stable.
 
     Args:
-        laws: distributions of the losses with their counts.
+        laws: distribution of the privacy loss of each step, with its number of steps.
         epsilon: ε in nats, of any sign.
         widest: largest relative width of δ.
 
     Guarantees: lower ≤ log δ(ε) ≤ upper ≤ 0 and upper − lower ≤ `widest`; (−inf, −inf) where δ is exactly zero.
 
     Raises:
-        ContourRefused: no such certificate.
+        ContourRefused: the bounds cannot be certified at this width.
 
     Source: docs/engine-certificate.md, A5.
     """
@@ -97,14 +98,16 @@ def _log_delta_of_zero_loss(epsilon: float) -> Interval:
 
 
 def upper_log_delta(laws: Laws, epsilon: float) -> float:
-    """Return the Chernoff bound on log δ(ε) at the saddle point (docs/engine-certificate.md, A1).
+    """Return an upper bound on log δ(ε) of a composition: the Chernoff bound at about its best exponent.
 
     Args:
-        laws: distributions of the losses with their counts.
+        laws: distribution of the privacy loss of each step, with its number of steps.
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: no usable tilt was found.
+        ContourRefused: no usable exponent was found.
+
+    Source: docs/engine-certificate.md, A1.
     """
     parts = build_parts(laws)
     if not parts or epsilon >= supremum(laws):
@@ -118,10 +121,10 @@ def upper_log_delta(laws: Laws, epsilon: float) -> float:
 
 
 def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float = WIDEST) -> Interval:
-    """Return an enclosure of the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
+    """Return an enclosure of the smallest ε ≥ 0 at which a composition has log δ(ε) ≤ `log_delta`.
 
     Args:
-        laws: distributions of the losses with their counts.
+        laws: distribution of the privacy loss of each step, with its number of steps.
         log_delta: log of the target δ, finite.
         slack: distance ≥ 0 from the target that log δ keeps at both bounds.
         widest: largest relative width of δ at the root.
@@ -130,7 +133,7 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.
 
     Raises:
-        ContourRefused: no such certificate.
+        ContourRefused: the bounds cannot be certified.
 
     Source: docs/engine-certificate.md, A5, ε(δ).
     """
@@ -148,14 +151,14 @@ def epsilon(laws: Laws, log_delta: float, *, slack: float = 0.0, widest: float =
 
 
 def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
-    """Estimate the ε, of any sign, at which the test S > ε of the total loss S has a false positive rate.
+    """Estimate the threshold ε at which the test S > ε of the total privacy loss S has a given false positive rate.
 
     Args:
-        laws: distributions of the losses (P, Q) with their counts.
+        laws: distribution of the privacy loss of each step, between P and Q, with its number of steps.
         log_size: log of the false positive rate Q(S > ε).
 
     Returns:
-        The ε, and an integrand that is accurate near it.
+        The ε, of any sign, and an integrand that gives accurate bounds on log δ near it.
 
     Raises:
         ContourRefused: no such integrand was found, or every loss is zero.
@@ -168,14 +171,15 @@ def threshold(laws: Laws, log_size: float) -> tuple[float, Integrand]:
 
 
 def _estimate_log_delta(parts: list[Part], epsilon: float) -> float:
-    """Estimate log δ(ε) by the saddle-point approximation.
+    """Estimate log δ(ε) of a composition by the saddle-point approximation.
 
     Args:
         parts: parts of the composition.
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: the noise outside the computed range is more likely than δ.
+        ContourRefused: δ is far below the probability of the noise that the parts leave out, so that no bound is
+            narrow.
 
     Source: docs/engine-certificate.md, A5, What the noise reaches.
     """
@@ -212,7 +216,7 @@ def _log_size_at(integrand: Integrand, epsilon: float) -> float:
 
 
 def _find_root(parts: list[Part], level: _Level, least: float, widest: float) -> tuple[float, Integrand]:
-    """Find the ε at which a decreasing function of ε has a value, and an integrand that is accurate there.
+    """Find the ε at which a decreasing function of ε, such as log δ, has a given value.
 
     Each integrand is accurate near one ε and gives the next ε. The search ends when two successive ε are close.
 
@@ -223,7 +227,7 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
         widest: largest useful relative width of the enclosure of δ.
 
     Returns:
-        The approximate ε, and the last integrand.
+        The approximate ε, and the last integrand, which is accurate there.
 
     Raises:
         ContourRefused: the ε do not converge.
@@ -243,9 +247,10 @@ def _find_root(parts: list[Part], level: _Level, least: float, widest: float) ->
 
 
 def _find_root_near(integrand: Integrand, saddle: Saddle, level: _Level, centre: float, least: float) -> float:
-    """Bisect for the root of a level within one width of the integrand around the ε it was made for.
+    """Bisect for the ε at which a function, such as log δ, has a given value, near the ε of an integrand.
 
-    If the value is reached at `least` already, `least` is returned.
+    The bracket is one width of the integrand on either side. If the value is reached at `least` already, `least` is
+    returned.
 
     Args:
         integrand: integrand that is accurate near `centre`.

@@ -33,19 +33,19 @@ Laws: TypeAlias = Sequence[tuple[Law, int]]
 
 
 def build_parts(laws: Laws) -> list[Part]:
-    """Group the steps of a composition into parts, each with its own form of the transform.
+    """Group the steps of a composition into parts, each of which evaluates the transform of its privacy loss.
 
     Equal distributions become one part with the sum of their counts. All Gaussian steps without subsampling become one
     part, the last.
 
     Args:
-        laws: distributions of the losses with their counts.
+        laws: distribution of the privacy loss of each step, with its number of steps.
 
     Returns:
         The parts. The list is empty if every loss is zero.
 
     Raises:
-        ContourRefused: a law is a mixture.
+        ContourRefused: a distribution is a mixture over random sensitivities.
     """
     parts: list[Part] = []
     gaussian_squares: list[float] = []
@@ -78,14 +78,15 @@ def _build_subsampled_part(law: SampledGaussianLaw | DrawnGaussianLaw, count: in
 
 
 def transform_decays(laws: Laws) -> bool:
-    """Return whether the transform of a composition is likely to decay along the line.
+    """Return whether the characteristic function of the total privacy loss is likely to decay with its frequency.
 
-    A batch without replacement has the loss 0 with a positive probability a, its atom. The modulus of its transform
-    therefore does not fall below about a, and that of T steps not below a^T. This is too much if all steps are such
-    batches and the product of their a^T exceeds e^−40. If not all steps are, the transform decays.
+    Numerical inversion needs this decay. A batch without replacement has the loss 0 with a positive probability a, its
+    atom. The modulus of its transform therefore does not fall below about a, and that of T steps not below a^T. This is
+    too much if all steps are such batches and the product of their a^T exceeds e^−40. Any other step makes the
+    transform decay.
 
     Args:
-        laws: distributions of the losses with their counts.
+        laws: distribution of the privacy loss of each step, with its number of steps.
 
     Source: docs/engine-certificate.md, A8, What is rejected.
     """
@@ -102,10 +103,12 @@ def transform_decays(laws: Laws) -> bool:
 
 
 def supremum(laws: Laws) -> float:
-    """Return the largest total loss, rounded up; inf if the loss is unbounded. From it on, δ(ε) is zero.
+    """Return the largest total privacy loss of a composition, rounded up; inf if it is unbounded.
+
+    For ε at or above it, δ(ε) is zero.
 
     Args:
-        laws: distributions of the losses with their counts.
+        laws: distribution of the privacy loss of each step, with its number of steps.
     """
     mixtures = [(law, count) for law, count in laws if isinstance(law, MixedLaw)]
     suprema = [count * law.supremum for law, count in mixtures if count and not law.is_silent]

@@ -66,14 +66,16 @@ class Integrand:
 
     @classmethod
     def of(cls, parts: Sequence[Part], line: Line, chernoff: ChernoffBounds, truncation: float) -> Integrand:
-        """Evaluate the integrand of all parts on a line, with all errors that do not depend on ε.
+        """Evaluate the integrand of δ(ε) for a composition on a vertical line, with all errors that do not depend on ε.
+
+        δ(ε) is an inverse Laplace transform with the cumulant K of the total privacy loss.
 
         Args:
             parts: parts of the composition, from which steps with improbable noise are left out (`trim_parts`).
             line: tilt l and frequencies t of the points z = l + it.
-            chernoff: bounds on D(ε) at other tilts. They bound the alias, the error of the trapezoidal rule by its
+            chernoff: bounds on δ(ε) at other tilts. They bound the alias, the error of the trapezoidal rule by its
                 period.
-            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K − lε}.
+            truncation: bound on the part of the integral beyond the line's frequencies, in units of e^{K(l) − lε}.
 
         Source: docs/engine-certificate.md, A4, The rest.
         """
@@ -96,9 +98,10 @@ class Integrand:
         return self.values.cumulant - self.line.tilt * epsilon
 
     def _sums(self, epsilon: float) -> tuple[float, float, float]:
-        """Return D(ε) and dD/dε by the trapezoidal rule, and a bound on the error of D without the alias.
+        """Return δ(ε) and dδ/dε by the trapezoidal rule, and a bound on the error of δ without the alias.
 
-        All three are in units of e^{K − lε}.
+        All three are in units of e^{K(l) − lε}, with the tilt l of the line and the cumulant K of the total loss. The
+        alias is the error of the rule by its period.
         """
         offset, frequencies = self.values.centre - epsilon, self.line.frequencies
         rotated_terms = self.terms * np.exp(1j * offset * frequencies)
@@ -108,12 +111,12 @@ class Integrand:
         return value, slope, self.fixed_error + angle_error * float(np.abs(self.terms) @ frequencies)
 
     def enclosure(self, epsilon: float) -> Interval:
-        """Enclose log D(ε) at any ε. The enclosure is narrow only near the ε that the line was chosen for.
+        """Enclose log δ(ε) of the composition at any ε. It is narrow only near the ε that the line was chosen for.
 
         The alias, the error of the trapezoidal rule by its period, is not negative. It is charged to the lower bound
         only.
 
-        Guarantees: lower ≤ log D ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
+        Guarantees: lower ≤ log δ ≤ upper ≤ 0, never NaN; lower is −inf if no positive lower bound is certified.
 
         Raises:
             ContourRefused: the sum contradicts the Chernoff bound, which indicates a fault.
@@ -139,17 +142,20 @@ class Integrand:
         return self.values.cumulant_error + 4 * UNIT_ROUNDOFF * size
 
     def _alias(self, epsilon: float) -> float:
-        """Return an upper bound on the alias Σ_{m≠0} e^{lmA} D(ε + mA) with A = 2π/Δt, in units of e^{K − lε}."""
+        """Return an upper bound on the alias, the trapezoidal rule's error from its period, in units of e^{K − lε}.
+
+        It is Σ_{m≠0} e^{lmA} D(ε + mA) with the period A = 2π/Δt and D for δ.
+        """
         period = 2.0 * math.pi / self.line.spacing * (1.0 - 4 * UNIT_ROUNDOFF)
         log_excess = self.chernoff.log_excess(self.line.tilt, period, epsilon)
         log_alias = log_excess - self.log_scale(epsilon) + self._scale_error(epsilon)
         return 1.001 * math.exp(min(log_alias, 600.0))
 
     def estimate(self, epsilon: float) -> tuple[float, float]:
-        """Return log D(ε) and its derivative, for searches; nothing is certified.
+        """Return log δ(ε) and its derivative in ε, for searches; nothing is certified.
 
         Raises:
-            ContourRefused: the sum is not positive.
+            ContourRefused: the trapezoidal sum is not positive.
         """
         value, slope, _ = self._sums(epsilon)
         if not value > 0.0:
@@ -158,11 +164,11 @@ class Integrand:
 
 
 def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
-    """Return the terms a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)) of the trapezoidal sum, with a_0 halved.
+    """Return the terms of the trapezoidal sum for δ: a_k = (Δt/π) φ(t_k)^T e^{−it_k c}/(z_k(1 + z_k)), with a_0 halved.
 
     Args:
-        line: tilt l and frequencies t_k, with z_k = l + it_k.
-        values: the characteristic function φ^T at each frequency, centred at c.
+        line: tilt l and frequencies t_k with spacing Δt; z_k = l + it_k.
+        values: the characteristic function φ^T of the total tilted loss at each frequency, centred at c.
     """
     z = line.tilt + 1j * line.frequencies
     power = np.exp(values.log_modulus + 1j * values.phase)
@@ -172,13 +178,13 @@ def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
 
 
 def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
-    """Return bounds on the errors of the terms a_k due to the errors of the characteristic function.
+    """Return bounds on the errors of the trapezoidal terms a_k that errors of the characteristic function φ^T cause.
 
-    An error factor e^g of the modulus changes a term by at most |a_k| (e^g − 1). For g ≥ 1 the bound uses the size that
-    the term may have, (Δt/π) e^{m + g}/|z|² with m = log |φ^T|.
+    With m = log |φ^T|, the computed φ^T is off by at most e^m (e^g − 1), so that a term errs by at most |a_k|
+    (e^g − 1). For g ≥ 1 the bound uses the size that the term may have, (Δt/π) e^{m + g}/|z|².
 
     Args:
-        line: tilt l and frequencies, with the spacing Δt.
+        line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.
         values: m and g at each frequency.
         moduli: |a_k|.
     """
@@ -190,7 +196,7 @@ def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> Flo
 
 
 def _log_outward(log_scale: float, value: float, side: int) -> float:
-    """Return log_scale + log(value), moved by its rounding down (side −1) or up (side 1); −inf if value ≤ 0."""
+    """Return log_scale + log(value), rounded down (side −1) or up (side 1); −inf if value ≤ 0."""
     if value <= 0.0:
         return -math.inf
     log_value = log_scale + math.log(value)
@@ -198,14 +204,14 @@ def _log_outward(log_scale: float, value: float, side: int) -> float:
 
 
 def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> list[Part]:
-    """Leave out the noise that contributes at most e^−28 of δ and has little weight at a tilt.
+    """Leave out improbable noise from the parts of a composition: at most a share e^−28 of δ in total.
 
     Otherwise very large losses of tiny probability could determine the saddle point, although they add nothing to δ.
 
     Args:
         parts: parts of a composition.
         log_delta: estimate of log δ.
-        tilt: tilt of the line.
+        tilt: exponent l. Noise with much weight in E_P[e^{lL}] is kept even if it is improbable.
 
     Source: docs/engine-certificate.md, A2, Hard cut.
     """
@@ -213,7 +219,7 @@ def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> li
 
 
 def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
-    """Return the saddle point of an ε, which must be below the largest total loss.
+    """Return the saddle point at which the integral for δ(ε) is best evaluated.
 
     Args:
         parts: parts of the composition, with improbable noise left out.
@@ -291,16 +297,16 @@ def _chernoff_tilts(saddle: Saddle) -> FloatArray:
 def _truncate(
     transforms: Sequence[Transform], saddle: Saddle, log_delta: float, largest_frequency: float, widest: float
 ) -> tuple[float, float]:
-    """Choose the last frequency t_n of the integral, and bound the part beyond it.
+    """Choose the last frequency t_n of the integral for δ(ε), and bound the part of the integral beyond it.
 
     The part is at most B(t_n) (1/π) ∫_{t_n}^∞ dt/(l² + t²) = B(t_n) arctan(l/t_n)/(πl), where B(t) is the product of
-    the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of D, or the
+    the parts' bounds on |φ(t′)|^T for t′ ≥ t. The first frequency is chosen at which this is below e^−28 of δ, or the
     largest frequency if there is none.
 
     Args:
-        transforms: transforms of the parts.
-        saddle: the saddle point, with tilt l.
-        log_delta: estimate of log D, in units of e^{K − lε}.
+        transforms: transforms of the parts; each bounds the modulus of its characteristic function φ^T.
+        saddle: the saddle point, with tilt l and cumulant K of the total loss.
+        log_delta: estimate of log δ, in units of e^{K − lε}.
         largest_frequency: largest frequency that may be returned.
         widest: largest useful relative width of the enclosure of δ.
 

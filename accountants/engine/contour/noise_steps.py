@@ -27,10 +27,10 @@ _ENDS_PER_DEVIATION = 16.0
 
 @dataclass(frozen=True)
 class NoiseSteps(TruncatedSteps):
-    """T independent subsampled Gaussian steps as a `Part` of a composition: `TruncatedSteps` with a choice of nodes."""
+    """T independent subsampled Gaussian steps as a part of a composition, with a choice of quadrature nodes."""
 
     def trim(self, log_leak: float, tilt: float) -> NoiseSteps:
-        """Cut the noise x on both sides where it is improbable and has little weight at a tilt.
+        """Leave out the noise on both sides where it is improbable and has little weight at a tilt.
 
         On either side, the cut is the first multiple of 1/16 that meets two conditions. Noise beyond it is improbable,
         and the integrand f_l(x) of `Piece` is negligible there or increases outwards. It increases where improbable
@@ -38,7 +38,7 @@ class NoiseSteps(TruncatedSteps):
 
         Args:
             log_leak: log of the largest probability, in all steps together, of the noise that is left out.
-            tilt: exponent l of the moment E_P[e^{lL}], whose integrand is f_l (`Piece`).
+            tilt: exponent l of the moment E_P[e^{lL}] of the loss L, with the integrand f_l (`Piece`).
 
         Source: docs/engine-certificate.md, A2, Hard cut.
         """
@@ -65,7 +65,7 @@ class NoiseSteps(TruncatedSteps):
         return np.asarray(np.max([piece.log_maximum(tilt, x, x) for piece in self.pieces], axis=0))
 
     def resolve(self, tilt: float, frequency: float) -> NoiseSums:
-        """Choose quadrature nodes of the noise that are accurate at a tilt and up to a frequency.
+        """Choose quadrature nodes of the noise with which M(z) = E[e^{zL}] of one step's loss L is accurate.
 
         Panels, the intervals of the quadrature, are halved until the error bound of each is below its share of the
         allowed error.
@@ -93,13 +93,15 @@ class NoiseSteps(TruncatedSteps):
 
 
 def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats: float) -> list[BoolArray]:
-    """Return masks of the panels whose quadrature error exceeds an equal share of the allowed error.
+    """Return masks of the quadrature panels with an error above an equal share of the allowed error.
+
+    The quadrature computes M(z) = E[e^{zL}] of one step's loss L as an integral over the noise.
 
     Args:
-        sums: the panels of each piece of the noise.
-        tilts: real parts l of z at which the sums are to be accurate.
+        sums: the panels, which are intervals of the noise, for each piece of the noise.
+        tilts: real parts l of z at which M is to be accurate.
         frequency: largest modulus of the imaginary part of z.
-        nats: nats by which the total error is to be below M(l).
+        nats: the log of the total error is to be below log M(l) by this number.
 
     Returns:
         One mask for each piece.
@@ -114,12 +116,14 @@ def _too_wide_panels(sums: NoiseSums, tilts: list[float], frequency: float, nats
 
 
 def _first_end(distances: FloatArray, improbable: BoolArray, log_density: FloatArray, negligible: float) -> float:
-    """Return the smallest distance at which the noise of one side may be left out; the largest one if there is none.
+    """Return the smallest distance beyond which noise may be left out; the largest one if there is none.
+
+    The noise beyond must be improbable. Its density must also be negligible there, or rise outwards.
 
     Args:
-        distances: candidates, increasing.
+        distances: candidates, increasing, in standard deviations of the noise.
         improbable: whether the noise beyond each is improbable.
-        log_density: log of the tilted density at each.
+        log_density: log of the density at each, weighted with e^{lL} for the loss L and a tilt l.
         negligible: log density at or below which the noise has too little weight to matter.
     """
     is_rising = np.append(np.diff(log_density) >= 0.0, True)

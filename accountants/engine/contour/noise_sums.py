@@ -39,13 +39,13 @@ the error of one step's quadrature for the decay bound, which itself is small fo
 
 
 class _NoiseNodes(NamedTuple):
-    """Nodes j of the noise of one step, and the atom at the loss 0 as a last node, if there is one.
+    """Quadrature nodes j over the noise of one step; a last node is the atom at the loss 0, if there is one.
 
     Attributes:
         log_masses: log p_j: log of the quadrature weight times the density of the first distribution.
-        mass_errors: bounds on their errors.
-        losses: L_j, in nats.
-        loss_errors: bounds on their errors.
+        mass_errors: bounds on the errors of `log_masses`.
+        losses: privacy losses L_j, in nats.
+        loss_errors: bounds on the errors of `losses`.
     """
 
     log_masses: FloatArray
@@ -86,13 +86,14 @@ class NoiseSums:
         return np.asarray(self._nodes.log_masses + tilt * self.losses)
 
     def log_error(self, tilt: float, frequency: float, lift: float = 0.0) -> float:
-        """Return log of a bound on the quadrature error of the transform M(z), without rounding.
+        """Return the log of a bound on the quadrature error of M(z) = E[e^{zL}] for the loss L of one step.
+
+        The rounding is not included.
 
         Args:
             tilt: real part l of z.
             frequency: largest modulus of the imaginary part of z.
-            lift: imaginary part of the noise for the integral of the decay bound, at frequency 0. It is 0 for
-                M(z).
+            lift: imaginary part of the noise for the integral of the decay bound, at frequency 0. It is 0 for M(z).
 
         Source: docs/engine-certificate.md, A2, Panels; A3.
         """
@@ -126,9 +127,12 @@ class NoiseSums:
         return np.asarray(mass_errors + tilt * loss_errors + rounding + summation_error(losses.size))
 
     def cumulant(self, tilt: float) -> tuple[float, float]:
-        """Return log M(l) of one step at a real tilt l ≥ 0, and a bound on its error.
+        """Return log M(l) for the moment M(l) = E[e^{lL}] of one step's privacy loss L, and a bound on its error.
 
-        It is log(1 + c) with the change c = M(l) − 1, which is small for small losses.
+        It is computed as log(1 + c) with the change c = M(l) − 1, which is small for small losses.
+
+        Args:
+            tilt: l ≥ 0.
 
         Source: docs/engine-certificate.md, A4.
         """
@@ -143,9 +147,10 @@ class NoiseSums:
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
 
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
-        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1) without the quadrature error of M(l), and a bound on its error.
+        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1), with a bound on the errors other than that of the quadrature.
 
-        The error includes the mass of the noise that is left out.
+        M(l) = E[e^{lL}] is the moment of one step's loss L. The sum is over the quadrature nodes j of the noise, with
+        masses p_j. The bound includes the mass of the noise that is left out.
 
         Args:
             tilt: l ≥ 0.
@@ -172,7 +177,7 @@ class NoiseSums:
         return self.steps.count * (value + error) * (1.0 + 4 * UNIT_ROUNDOFF)
 
     def log_decay(self, tilt: float, frequencies: FloatArray) -> FloatArray:
-        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t.
+        """Return upper bounds on log |φ(t′)|^T for all t′ ≥ t, at each frequency t: how fast the transform decays.
 
         φ(t) = M(l + it)/M(l) is the characteristic function of one tilted loss. The result is the least of a few bounds
         T log B_y(t) of `_decay_bound`, one for each height y.
@@ -192,9 +197,10 @@ class NoiseSums:
         return np.asarray(self.steps.count * np.log(np.clip(least, TINY, 1.0)))
 
     def _heights(self, tilt: float, frequencies: FloatArray, log_masses: FloatArray) -> list[float]:
-        """Return heights y for `_decay_bound`, in geometric progression. Every height gives a valid bound.
+        """Return imaginary parts y of the noise at which to bound the decay of the characteristic function of one step.
 
-        The best height for a frequency t is about t times the derivative in y of the mean of θ (`Piece.turn`).
+        Every height gives a valid bound (`_decay_bound`). The best one for a frequency t is about t times the
+        derivative in y of the mean of θ (`Piece.turn`). The heights are in geometric progression.
 
         Args:
             tilt: real part l of z.
@@ -252,14 +258,15 @@ class NoiseSums:
         return np.asarray(bound + self._edge_bound(tilt, frequencies, height) * math.exp(-log_moment))
 
     def _side_paths(self, tilt: float, height: float, log_moment: float) -> list[float]:
-        """Return bounds on the integrals along the vertical paths at the ends of each piece, up to a height y.
+        """Return bounds on the contour integrals along the vertical paths at the ends of each piece of the noise.
 
-        Each is y times the largest integrand, divided by M(l). The lower end of a batch is left to `_edge_bound`.
+        The contour is moved to the height y off the real axis, and the paths join it to the ends. Each bound is y times
+        the largest integrand, divided by the moment M(l). The lower end of a batch is left to `_edge_bound`.
 
         Args:
             tilt: real part l of z.
             height: y > 0.
-            log_moment: log M(l).
+            log_moment: log M(l), for M(l) = E[e^{lL}] of one step's loss L.
         """
         bounds = []
         for piece in self.steps.pieces:
@@ -300,10 +307,12 @@ class NoiseSums:
         return np.asarray((1.0 + 1e-9) * density * (first_order + second_order))
 
     def on_line(self, line: Line) -> LineValues:
-        """Return φ^T on a line, with bounds on its errors.
+        """Return the characteristic function of T steps' total loss on a vertical line, with bounds on its errors.
+
+        It is that of the distribution tilted by the line's real part.
 
         Raises:
-            ContourRefused: too many nodes together with the frequencies, or too large an error.
+            ContourRefused: too many pairs of a quadrature node and a frequency, or too large an error.
 
         Source: docs/engine-certificate.md, A4.
         """

@@ -77,7 +77,12 @@ class Panels(NamedTuple):
 
     @classmethod
     def widest(cls, piece: Piece) -> Panels:
-        """Divide a piece into the fewest equal panels, a power of two, that are narrow enough for small tilts.
+        """Divide an interval of the noise into the fewest equal panels that suit a quadrature at small tilts.
+
+        Their number is a power of two.
+
+        Args:
+            piece: the interval, with its integrand.
 
         Raises:
             ContourRefused: they have more nodes than a request may take.
@@ -110,10 +115,11 @@ class Panels(NamedTuple):
         return np.log((0.5 * self.widths)[:, None] * WEIGHTS).reshape(-1)
 
     def log_errors(self, tilt: float, frequency: float, lift: float = 0.0) -> FloatArray:
-        """Return the log of a bound on the quadrature error of ∫ f_z on each panel.
+        """Return the log of a bound on the error of Gauss quadrature on each panel, an interval of the noise.
 
-        If |f_z| ≤ B on the Bernstein ellipse with the sum ρ of its semiaxes, the error of the n-node Gauss rule on a
-        panel of half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
+        The integrand f_z is the density of the noise times e^{zL}, with the privacy loss L. If |f_z| ≤ B on the
+        Bernstein ellipse with the sum ρ of its semiaxes, the error of the n-node Gauss rule on a panel of half-width h
+        is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
 
         Args:
             tilt: real part l of z.
@@ -134,13 +140,13 @@ class Panels(NamedTuple):
         return np.asarray(np.where(height <= largest_height, log_bound + log_rule, np.inf).min(axis=0))
 
     def _largest_height(self, frequency: float, lift: float) -> float:
-        """Return the largest imaginary part of the noise at which the bound on f_z is proved.
+        """Return the largest imaginary part of the noise at which the bound on the integrand is proved.
 
         The angle of the likelihood ratio, the height times the shift s, must stay below π. For the decay bound, which
-        has the frequency 0, |e^{−tθ}| ≤ 1 is proved up to a right angle (docs/engine-certificate.md, A3).
+        has the frequency 0, the bound is proved up to a right angle (docs/engine-certificate.md, A3).
 
         Args:
-            frequency: largest modulus of the imaginary part of z.
+            frequency: largest modulus of the imaginary part of the exponent z in e^{zL}.
             lift: height of the contour of the decay bound; otherwise 0.
         """
         shift = self.piece.ratio.shift

@@ -29,7 +29,7 @@ _STEP_BITS = 7
 
 
 class Line(NamedTuple):
-    """The frequencies t_k = k · spacing, 0 ≤ k < nodes, on the vertical line Re z = tilt.
+    """Points z = tilt + i t_k on a vertical line in the complex plane, with t_k = k · spacing for 0 ≤ k < nodes.
 
     The spacing has few significant bits (`floor_spacing`), so that every t_k is an exact double.
     """
@@ -71,9 +71,10 @@ class LineValues(NamedTuple):
 
 
 class Transform(Protocol):
-    """The transform of a part: K(l) = T log M(l) at real tilts l, and φ(t)^T = (M(l + it)/M(l))^T on lines.
+    """The transform of T copies of a privacy loss L, with the moment M(z) = E[e^{zL}].
 
-    Its bounds are valid at every tilt. They are tight near the tilt that its nodes were chosen for.
+    It gives K(l) = T log M(l) at real tilts l, and the characteristic function (M(l + it)/M(l))^T on lines. Its bounds
+    are valid at every tilt. They are tight near the tilt that its quadrature nodes were chosen for.
     """
 
     def moments(self, tilt: float) -> tuple[float, float, float]:
@@ -94,9 +95,9 @@ class Transform(Protocol):
 
 
 class Part(Protocol):
-    """T independent copies of one loss, or a sum of losses in closed form.
+    """A part of a composition: T independent copies of one privacy loss, or a sum of losses in closed form.
 
-    A part of a composition may leave out improbable losses. They are charged as infinite ones.
+    A part may leave out improbable losses. They are charged as infinite ones.
     """
 
     @property
@@ -144,13 +145,13 @@ def summation_error(terms: int) -> float:
 
 
 def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Line) -> ComplexArray:
-    """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k of a line.
+    """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k, where φ is a characteristic function.
 
     With the stride b ≈ √nodes, each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
     e^{i(x+y)} − 1 = (e^{iy} − 1) e^{ix} + (e^{ix} − 1), one matrix product combines both.
 
     Args:
-        weights: masses w_j of the losses under the tilted distribution.
+        weights: masses w_j of the privacy losses under the tilted distribution.
         deviations: losses minus their mean, d_j.
         line: frequencies t_k.
 

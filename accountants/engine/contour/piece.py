@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Piece(NamedTuple):
-    """The integrand f_z on an interval of the Gaussian noise x of one step.
+    """The integrand f_z of M(z) = E[e^{zL}] for one step's loss L, on an interval of the Gaussian noise x of the step.
 
-    M(z) is the integral of
+    It is
 
         f_z(x) = φ(x) r(x)^{c₁} r(−x)^{c₂},   (c₁, c₂) = (1 + z, 0) to remove, (−z, 0) to add, (1 + z, −z) to replace,
 
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
         return [(1, 1.0 + tilt), (-1, -tilt)]
 
     def losses(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Evaluate the loss and its density at noise x.
+        """Evaluate the privacy loss of one step, and the density of the first distribution, at noise x.
 
         Args:
             x: the noise, in standard deviations.
@@ -77,9 +77,11 @@ class Piece(NamedTuple):
         return log_density, density_error, log_ratio - mirrored, loss_error
 
     def turn(self, x: FloatArray, tilt: float, height: float) -> tuple[FloatArray, FloatArray]:
-        """Return θ and log G of the bound e^{y²/2} f_l(x) G(x) e^{−tθ(x)} on |f_z(x + iy)|, for z = l + it.
+        """Return θ and log G, which bound how fast the integrand f_z decays at complex noise x + iy.
 
-        Each factor r(±x)^c of f_l (`factors`) adds arg r(±x + iy) to θ, and c log(|r(±x + iy)|/r(±x)) to log G.
+        The bound is |f_z(x + iy)| ≤ e^{y²/2} f_l(x) G(x) e^{−tθ(x)} for z = l + it. f_z is the normal density times
+        powers r(±x)^c of the likelihood ratio r (`factors`). Each power adds arg r(±x + iy) to θ, and c
+        log(|r(±x + iy)|/r(±x)) to log G.
 
         Args:
             x: real part of the noise, in standard deviations.
@@ -95,13 +97,14 @@ class Piece(NamedTuple):
         return theta, log_growth
 
     def log_maximum(self, tilt: float, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return upper bounds on log f_l(x), the integrand at z = l, on intervals of the noise x.
+        """Return upper bounds on the log of the integrand f_l(x) on intervals of the noise x.
 
-        The log of each factor r(±x)^c is below a line (`_line_above`). The sum of these lines minus x²/2 exceeds its
-        larger value at the two ends of an interval by at most an eighth of the squared width.
+        f_l is the normal density times powers r(±x)^c of the likelihood ratio r (`factors`). The log of each power is
+        below a line (`_line_above`). The sum of these lines minus x²/2 exceeds its larger value at the two ends of an
+        interval by at most an eighth of the squared width.
 
         Args:
-            tilt: l ≥ 0.
+            tilt: l ≥ 0, on which the exponents c depend.
             low: lower bounds of the intervals of x.
             high: upper bounds of the intervals of x.
 
@@ -119,13 +122,17 @@ class Piece(NamedTuple):
     def _line_above(self, sign: int, power: float, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return a line above c log r(±x) on intervals of x, by its values at their two ends.
 
-        log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle for c < 0.
+        r is the likelihood ratio, and log r is convex. The line is the chord for c ≥ 0, and the tangent in the middle
+        for c < 0.
 
         Args:
             sign: sign of x, 1 or −1.
             power: c.
             low: lower bounds of the intervals.
             high: upper bounds of the intervals.
+
+        Returns:
+            Values at `low`, and values at `high`.
         """
         if power >= 0.0:
             return power * self.ratio.log_ratio(sign * low), power * self.ratio.log_ratio(sign * high)
@@ -138,10 +145,11 @@ class Piece(NamedTuple):
     def log_growth(
         self, tilt: float, frequency: float, low: FloatArray, high: FloatArray, height: FloatArray, lift: float
     ) -> FloatArray:
-        """Return bounds on log |f_z(x + iy)|/f_l(x) for |y| ≤ height and x in [low, high].
+        """Return bounds on how much the integrand f_z grows off the real axis: log |f_z(x + iy)|/f_l(x).
 
-        The normal density adds y²/2. With τ and σ of `clip_response` and the shift s, a factor r(±x)^c adds at most
-        frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
+        They hold for |y| ≤ height and x in [low, high]. f_z is the normal density times powers r(±x)^c of the
+        likelihood ratio r (`factors`). The normal density adds y²/2. With τ and σ of `clip_response` and the shift s, a
+        power adds at most frequency · s|y| τ, and 4σ c log cos(s|y|/2) if c < 0.
 
         Args:
             tilt: real part l of z.

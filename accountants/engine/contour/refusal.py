@@ -19,7 +19,7 @@ class RefusalReason(Enum):
 
 
 class ContourRefused(EpsilondError):
-    """The error that the contour engine has no certified bounds on δ. Another engine may have some.
+    """The error that numerical inversion of the transform gives no certified bounds on δ. Another engine may have some.
 
     Attributes:
         reason: the kind of obstacle, by which the caller may choose another method.

@@ -27,14 +27,14 @@ _CLOSE = 0.02
 
 
 class Saddle(NamedTuple):
-    """A tilt λ > 0, with estimates of derivatives of the cumulant K and the exponent F there.
+    """A tilt λ > 0 for the vertical line of the integral for δ(ε), with estimates of derivatives there.
 
-    F(l) = K(l) − l ε − log l − log(1 + l) is the exponent of the integrand for D(ε). Every λ > 0 is the saddle point,
-    the minimum of F, for exactly one ε.
+    K(l) = log E[e^{lS}] is the cumulant of the total privacy loss S. The exponent of the integrand is F(l) = K(l) − l
+    ε − log l − log(1 + l). Every λ > 0 is the saddle point, the minimum of F, for exactly one ε.
 
     Attributes:
         tilt: λ > 0.
-        cumulant: K(λ), the log moment of the total loss.
+        cumulant: K(λ).
         mean: K′(λ), in nats.
         curvature: F″(λ).
     """
@@ -55,9 +55,9 @@ class Saddle(NamedTuple):
         return math.sqrt(self.curvature)
 
     def log_delta_at(self, epsilon: float) -> float:
-        """Return the saddle-point estimate of log D at an ε near that of the saddle.
+        """Return the saddle-point estimate of log δ at an ε near that of the saddle.
 
-        With F of this ε, D(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
+        With F of this ε, δ(ε) ≈ e^{F(λ)}/√(2πF″(λ)) · e^{−(ε − ε_λ)²/2F″(λ)}, where ε_λ is the saddle's own ε.
         """
         log_poles = math.log(self.tilt) + math.log1p(self.tilt)
         exponent = self.cumulant - self.tilt * epsilon - log_poles  # F(λ)
@@ -84,20 +84,24 @@ def epsilon_target(epsilon: float) -> Target:
 
 
 def log_delta_target(log_delta: float) -> Target:
-    """Return the target that is zero for a given log D: the given value minus the estimate at a saddle.
+    """Return a function that is zero at the saddle with a given estimate of log δ, for a search on the tilt.
 
-    The derivative of the estimate is −λ F″ up to a term in F‴.
+    It is the given value minus the estimate at a saddle. The derivative of the estimate is −λ F″ up to a term in F‴.
     """
     return lambda saddle: (log_delta - saddle.log_delta, saddle.tilt * saddle.curvature)
 
 
 def log_size_target(log_size: float) -> Target:
-    """Return the target that is zero where the test S > ε of the total loss S has a given false positive rate.
+    """Return a function that is zero at the saddle at which ε gives the test S > ε a false positive rate.
 
-    The estimate at a saddle is log Q(S > ε) ≈ log D(ε) + log λ − ε, where D(ε) is δ(ε).
+    S is the total privacy loss. The search for a saddle finds this zero. The estimate at a saddle with tilt λ is
+    log Q(S > ε) ≈ log δ(ε) + log λ − ε.
 
     Args:
         log_size: log of the false positive rate Q(S > ε).
+
+    Returns:
+        A function from a saddle to the difference of the logs and its derivative in the tilt.
     """
 
     def target(saddle: Saddle) -> tuple[float, float]:
@@ -111,7 +115,11 @@ def log_size_target(log_size: float) -> Target:
 def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
     """Return the saddle at a tilt λ, with K, K′ and K″ summed over all parts of a composition.
 
-    F″(λ) = K″(λ) + 1/λ² + 1/(1 + λ)².
+    K(l) = log E[e^{lS}] is the cumulant of the total loss S. The curvature is F″(λ) = K″(λ) + 1/λ² + 1/(1 + λ)².
+
+    Args:
+        transforms: transforms of the parts.
+        tilt: λ > 0.
     """
     moments = [transform.moments(tilt) for transform in transforms]
     cumulant = math.fsum(cumulant for cumulant, _, _ in moments)
@@ -121,11 +129,11 @@ def measure_saddle(transforms: Sequence[Transform], tilt: float) -> Saddle:
 
 
 def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
-    """Find the saddle at which a target is zero, by bisection on the logarithm of the tilt.
+    """Find the tilt of the line of integration at which a target is zero, by bisection on the logarithm of the tilt.
 
     Args:
         parts: parts of the composition.
-        target: a function of a saddle that increases with the tilt.
+        target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Returns:
         A saddle within `_CLOSE` widths of the requested one, or the last one after `ITERATIONS` bisections.
@@ -148,11 +156,11 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
 
 
 def _bracket_tilt(parts: Sequence[Part], target: Target) -> tuple[float, float, list[Transform]]:
-    """Return two tilts around the zero of a target, and the transforms that are accurate at both.
+    """Return two tilts around the zero of a target, and transforms of all parts that are accurate at both.
 
     Args:
         parts: parts of the composition.
-        target: a function of a saddle that increases with the tilt.
+        target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Raises:
         ContourRefused: the upper tilt exceeds 10^15, or a quadrature needs too many nodes.

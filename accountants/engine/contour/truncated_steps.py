@@ -84,9 +84,9 @@ class TruncatedSteps:
         return np.asarray(log_tail + 1e-12 * (1.0 + np.abs(log_tail)))
 
     def _log_tail(self, distances: FloatArray, side: int) -> FloatArray:
-        """Return the log of the tail probability of the noise, by case.
+        """Return the log of the probability, under the first distribution, that the noise of one step is in a tail.
 
-        With the rate q, the shift s and the distance d it is
+        With the rate q, the shift s, the normal distribution function Φ and the distance d it is
 
         - for a batch, (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + d;
         - in the direction "add", and below the lower end, Φ(−d);

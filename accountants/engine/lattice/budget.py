@@ -15,7 +15,7 @@ class TransformLimits:
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits on the work of one answer, as counts that are fixed before the start.
+    """Limits on the work of one answer of the lattice engine, as counts that are fixed before the start.
 
     Attributes:
         cells: cells of all loss distributions together. Their masses are computed once for each band of tilts, an

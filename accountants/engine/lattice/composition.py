@@ -34,7 +34,7 @@ MOST_ROUNDS = 10**10
 
 
 def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGET) -> Pair:
-    """Compose pairs, each repeated a number of times, in both directions.
+    """Compose pairs on a lattice of losses, each repeated a number of times, in both directions.
 
     Guarantees: `log_delta` of each direction of the answer encloses that of the product of exactly these pairs at every
     ε ≥ 0, if the pairs' tails, enclosures and infinite masses satisfy the promises of `Profile`. The width of an
@@ -42,8 +42,8 @@ def compose(parts: Sequence[tuple[Pair, int]], *, budget: Budget = DEFAULT_BUDGE
     so no accuracy is lost. The tails of the answer are those of a pair that dominates the product (see
     `ComposedProfile.log_tails`).
 
-    Laws: k copies in a list equal one part of count k; the order of the parts does not matter; parts without loss do
-    not count.
+    Equivalent lists: k copies in a list equal one part of count k; the order of the parts does not matter; parts
+    without loss do not count.
 
     Args:
         parts: pairs, and the number of times ≥ 0 that each is run.
@@ -86,7 +86,7 @@ def _merge_equal_pairs(parts: Sequence[tuple[Pair, int]]) -> list[tuple[Pair, in
 
 
 def _product(parts: tuple[tuple[Pair, int], ...], budget: Budget) -> Pair:
-    """Return the pair of composed profiles, with one profile for both directions if every part is symmetric."""
+    """Return the pair of a composition on a lattice. Both directions share one profile if every part is symmetric."""
     forward = ComposedProfile(tuple(LatticePart(pair.forward, pair.backward, count) for pair, count in parts), budget)
     if all(pair.symmetric for pair, _ in parts):
         return Pair(forward, forward, parts=parts, special_search=LatticeSearch((forward,)))
@@ -104,7 +104,7 @@ def _comparison_key(pair: Pair) -> object:
 
 
 def _is_lossless(pair: Pair) -> bool:
-    """Return whether the loss is zero under both distributions.
+    """Return whether the privacy loss of a pair is always zero.
 
     δ at ε = 0 is evaluated first, because infinite masses and tails may need a table. A profile with expensive
     evaluations may state by `lossy` that δ is above 0 there.

@@ -40,7 +40,7 @@ BoolArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
 
 @dataclass(frozen=True)
 class LatticeDistribution:
-    """A distribution of losses on a lattice: offset + multiples of a unit, and an infinite loss.
+    """A distribution of privacy losses on a lattice, offset + multiples of a unit, and on an infinite loss.
 
     The finite masses and the mass of the infinite loss sum to 1 + `excess`.
 
@@ -66,7 +66,9 @@ class LatticeDistribution:
 
 @dataclass(frozen=True)
 class SideTails:
-    """Tails of both distributions on one side of zero, P(L > e) and Q(L > e), or P(L < −e) and Q(L < −e).
+    """Tails of the privacy loss L under both distributions, on one side of zero.
+
+    They are P(L > e) and Q(L > e) at points e ≥ 0, or P(L < −e) and Q(L < −e).
 
     Attributes:
         index: points 0 = k₀ < k₁ < … in lattice units.
@@ -119,10 +121,17 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
 
 
 def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return both log tails of a profile at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to rounding.
+    """Return both log tails of the loss L at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to rounding.
 
-    The slopes of a coarse bound need not belong to a pair: the second tail may exceed e^−ε times the first one. It is
-    then replaced by a smaller tail at a larger ε, which gives a larger δ.
+    A coarse bound on δ need not belong to a pair: its second tail may exceed e^−ε times the first one. It is then
+    replaced by a smaller tail at a larger ε, which gives a larger δ.
+
+    Args:
+        profile: profile of (P, Q), which gives the tails.
+        points: ε, increasing, in nats.
+
+    Returns:
+        log P(L > ε), and log Q(L > ε).
     """
     with np.errstate(all="ignore"):
         log_p, log_q = profile.log_tails(points)
@@ -133,7 +142,9 @@ def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray,
 
 
 def lower_side(profile: Profile, side: SideTails, *, mirrored: bool) -> SideTails:
-    """Return the tails from which lower bounds are computed, at the points of others.
+    """Return tails of the loss from which lower bounds on δ are computed, at the points of other tails.
+
+    These are the attained tails of the profile, if it has any, and otherwise the given ones.
 
     Args:
         profile: profile of (P, Q), or of (Q, P) if `mirrored`.
@@ -224,11 +235,12 @@ def _exp_difference(log_larger: float, log_smaller: float) -> float:
 
 
 def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one: float) -> FloatArray:
-    """Return the log survival function of the dominating distribution on each cell (a, b] of positive losses.
+    """Return the log survival function of a dominating lattice distribution on each cell (a, b] of positive losses.
 
-    Of the cell's mass p under P and q under Q, w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p to a. The
-    cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is computed
-    relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to P(L > a).
+    Let the cell have mass p under P and q under Q. The mass w = (p − e^a q)/(1 − e^{a−b}) moves to b, and the rest of p
+    to a. The cell then keeps both masses. Between a and b, the survival function is therefore P(L > b) + w. It is
+    computed relative to P(L > a), which it cannot exceed; a larger result is a rounding error, and is reduced to
+    P(L > a).
 
     Args:
         side: tails of the positive losses.
@@ -250,7 +262,7 @@ def _upper_survival(side: SideTails, p: FloatArray, q: FloatArray, raise_of_one:
 
 
 def _lower_distribution(side: SideTails, p: FloatArray, q: FloatArray) -> FloatArray:
-    """Return the log distribution function of the dominating distribution on each cell [−b, −a) of negative losses.
+    """Return a dominating lattice law's log distribution function on each cell [−b, −a) of negative losses.
 
     Of the cell's masses p under P and q under Q, (e^{−b} q − e^{−(b−a)} p)/(1 − e^{a−b}) moves to −b. Inside the cell,
     the distribution function is P(L < −b) plus this mass. It is computed relative to P(L < −a).
@@ -277,7 +289,7 @@ def _scale_tail(log_tail: FloatArray, factor: FloatArray, direction: int) -> Flo
 
 @dataclass(frozen=True)
 class TailSteps:
-    """The two tails of a lattice distribution, as step functions.
+    """The two tails of a lattice distribution of a loss L, as step functions.
 
     P(L ≥ right_i) = e^survival_i and P(L ≤ −left_i) = e^distribution_i.
 

@@ -54,7 +54,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Demand:
-    """Requirements on a grid of cells of the loss, at every tilt λ of a band (interval).
+    """Requirements on the cells of losses of a lattice composition, for every tilt λ of a band (interval).
+
+    The tilt is the exponent of e^{λL}, by which losses L are weighted.
 
     Attributes:
         coordinates: the least, the middle and the largest tilt of the band.
@@ -73,7 +75,7 @@ class Demand:
 
     @property
     def curvature(self) -> float:
-        """Twice the change of log δ for each change of the variance of the loss: the largest |λ (1 + λ)| in the band.
+        """Factor from a change of the loss's variance to twice that of log δ: the largest |λ (1 + λ)| in the band.
 
         If ε is within the bulk, it is at least the reciprocal of the bulk's variance, as δ depends on its width.
         """
@@ -91,7 +93,7 @@ class Demand:
 
 
 class _WeightedCells(NamedTuple):
-    """The cells of all outlines in one array, with their share in the errors of δ.
+    """The cells of all outlines (coarse tables of loss distributions) in one array, with weights of their errors.
 
     Attributes:
         widths: width of each cell, in nats.
@@ -109,10 +111,10 @@ class _WeightedCells(NamedTuple):
 
     @property
     def effort(self) -> FloatArray:
-        """∫ (T density)^{1/3} over each cell, where T is the number of rounds.
+        """Contribution of each cell to the number of cells of the best grid: ∫ (T ϱ)^{1/3} over the cell.
 
-        The best cells of a grid have widths proportional to density^{−1/3}. Their number is then proportional to the
-        sum of these integrals.
+        ϱ is the density of the tilted mass, and T the number of rounds. The best cells of a grid have widths
+        proportional to (T ϱ)^{−1/3}. Their number is then proportional to the sum of these integrals.
         """
         return np.asarray(np.exp(self.log_weights / 3.0) * self.widths ** (2.0 / 3.0))
 
@@ -123,12 +125,14 @@ def _all_sides(outlines: Sequence[Outline]) -> list[Side]:
 
 
 def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> _WeightedCells:
-    """Return the cells of all outlines, weighted by their largest tilted mass times the number of rounds.
+    """Return the cells of all outlines (coarse tables of loss distributions), with weights of their errors.
+
+    The weight of a cell is its largest tilted mass times the number of rounds.
 
     Args:
         outlines: outline of each distribution.
         counts: number of rounds of each distribution.
-        demand: the requirements, with the tilts.
+        demand: the requirements, with the tilts λ. A tilted mass is proportional to the mass times e^{λL}.
     """
     laws = join_outlines(outlines, counts)
     sides = _all_sides(outlines)
@@ -147,7 +151,7 @@ def _weigh_cells(outlines: Sequence[Outline], counts: FloatArray, demand: Demand
 
 
 def choose_grid(outlines: Sequence[Outline], counts: FloatArray, demand: Demand) -> Grid:
-    """Choose a common lattice unit, and the cells of each distribution, for the least error of δ.
+    """Choose the cells of losses of each distribution, with a common lattice unit, for the least error of δ.
 
     Cells are narrow where the tilted mass is. There are at most about `demand.cells` cells in all.
 
@@ -178,7 +182,7 @@ def _base_width(effort: float, demand: Demand) -> float:
     """Return the width w of cells where the tilted mass of all rounds has the density 1 per nat.
 
     Where the density is ϱ, cells have the width w ϱ^{−1/3}, which is best for a given number (module docstring). They
-    widen log δ by curvature · w² · effort / 16, and their number is about effort / w.
+    widen the bounds on log δ by curvature · w² · effort / 16, and their number is about effort / w.
 
     Args:
         effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
@@ -190,14 +194,14 @@ def _base_width(effort: float, demand: Demand) -> float:
 
 
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
-    """Return the width of cells that causes the tolerated error if all cells of all rounds have it.
+    """Return a width below which cells need not be narrower, because the error of log δ is then tolerated.
 
-    Narrower cells are not needed. The tolerated error of log δ is the larger of two: the error due to the best cells of
-    the base width (`_base_width`), and the required width of log δ.
+    It is the width that causes the tolerated error if all cells of all rounds have it. The tolerated error is the
+    larger of two: the error due to the best cells of the base width (`_base_width`), and the required width of log δ.
 
     Args:
         width: the base width, in nats.
-        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up.
+        effort: ∫ ϱ^{1/3} over the losses of each distribution, added up, for the density ϱ of the tilted mass.
         rounds: number of all rounds.
         demand: the requirements.
     """
@@ -226,10 +230,13 @@ def _cell_widths(cells: _WeightedCells, demand: Demand, width: float, least: flo
 
 
 def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_width: float) -> float:
-    """Return half the width of the narrowest cells, aligned with atoms or with a bound of the loss if possible.
+    """Return the lattice unit: half the width of the narrowest cells, aligned with atoms or a bound of the loss.
+
+    A bound of the loss is used only for a single distribution, and unless it is below half the least unit. Without
+    atoms or a bound, nothing is aligned.
 
     Args:
-        outlines: outline of each distribution.
+        outlines: outline (coarse table) of each distribution.
         counts: number of rounds of each distribution.
         demand: the requirements.
         least_width: width of cells, in nats, that widens log δ by the tolerated amount if all cells have it.
@@ -250,7 +257,7 @@ def _unit(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least
 
 
 def _unit_for_atoms(outlines: Sequence[Outline], counts: FloatArray, demand: Demand, least_unit: float) -> float:
-    """Return the unit for distributions that consist of atoms: half their common span, or a finer unit.
+    """Return the lattice unit for distributions of atoms (single losses): half their common span, or a finer unit.
 
     An atom off the lattice changes the mean of the loss as well as its variance, and the mean requires a finer unit.
     With very many rounds, that unit would be less than `_FINER` times `least_unit`, which is then used instead. In
@@ -358,7 +365,7 @@ def _bounds(side: Side, widths: FloatArray, end: float, unit: float) -> IntArray
 
 
 def _divide_regions(lengths: FloatArray, steps: FloatArray) -> IntArray:
-    """Divide regions into cells of odd width that differ by at most two.
+    """Divide regions of a lattice into cells of odd width that differ by at most two.
 
     The number of cells of a region has the parity of its length, as the sum of that many odd numbers has.
 

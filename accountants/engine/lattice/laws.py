@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LatticeComposition:
-    """A composition of lattice distributions on multiples of one unit.
+    """A composition of loss distributions on a lattice, the multiples of one unit, each run a number of times.
 
     Attributes:
         unit: lattice unit, in nats.
@@ -49,7 +49,7 @@ class LatticeComposition:
 
     @classmethod
     def of(cls, laws: Sequence[LatticeDistribution], counts: Sequence[int], unit: float) -> LatticeComposition:
-        """Combine distributions on multiples of one unit.
+        """Combine loss distributions on multiples of one unit to a composition.
 
         Args:
             laws: the distributions.
@@ -127,7 +127,7 @@ class GridAndTilt(NamedTuple):
 
 
 class TiltedEvaluation(NamedTuple):
-    """An upper bound on log δ at one ε.
+    """An upper bound on log δ of a lattice composition at one ε, with the tilt that was used.
 
     Attributes:
         tilt: the lattice and the tilt that gave the bound; None if it was computed without a transform.
@@ -157,11 +157,11 @@ class _CellTails(NamedTuple):
     enough: float
 
     def dominated_distribution(self, unit: float, tilt: float) -> LatticeDistribution:
-        """Return a dominated lattice distribution.
+        """Return a lattice distribution with a δ of at most that of the loss, also after composition, for lower bounds.
 
         Args:
             unit: lattice unit, in nats.
-            tilt: tilt λ for which it is chosen.
+            tilt: tilt λ for which it is chosen: its log moment log E[e^{λL}] is to be close to that of the loss.
         """
         right = lower_side(self.first, self.right, mirrored=False)
         left = lower_side(self.second, self.left, mirrored=True)
@@ -220,7 +220,13 @@ def bound_composition(survey: Survey, key: GridKey, budget: Budget) -> Compositi
 
 
 def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
-    """Return the requirements on the grid for a key: its tilts, and the width and number of cells."""
+    """Return the requirements on the cells of a lattice: its tilts, and the width and number of cells.
+
+    Args:
+        survey: facts of the composition that is put on the lattice.
+        key: the band of tilts and the other choices that determine the lattice.
+        budget: limits on the work.
+    """
     band = BAND[key.direct]
     coordinates = tuple(TiltCoordinate(band * (key.band + share), key.direct) for share in (0.0, 0.5, 1.0))
     return Demand(
@@ -233,9 +239,10 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 
 
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
-    """Return an upper bound on log δ(ε) of one round, at ε = the last point of the tails.
+    """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
 
-    It is computed as P(L > ε) − e^ε Q(L > ε) from the tails there, or from the profile if the tails are zero.
+    It is log δ(ε) of one round, at ε = the last point of the tails. It is computed as P(L > ε) − e^ε Q(L > ε) from the
+    tails there, or from the profile if the tails are zero.
 
     Args:
         profile: the profile.

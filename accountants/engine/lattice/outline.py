@@ -34,7 +34,7 @@ _NEGLIGIBLE = 1e-10  # share of the second moment below which an octave is one c
 
 @dataclass(frozen=True)
 class Side:
-    """Tails of the loss L on one side of zero.
+    """A table of the tails of the loss L on one side of zero.
 
     Attributes:
         read: function from distances to the log tails under both distributions.
@@ -53,7 +53,7 @@ class Side:
     log_q: FloatArray
 
     def add_edges(self, extra: FloatArray) -> Side:
-        """Return the side with additional edges, at which the tails are evaluated.
+        """Return this table of tails of the loss with additional points, at which the tails are evaluated.
 
         Args:
             extra: distances from zero, in any order.
@@ -117,7 +117,7 @@ class Side:
 
 
 class Edge(NamedTuple):
-    """The largest loss on one side.
+    """The largest loss on one side of zero, where a distribution of losses ends.
 
     Attributes:
         distance: its distance from zero, in nats.
@@ -130,7 +130,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Outline:
-    """Tails of one distribution of losses on both sides of zero; the remaining mass is at zero.
+    """A coarse table of the tails of a loss distribution on both sides of zero; the remaining mass is at zero.
 
     Attributes:
         right: tails of the positive losses.
@@ -185,7 +185,12 @@ class Outline:
 
 
 def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistributions:
-    """Return the points of several outlines as distributions that can be tilted."""
+    """Return the cells of several outlines (coarse tables of tails) as discrete distributions of the loss.
+
+    Args:
+        outlines: outline of each distribution.
+        counts: number of rounds of each distribution.
+    """
     points = [outline.points for outline in outlines]
     sizes = np.asarray([location.size for location, _ in points])
     return FlatDistributions(
@@ -197,7 +202,7 @@ def join_outlines(outlines: Sequence[Outline], counts: FloatArray) -> FlatDistri
 
 
 def outline(first: Profile, second: Profile) -> Outline:
-    """Evaluate the tails of the loss of P against Q on a geometric grid, on both sides of zero.
+    """Return a coarse table of the tails of the loss of P against Q, on geometric grids on both sides of zero.
 
     Args:
         first: profile of (P, Q).
@@ -238,9 +243,10 @@ def _log_tails(profile: Profile, edges: FloatArray) -> Tails:
 
 
 def _scan(read: Callable[[FloatArray], tuple[FloatArray, FloatArray]], sign: int, log_atom: float) -> Side:
-    """Return one side of a loss with `_PER_OCTAVE` cells in each octave (factor of two) that has mass.
+    """Return a table of the tails of the loss on one side of zero, with `_PER_OCTAVE` cells per octave that has mass.
 
-    Octaves near zero with a negligible share of the second moment become one cell.
+    An octave is a factor of two of the loss. Octaves near zero with a negligible share of the second moment become one
+    cell.
 
     Args:
         read: function from distances to the log tails under both distributions.

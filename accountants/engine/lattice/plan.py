@@ -73,9 +73,10 @@ class TransformPlan:
 
     @classmethod
     def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate, log_width: float) -> TransformPlan:
-        """Plan a transform whose alias, the error by the period of its sum, is about 2 % of the required width of δ.
+        """Plan the transform of a lattice composition, with an alias of about 2 % of the required width of δ.
 
-        This also holds at ε up to a standard deviation away from the ε for which the tilt is best.
+        The alias is the error that a sum over frequencies has by its period. The bound also holds at ε up to a standard
+        deviation away from the ε for which the tilt is best.
 
         Args:
             laws: the lattice distributions.
@@ -90,13 +91,13 @@ class TransformPlan:
         return cls(laws, coordinate, chernoff, log_width, max(points, min(3 * points, _CHEAP)))
 
     def transform(self, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the spectrum at the few frequencies that matter, or at all of them if that is cheaper.
+        """Compute the terms of δ at the few frequencies that matter, or at all of them if that is cheaper.
 
         Args:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The spectrum; or the factor by which both ways exceed the limits.
+            The terms as a `Spectrum`; or the factor by which both ways exceed the limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
         if self.points <= limits.points // 8:
@@ -141,7 +142,7 @@ class TransformPlan:
         return max(int(np.abs(law.index).max()) for law in self.laws.laws)
 
     def _sparse_spectrum(self, line: TiltedLine, limits: TransformLimits) -> Spectrum | TooLarge:
-        """Compute the spectrum at the frequencies that a shorter FFT does not prove to be negligible.
+        """Compute the terms of δ at the frequencies that a shorter FFT does not prove to be negligible.
 
         The values are direct sums, or come from a full FFT if there are many such frequencies.
 
@@ -150,7 +151,7 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The spectrum; or the factor by which the work exceeds the limits.
+            The terms as a `Spectrum`; or the factor by which the work exceeds the limits.
         """
         blocks, per_block = self._block_layout(limits.points // 8)
         if per_block > limits.terms:
@@ -186,9 +187,9 @@ _MOST_LEFT_OUT = 0.25
 def find_frequencies(
     line: TiltedLine, blocks: int, per_block: int, depth: float, most: float
 ) -> tuple[IntArray | None, float]:
-    """Find the frequencies at which |φ^T| is not proved to be below e^−depth, with φ^T the composed transform.
+    """Find the frequencies at which the composed characteristic function φ^T is not proved to be negligible.
 
-    An FFT at the middle frequency of each block bounds |φ^T| on the whole block.
+    Negligible is a modulus below e^−depth. An FFT at the middle frequency of each block bounds |φ^T| on the block.
 
     Args:
         line: the tilted distributions.
@@ -216,7 +217,9 @@ def find_frequencies(
 
 
 def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
-    """Return upper bounds on log |φ^T| on each block of frequencies around those of an FFT.
+    """Return upper bounds on the log modulus of the composed characteristic function φ^T on blocks of frequencies.
+
+    Each block surrounds one frequency of an FFT.
 
     Args:
         line: the tilted distributions.
@@ -231,7 +234,7 @@ def _bound_blocks(line: TiltedLine, blocks: int) -> FloatArray:
 
 
 def _bound_transform(law: TiltedDistribution, unit: float, blocks: int, left_out: float) -> FloatArray:
-    """Return upper bounds on the transform |φ| of one distribution, on each block of frequencies.
+    """Return upper bounds on the characteristic function |φ| of one distribution, on each block of frequencies.
 
     Let φ_B be the part of φ from a window of losses. If the mass outside the window is w, |φ| ≤ |φ_B| + w. Let
     F = |φ_B|² at the FFT's frequency τ, and V the second moment of the centred loss in the window. Then
@@ -268,7 +271,7 @@ def _window_loss(law: TiltedDistribution, laws: int) -> float:
 
 
 def _window(weights: FloatArray, order: IntArray, left_out: float) -> tuple[BoolArray, float]:
-    """Return the smallest interval around the centre that excludes at most `left_out` of the mass.
+    """Return the smallest window around the centre of a distribution that excludes at most `left_out` of the mass.
 
     Args:
         weights: masses of the outcomes.

@@ -171,7 +171,7 @@ class ComposedProfile(PointwiseProfile):
         return self._evaluations[epsilon]
 
     def _evaluation(self, epsilon: float) -> TiltedEvaluation:
-        """Compute the upper bound on log δ(ε) with the best tilt.
+        """Compute an upper bound on log δ(ε) of the composition with the best tilt and lattice for this ε.
 
         If the computation leaves the range of doubles, basic composition is used.
         """
@@ -206,9 +206,13 @@ class ComposedProfile(PointwiseProfile):
         return upper_log_delta(spectrum, laws, epsilon - laws.loss_error)
 
     def lower_on(self, choice: GridAndTilt | None, epsilon: float) -> float:
-        """Return a lower bound on log δ(ε) with a given lattice and tilt.
+        """Return a lower bound on log δ(ε) of the composition, computed with a given lattice and tilt.
 
         It is −∞ if `choice` is None, or if the computation leaves the range of doubles.
+
+        Args:
+            choice: the lattice and the tilt.
+            epsilon: ε, in nats.
         """
         if choice is None:
             return -math.inf

@@ -47,7 +47,7 @@ class LatticeSearch(PairSearch):
     profiles: tuple[ComposedProfile, ...]
 
     def epsilon(self, log_delta: float, near: float) -> Interval:
-        """Enclose the larger ε of both directions.
+        """Enclose the smallest ε ≥ 0 at which δ is at most the target in both directions.
 
         The second direction is skipped if it meets the target at the first one's ε.
 
@@ -272,7 +272,7 @@ def _solve_on(
     *,
     from_above: bool,
 ) -> float | None:
-    """Solve for the target with one transform, and return the solution on the side where it is certified.
+    """Find the ε at which a bound on log δ by one transform crosses the target, on the side where it is certified.
 
     Args:
         profile: one direction of the composition.
@@ -283,7 +283,7 @@ def _solve_on(
         from_above: whether the upper bound on δ is used, and otherwise the lower one.
 
     Returns:
-        The ε; None if it is not close to the estimate.
+        The ε; None if it is not close to `guess`.
     """
     within = (1.0 - _FARTHEST) * guess.epsilon, (1.0 + _FARTHEST) * guess.epsilon
     bound = _bound_on(profile, choice, from_above=from_above)
@@ -300,10 +300,10 @@ class _SearchEnded(Exception):
 
 
 def _bounded_search(bound: Callable[[float], float], log_delta: float, guess: Guess) -> Crossing:
-    """Search the ε at which a bound crosses the target, as `crossing` does, with a limit on the evaluations.
+    """Search the ε at which a bound on log δ crosses the target, with a limit on the evaluations.
 
     The search ends after `_MOST_EVALUATIONS`, or next to a jump of the bound to −∞. The closest ε on both sides are
-    then returned, which are further apart but equally valid.
+    then returned, which are further apart than those of `crossing` but equally valid.
 
     Args:
         bound: function from an ε to a bound on log δ.

@@ -140,7 +140,7 @@ class DirectSums:
         return (self.frequencies.size + 8) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
-        """Return the sums at the lattice point `offset` points above the centre, 0 ≤ `offset` < N, and at the next one.
+        """Return Re Σ_k a_k e^{−2πikn/N} for n = `offset` and for n + 1, where 0 ≤ n < N.
 
         The result is stored. If there are `_MOST_REMEMBERED` stored ones, they are first dropped.
         """
@@ -167,7 +167,7 @@ class DirectSums:
 
 @dataclass(frozen=True)
 class TabulatedSums:
-    """Sums of terms at many frequencies: a table over all N lattice points from the centre on, by one FFT."""
+    """Table of the sums Re Σ_k a_k e^{−2πikn/N} of terms a_k for every lattice point 0 ≤ n < N, by one FFT."""
 
     table: FloatArray
 
@@ -199,7 +199,7 @@ class TabulatedSums:
         return (10.0 * math.log2(self.table.size) + 16.0) * UNIT_ROUNDOFF
 
     def at(self, offset: int) -> tuple[float, float]:
-        """Return the sums at 0 ≤ `offset` < N points above the centre, and at the next point."""
+        """Return the sums at n = `offset` and at the next lattice point, where 0 ≤ n < N."""
         return float(self.table[offset]), float(self.table[(offset + 1) % self.table.size])
 
 
@@ -207,12 +207,12 @@ Sums: TypeAlias = DirectSums | TabulatedSums
 
 
 def sum_terms(size: int, frequencies: IntArray, terms: ComplexArray) -> Sums:
-    """Return the sums as a table if this is cheaper than a few direct sums, and otherwise as direct sums.
+    """Prepare the sums Re Σ_k a_k e^{−2πikn/N}: as a table over all n if this is cheaper than a few direct sums.
 
     Args:
         size: number N of lattice points in a period.
         frequencies: indices 0 ≤ k ≤ N/2.
-        terms: φ(t_k)^T times the kernel.
+        terms: a_k = φ(t_k)^T times the kernel.
     """
     if size <= _MOST_IN_TABLE and frequencies.size * _DENSE > size:
         return TabulatedSums.of(size, frequencies, terms)
@@ -383,7 +383,7 @@ class Chernoff:
 def estimate_period(
     laws: FlatDistributions, coordinate: TiltCoordinate, log_width: float, chernoff: Chernoff | None = None
 ) -> float:
-    """Return a period, in nats, such that the alias (`Chernoff`) is about 2 % of the required width of δ.
+    """Return a period of the lattice sum, in nats, with an alias (`Chernoff`) of about 2 % of the required width of δ.
 
     This also holds at ε up to a standard deviation of the tilted total loss away from the ε for which the tilt is best.
 

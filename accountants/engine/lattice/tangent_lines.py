@@ -21,9 +21,9 @@ NOWHERE = -(2**60)
 
 @dataclass(frozen=True)
 class LoweredCells:
-    """Cells of loss between neighbouring thresholds of `TangentLines`, with the masses that these lines give them.
+    """Cells of losses with masses for lower bounds on δ; the cells are between neighbouring thresholds.
 
-    They are in the order of increasing loss; the first and the last one are unbounded.
+    They are in the order of increasing loss; the first and the last one are unbounded. `TangentLines` gives the masses.
 
     Attributes:
         low: lower bound of each cell, in lattice units.
@@ -81,7 +81,9 @@ class TangentLines:
 
     @classmethod
     def of(cls, right: SideTails, left: SideTails, log_atom: float) -> TangentLines:
-        """Return the lines at the given thresholds, lowered by the errors of the tails and made monotone.
+        """Return lines in α = e^ε below the profile: P(L > m) − α Q(L > m) at thresholds m of the loss.
+
+        They are lowered by the errors of the tails and made monotone.
 
         Args:
             right: tails P(L > m) and Q(L > m) of the positive losses, at thresholds m.

@@ -44,11 +44,10 @@ _SLIGHT = 1e-7
 def best_lower_distribution(
     right: SideTails, left: SideTails, log_atom: float, *, unit: float, tilt: float, enough: float
 ) -> LatticeDistribution:
-    """Return a lattice distribution that is dominated, for lower bounds on δ.
+    """Return a lattice distribution that is dominated by the loss, so that its composition gives lower bounds on δ.
 
-    A few offsets of the lattice are tried, and the one with the best moment is used. The offset matters if the loss
-    has few cells, so that none is near a lattice point: for an atom off the lattice, or a bulk not much wider than a
-    cell.
+    A few offsets of the lattice are tried, and the one with the best moment is used. The offset matters if the loss has
+    few cells, so that none is near a lattice point: for an atom off the lattice, or a bulk not much wider than a cell.
 
     Args:
         right: tails of the positive losses at the bounds of the cells.

@@ -31,7 +31,7 @@ _CHART_LIMITS = {True: (-45.0, 20.0), False: (-30.0, 30.0)}
 
 
 class Cumulants(NamedTuple):
-    """Cumulants of the total loss at a tilt λ.
+    """Value and derivatives of the cumulant generating function K(λ) = log E[e^{λS}] of the total loss S.
 
     Attributes:
         value: K(λ), the log moment.
@@ -45,7 +45,9 @@ class Cumulants(NamedTuple):
 
 
 class TiltCoordinate(NamedTuple):
-    """A tilt λ as a real coordinate y: λ = e^y if `direct` (λ > 0), otherwise λ = −1/(1 + e^y) (−1 < λ < 0).
+    """A tilt λ, the exponent of e^{λL}, as a real coordinate y.
+
+    λ = e^y if `direct` (λ > 0), otherwise λ = −1/(1 + e^y) (−1 < λ < 0).
 
     Attributes:
         y: the coordinate.
@@ -270,7 +272,7 @@ class FlatDistributions:
         return value - coordinate.tilt * epsilon - coordinate.pole - 0.5 * math.log(2.0 * math.pi * curvature)
 
     def coordinate_of(self, log_delta: float) -> TiltCoordinate:
-        """Find the tilt λ > 0 for a given log δ, up to `_TOLERANCE` in its coordinate.
+        """Find the tilt λ > 0 that suits a given log δ, up to `_TOLERANCE` in its coordinate.
 
         At the ε for which λ is the best tilt (`centre`), the saddle-point estimate of log δ is then `log_delta`.
 

@@ -32,7 +32,7 @@ _BLOCK = 2**10
 
 @dataclass(frozen=True)
 class TiltedDistribution:
-    """One of the lattice distributions, tilted: masses w ∝ p e^{λL} on lattice indices relative to its centre.
+    """A loss distribution on a lattice, tilted by λ: masses w ∝ p e^{λL} at lattice indices relative to its centre.
 
     Attributes:
         count: number T of rounds.
@@ -132,9 +132,9 @@ def _moment_changes(log_mass: FloatArray, exponents: FloatArray) -> FloatArray:
 
 
 def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff) -> Spectrum:
-    """Multiply the powers φ^T by the kernel of δ, and add up the errors of all frequencies.
+    """Build the sums over frequencies that give δ, from the characteristic function φ^T of the tilted composition.
 
-    Frequencies with negligible values are left out, and charged.
+    The terms are φ^T times the kernel of δ. Frequencies with negligible values are left out, and charged.
 
     Args:
         line: the tilted distributions.
@@ -169,7 +169,9 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
 
 
 def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
-    """Return bounds |φ^T| (e^g − 1) on the errors of φ^T, with e^g − 1 ≤ g + g² for g ≤ 1.
+    """Return bounds |φ^T| (e^g − 1) on the errors of the characteristic function φ^T at each frequency.
+
+    For g < 1, e^g − 1 is replaced by the upper bound g + g².
 
     Args:
         power: φ^T with the growth g of its errors.
@@ -192,7 +194,7 @@ def _polar(sizes: FloatArray, angles: FloatArray) -> ComplexArray:
 
 # Characteristic functions of lattice distributions, summed directly at chosen frequencies -----------------------------
 def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped: float) -> Power:
-    """Compute φ^T at some frequencies by direct sums.
+    """Compute the characteristic function φ^T of a tilted composition at some frequencies, by direct sums.
 
     Args:
         line: the tilted distributions.
@@ -211,9 +213,10 @@ def few_frequencies(line: TiltedLine, size: int, frequencies: IntArray, skipped:
 
 
 def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray) -> FloatArray:
-    """Return bounds on the errors of φ − 1 = Σ w (e^{−iθ} − 1) at each frequency, by `_SplitFrequencies`.
+    """Return bounds on the errors of direct sums φ − 1 = Σ w (e^{−iθ} − 1) for a characteristic function φ.
 
-    A term is a sum of products of x − 1 and y − 1 with |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8).
+    The sums are those of `_SplitFrequencies`. A term is a sum of products of x − 1 and y − 1 with
+    |x − 1| + |y − 1| + |(x − 1)(y − 1)| ≤ min(4θ, 8).
 
     Args:
         law: the tilted distribution, with weights w.
@@ -231,7 +234,7 @@ def _direct_sum_error(law: TiltedDistribution, size: int, frequencies: IntArray)
 
 @dataclass(frozen=True)
 class _SplitFrequencies:
-    """Increasing frequencies k ≥ 0, written as k = r a + b with 0 ≤ b < r.
+    """Increasing frequencies k ≥ 0, written as k = r a + b with 0 ≤ b < r, to compute fewer sines and cosines.
 
     With x = e^{−iθ} at r a and y at b, Σ w (xy − 1) = Σ w ((x − 1)(y − 1) + (x − 1) + (y − 1)) is a product of
     matrices, so sines are computed only for each r a and each b. Their number is least for r = √(number of
@@ -305,7 +308,7 @@ def _rotate(index: IntArray, frequencies: IntArray, size: int) -> ComplexArray:
 
 
 def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = None, skipped: float = 0.0) -> Power:
-    """Compute φ^T by one FFT of each distribution, at all frequencies or at given ones.
+    """Compute the characteristic function φ^T of a tilted composition by one FFT of each distribution.
 
     Args:
         line: the tilted distributions.
@@ -319,7 +322,7 @@ def all_frequencies(line: TiltedLine, size: int, frequencies: IntArray | None = 
 
 
 def _transform(law: TiltedDistribution, size: int, frequencies: IntArray | None) -> Factor:
-    """Compute φ of one distribution by an FFT.
+    """Compute the characteristic function φ of one tilted distribution by an FFT.
 
     Masses at indices that are equal modulo N are first added up, which is exact at these frequencies. The mass at the
     centre is added exactly afterwards; only the other masses go through the FFT.

@@ -37,7 +37,7 @@ _MOST_TRIES = 40
 
 
 class Transforms:
-    """Distributions and transforms of one direction of a product, computed on first use."""
+    """Lattice distributions and their transforms for one direction of a product; computed on first use, then stored."""
 
     def __init__(self, survey: Survey, budget: Budget, log_width: float) -> None:
         """Prepare an empty store.
@@ -54,9 +54,10 @@ class Transforms:
         self.spectra: dict[tuple[GridAndTilt, bool], tuple[GridKey, Spectrum]] = {}
 
     def spectrum(self, choice: GridAndTilt, *, from_above: bool) -> tuple[GridKey, Spectrum]:
-        """Return the transform at a tilt, and the key of its lattice, which is coarse enough for the budget.
+        """Return the transform of the total loss at a tilt, and the key of its lattice.
 
-        The result is stored. The oldest transforms are dropped if the stored ones take too much memory.
+        The lattice is coarse enough for the budget. The result is stored. The oldest transforms are dropped if the
+        stored ones take too much memory.
 
         Args:
             choice: the lattice and the tilt. A coarser lattice is used if this one exceeds the budget.
@@ -97,7 +98,7 @@ class Transforms:
         raise BeyondBudget("no lattice within the budget spans the loss")
 
     def laws(self, key: GridKey) -> CompositionBounds:
-        """Return the distributions of a band on its grid."""
+        """Return the lattice distributions for a key, which names a lattice and its band of tilts; they are stored."""
         if key not in self.grids:
             remember(self.grids, key, bound_composition(self._survey, key, self._budget), _KEPT_GRIDS)
         return self.grids[key]
@@ -118,7 +119,7 @@ def remember(entries: dict[Key, Value], key: Key, value: Value, most: int) -> No
 
 
 def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
-    """Return an upper bound of log δ of the composed lattice distributions.
+    """Return an upper bound on log δ(ε) of a composition, from the transform of dominating lattice distributions.
 
     Args:
         spectrum: transform of the composition.
@@ -137,7 +138,9 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound log C(λ) + K(λ) − λε of log δ at a tilt λ > 0.
+    """Return the Chernoff bound log C(λ) + K(λ) − λε on log δ(ε) of a composition, at a tilt λ > 0.
+
+    K(λ) = log E[e^{λS}] with the total loss S, and C(λ) ≤ 1 is a constant (`log_chernoff_constant`).
 
     Args:
         laws: lattice distributions that dominate.
@@ -157,7 +160,7 @@ def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, eps
 
 
 def lower_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float) -> float:
-    """Return a lower bound of log δ of the composed lattice distributions.
+    """Return a lower bound on log δ(ε) of a composition, from the transform of dominated lattice distributions.
 
     Args:
         spectrum: transform of the composition.

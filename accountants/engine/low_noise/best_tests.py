@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TradeOffSearch:
-    """How the best test is searched on the lattice of a table. The choices affect no bound.
+    """Settings of the search for the most powerful test on a table's lattice of losses. They affect no bound.
 
     Attributes:
         reaches: numbers of lattice points on either side of the estimated best one that are evaluated.
@@ -89,7 +89,13 @@ class _LatticeTradeOff(NamedTuple):
         return Interval(gamma * (1.0 - error), gamma * (1.0 + error))
 
     def value(self, place: int) -> Interval:
-        """Enclose F at a lattice point, for the distribution on the lattice."""
+        """Enclose F(γ) = γ α + E_γ at a lattice point, for the distribution on the lattice.
+
+        α is the false positive rate, and E_γ the hockey-stick divergence for the γ of the point (`gamma`).
+
+        Args:
+            place: number of the lattice point.
+        """
         gamma = self.gamma(place)
         if self.to_add:
             return self._value_to_add(place, gamma)
@@ -100,9 +106,10 @@ class _LatticeTradeOff(NamedTuple):
         return Interval(least, largest)
 
     def _value_to_add(self, place: int, gamma: Interval) -> Interval:
-        """Enclose F = 1 − γ (1 − α − E_{1/γ}) in the direction that adds a contribution.
+        """Enclose F(γ) = γ α + E_γ in the direction that adds a contribution, as 1 − γ (1 − α − E_{1/γ}).
 
-        E_{1/γ} is that of the other direction. At the least loss, E_γ is 0 and F is γ α.
+        α is the false positive rate, and E_{1/γ} is that of the other direction. At the least loss, E_γ is 0 and F is γ
+        α.
 
         Args:
             place: number of the lattice point.
@@ -125,7 +132,7 @@ class _LatticeTradeOff(NamedTuple):
         return min(bounds[place], 1.0), self.log_gamma(place)
 
     def lower_bound(self) -> float:
-        """Return a lower bound on the least value of F.
+        """Return a lower bound on the true positive rate: on the least value of F(γ) = γ α + E_γ.
 
         It is the least value in a window of lattice points, or the bound beyond both ends of the window if that is
         smaller. Then a wider window is tried.
@@ -143,7 +150,9 @@ class _LatticeTradeOff(NamedTuple):
         return least
 
     def _bound_left(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F for γ below that of a point: by a chord, or by 1 − γ (1 − α).
+        """Return a lower bound on F(γ) = γ α + E_γ for γ below that of a lattice point.
+
+        It is that of a chord, or 1 − γ (1 − α).
 
         Args:
             outer: the point.
@@ -156,10 +165,10 @@ class _LatticeTradeOff(NamedTuple):
         return max(by_chord, 1.0 - gamma * (1.0 - self.rate) - 4 * UNIT_ROUNDOFF)
 
     def _bound_right(self, outer: int, inner: int) -> float:
-        """Return a lower bound on F for γ above that of a point.
+        """Return a lower bound on F(γ) = γ α + E_γ for γ above that of a lattice point.
 
-        Points of ever larger γ follow. Between two of them F is above the extended chord of the previous two. F is
-        at least 1 from 1/α on.
+        The result is −∞ if the search ends too early. Points of ever larger γ follow. Between two of them F is above
+        the extended chord of the previous two. F is at least 1 from 1/α on.
 
         Args:
             outer: the point.
@@ -207,12 +216,15 @@ def finds_tests(laws: Laws) -> bool:
 
 
 def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests | None:
-    """Enclose the true positive rate of the best test at each false positive rate; None if the tables do not apply.
+    """Enclose the true positive rates of the most powerful tests, from tables of the total loss.
 
     Args:
         laws: distributions of the losses, with their counts.
         rates: false positive rates, in (0, 1).
         rounding: share of 1 + |log δ| by which bounds of log δ are moved outward.
+
+    Returns:
+        The tests; None if the tables do not apply, as they are for steps with little noise.
     """
     steps = steps_to_remove(laws)
     to_add = steps is not None and is_to_add(laws)
@@ -225,9 +237,9 @@ def best_tests(laws: Laws, rates: Sequence[float], rounding: float) -> BestTests
 
 
 def _best_test(steps: Steps, rate: float, to_add: bool, rounding: float) -> BestTest | None:
-    """Find the best test with a false positive rate.
+    """Find the most powerful test with a false positive rate, from tables of the total loss.
 
-    A table without a tilt has bounds. If δ is small at the test, a tilted table has closer ones.
+    A table without a tilt is used first. If δ is small at the test, a tilted table has closer bounds.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Region:
-    """Where the tables are better than the contour integral.
+    """Limits within which tables of the total loss are used instead of the contour integral; they affect no bound.
 
-    The limits follow from measurements (docs/low-noise.md, Range). They affect no bound.
+    The limits follow from measurements (docs/low-noise.md, Range). The least loss of a step is log(1 − q) at the rate
+    q.
 
     Attributes:
         least_shift: below it, the compiled kernel has narrower bounds within milliseconds.
@@ -66,14 +67,14 @@ REGION = Region()
 
 
 def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> bool:
-    """Return whether δ depends on total losses near the least one, so that the tables are better than other engines.
+    """Return whether tables of the total loss are better than other engines for these steps.
 
-    The choice affects no bound.
+    They are if δ depends on total losses near the least one. This affects no bound.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
-        depth: −log δ, about.
-        for_tests: whether the question is about tests.
+        depth: approximate −log δ.
+        for_tests: whether the question is about the most powerful tests.
     """
     if depth > REGION.deepest:
         return False
@@ -93,10 +94,14 @@ def _log_probability_near_least(law: SampledGaussianLaw) -> float:
 
 
 def steps_to_remove(laws: Laws) -> Steps | None:
-    """Return the steps in the direction that removes a contribution; None if the tables do not apply.
+    """Return the steps in the direction that removes a contribution, if tables of the total loss are suitable for them.
 
     Args:
         laws: distributions of the losses, with their counts.
+
+    Returns:
+        The steps with equal ones counted together. None if a step is not a subsampled Gaussian within the limits of
+        `REGION`, if the directions differ, or if there are too many different steps.
     """
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
@@ -116,12 +121,15 @@ def _is_in_region(law: SampledGaussianLaw) -> bool:
 
 
 def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
-    """Enclose log δ(ε), for ε ≥ 0; None if the tables do not apply, or their bounds are further apart than `widest`.
+    """Enclose log δ(ε) of Gaussian steps with little noise, for ε ≥ 0, from tables of their total loss.
 
     Args:
         laws: distributions of the losses, with their counts.
         epsilon: ε in nats.
         widest: largest width of the enclosure, relative to δ.
+
+    Returns:
+        The bounds; None if the tables do not apply, or if the bounds are further apart than `widest`.
     """
     steps = steps_to_remove(laws)
     if epsilon < 0.0 or steps is None:
@@ -138,7 +146,7 @@ def log_delta(laws: Laws, epsilon: float, widest: float) -> Interval | None:
 
 
 def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interval | None:
-    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`.
+    """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta` for Gaussian steps with little noise, from tables.
 
     Args:
         laws: distributions of the losses, with their counts.
@@ -178,7 +186,7 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
 
 
 def _likely_depth(steps: Steps, epsilon: float) -> float:
-    """Return about −log δ(ε), at least 0, by a coarse table; by a Chernoff bound if no such table suits.
+    """Estimate −log δ(ε), at least 0, by a coarse table of the total loss, or by a Chernoff bound if no table suits.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
@@ -207,7 +215,12 @@ def is_to_add(laws: Laws) -> bool:
 
 
 class DeltaBounds(NamedTuple):
-    """Bounds on δ(ε), for ε of any sign, from two tables."""
+    """Bounds on δ(ε), for ε of any sign, from two tables of the total loss.
+
+    Attributes:
+        lower: function from an ε to a lower bound on δ(ε).
+        upper: function from an ε to an upper bound on δ(ε).
+    """
 
     lower: Callable[[float], float]
     upper: Callable[[float], float]
@@ -217,9 +230,10 @@ class DeltaBounds(NamedTuple):
         return _narrow(self.lower(epsilon), self.upper(epsilon), widest)
 
     def finer(self, epsilon: float, widest: float) -> float:
-        """Return the factor of the points with which tables are likely to be close enough; 1 if none or these are.
+        """Return the factor by which tables need more points so that their bounds are likely to be close enough.
 
-        The distance of the bounds decreases with the square of the spacing, or more slowly.
+        It is 1 if these tables are close enough, or if no factor that is tried is enough. The distance of the bounds
+        decreases with the square of the spacing, or more slowly.
 
         Args:
             epsilon: ε in nats.
@@ -233,11 +247,11 @@ class DeltaBounds(NamedTuple):
 def delta_bounds(
     steps: Steps, depth: float, to_add: bool, finer: float = 1.0, *, for_tests: bool = False
 ) -> DeltaBounds | None:
-    """Return bounds on δ from tables; None if the tables do not suit.
+    """Return bounds on δ from two tables of the total loss; None if tables do not suit these steps.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
-        depth: −log δ, about, at which the bounds are accurate.
+        depth: approximate −log δ at which the bounds are accurate.
         to_add: whether δ is that of the other direction.
         finer: factor of the number of lattice points, a power of two.
         for_tests: whether the bounds are for tests.
@@ -252,7 +266,11 @@ def delta_bounds(
 
 
 def reverse_bound(table: LossTable) -> Callable[[float], float]:
-    """Return the bound on δ of the other direction, 1 − e^ε + e^ε δ(−ε), as a function of ε."""
+    """Return a function from ε to a bound on δ(ε) of the other direction, 1 − e^ε + e^ε δ(−ε).
+
+    Args:
+        table: the table with the bound on δ(−ε); its sign decides whether the result is an upper bound.
+    """
 
     def delta(epsilon: float) -> float:
         """Return the bound on δ(ε)."""
@@ -318,7 +336,7 @@ def _first_at_most(delta: Callable[[float], float], target: float, near: float =
 
 
 def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _ExcessAt) -> tuple[float, float]:
-    """Shrink a bracket of a root to a relative 1e-13, by the Illinois variant of the false position.
+    """Shrink a bracket of a root to a relative width of 1e-13, by the Illinois variant of the false position.
 
     If two successive points are on one side of the root, the weight of the other end is halved. Far from the root the
     bracket is halved, and after many steps every other time, so that it ends for any function.
@@ -327,6 +345,9 @@ def _close_bracket(excess: Callable[[float], float], low: _ExcessAt, high: _Exce
         excess: the function, above 0 at the lower point and at most 0 at the upper one.
         low: the lower point.
         high: the upper point.
+
+    Returns:
+        The ends of the bracket.
     """
     low_weight, high_weight = low.excess, high.excess
     step, was_below = 0, False

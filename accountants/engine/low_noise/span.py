@@ -20,7 +20,7 @@ Steps = tuple[tuple[SampledGaussianLaw, int], ...]
 
 @dataclass(frozen=True)
 class Resolution:
-    """The resolution of a table.
+    """Settings of the resolution of a table of the total loss.
 
     Attributes:
         points: least number of lattice points, a power of two. A transform of 2^16 points takes about a millisecond.
@@ -29,7 +29,7 @@ class Resolution:
         sharpest: width of log δ, estimated, above which a table has more points than the least number.
         left_out: nats by which log probabilities of losses beyond a table are below log δ; e^−26 is below roundings.
         shallow: −log δ up to which a table is not tilted; its rounding is then 1e-8 of δ.
-        prefactor: nats by which log δ is below its best Chernoff bound, about.
+        prefactor: approximate number of nats by which log δ is below its best Chernoff bound.
         margin: ratio of the −log δ that one table serves.
     """
 
@@ -47,7 +47,7 @@ RESOLUTION = Resolution()
 
 
 class Plan(NamedTuple):
-    """Lattice and tilts of a table.
+    """Lattice and tilts of a table of the total loss; a tilt is the exponent λ of weights e^{λS}.
 
     Attributes:
         points: number of lattice points, a power of two.
@@ -70,7 +70,7 @@ class Plan(NamedTuple):
 
 
 def choose_plan(steps: Steps, depth: float, finer: float = 1.0) -> Plan:
-    """Choose the lattice and the tilts of a table for δ of about e^−depth.
+    """Choose the lattice and the tilts of a table of the total loss, for δ of about e^−depth.
 
     Args:
         steps: distributions of the losses, with their counts.
@@ -121,10 +121,10 @@ def _spans(tilts: FloatArray, log_means: FloatArray, depth: float, tilt: float, 
 
 
 def _choose_points(span: float, curvature: float) -> int:
-    """Return the number of lattice points with which the bounds are likely to be close.
+    """Return the number of lattice points of a table with which the bounds on δ are likely to be close.
 
-    Both bounds change each included loss by about the variance h²/12, and h²/24 less. Their distance in log δ is then
-    about h²/5 times the curvature (measured: h²/10 to h²/4).
+    Both bounds change each included loss by about the variance h²/12, and h²/24 less, for the spacing h. Their distance
+    in log δ is then about h²/5 times the curvature (measured: h²/10 to h²/4).
 
     Args:
         span: length of the table, in nats.

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 
 class LatticeStep(NamedTuple):
-    """A distribution of one step's loss on a lattice.
+    """A distribution of the loss of one subsampled Gaussian step on a lattice.
+
+    L₀ = log(1 − q), with the inclusion probability q, is the least loss of a step.
 
     Attributes:
-        masses: probability of the loss `first` + k · spacing under the first distribution, for k = 0, 1, ….
+        masses: probability of the loss L₀ + `first` + k · spacing under the first distribution, for k = 0, 1, ….
         first: least loss minus L₀, in nats.
         infinite: probability of an infinite loss, or of losses that are left out.
     """
@@ -34,7 +36,7 @@ class LatticeStep(NamedTuple):
 
 
 class StepTails(NamedTuple):
-    """Tails of the loss at thresholds L₀ + t, with the density ratio there.
+    """Tails of the loss L of one step at thresholds L₀ + t above its least value L₀ = log(1 − q), for the rate q.
 
     Attributes:
         p: P(L > L₀ + t) under the first distribution.
@@ -50,22 +52,22 @@ class StepTails(NamedTuple):
 
 
 def noise_at(rate: float, shift: float, excess: FloatArray) -> FloatArray:
-    """Return the noise x at which the loss is L₀ + t, for t > 0.
+    """Return the noise x at which the loss of a subsampled Gaussian step is t above its least value log(1 − q).
 
     Args:
         rate: inclusion probability q.
         shift: distance s of the means, in standard deviations.
-        excess: values of t, in nats.
+        excess: values of t > 0, in nats.
     """
     log_odds = math.log1p(-rate) - math.log(rate)
     return np.asarray(0.5 * shift + (log_odds + excess + np.log(-np.expm1(-excess))) / shift)
 
 
 def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
-    """Return the tails of one step at thresholds L₀ + t.
+    """Return the tails of the loss of a subsampled Gaussian step at thresholds L₀ + t, with L₀ = log(1 − q).
 
-    The density ratio at the noise x is e^{L₀ + t}. The tail e^{L₀ + t} Φ(−x) is therefore a mixture of two densities
-    times the Mills ratio, which has no large exponents.
+    The loss exceeds the threshold if the noise exceeds x (`noise_at`), where the density ratio is e^{L₀ + t}. The
+    second tail, Φ(−x) times this ratio, is computed as two densities times the Mills ratio, without large exponents.
 
     Args:
         rate: inclusion probability q.
@@ -143,9 +145,9 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 
 
 def _merged_loss(rate: float, shift: float, x: float) -> float:
-    """Return the loss minus L₀ of the merged outcomes with noise below x, rounded down, in nats.
+    """Return the loss of the merged outcomes with noise below x, minus the least loss L₀ = log(1 − q), rounded down.
 
-    It is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)).
+    It is log(1 + q/(1 − q) · Φ(x − s)/Φ(x)), in nats.
 
     Args:
         rate: inclusion probability q.

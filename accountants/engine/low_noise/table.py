@@ -32,7 +32,7 @@ ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 
 
 class _Alias(NamedTuple):
-    """Chernoff bound of the total loss, for losses beyond a table.
+    """A Chernoff bound on the probability of total losses beyond a table.
 
     Attributes:
         log_moment: upper bound on log E[e^{μ (S − S₀)}] of the total loss S with the least value S₀.
@@ -85,9 +85,10 @@ class LossTable:
         return min(max(bound, 0.0), 1.0)
 
     def _sum(self, index: int, excess: float) -> tuple[float, float]:
-        """Return the sum over the table of max(0, 1 − e^{ε − S}) for ε = S₀ + `index` · h − `excess`, and its error.
+        """Return the sum Σ p (1 − e^{ε − S}) over the losses S > ε of the table with probabilities p, and its error.
 
-        The sum has the bounds 0 and 1 if a number is beyond the range of doubles.
+        ε is S₀ + `index` · h − `excess`, with the least loss S₀ and the spacing h. The sum has the bounds 0 and 1 if a
+        number is beyond the range of doubles.
 
         Args:
             index: index of the first lattice point above ε.
@@ -118,7 +119,9 @@ class LossTable:
         return np.asarray(np.cumsum(np.maximum(self.masses, 0.0) * weights))
 
     def lattice_delta(self, place: int) -> Interval:
-        """Enclose δ at ε = S₀ + `place` · h of the lattice distribution, which `delta` bounds on one side.
+        """Enclose δ of the table's lattice distribution at a lattice point, ε = S₀ + `place` · h.
+
+        S₀ is the least loss, and h the spacing. `delta` bounds it on one side.
 
         Args:
             place: number of the lattice point, at least 0.
@@ -147,12 +150,15 @@ class LossTable:
 
 @functools.lru_cache(maxsize=8)  # two to sixteen megabytes each
 def loss_tables(steps: Steps, depth: float, finer: float = 1.0) -> tuple[LossTable, LossTable] | None:
-    """Return tables of the total loss as a lower and as an upper bound; None if the losses do not fit into a table.
+    """Return two tables of the total loss, for lower and for upper bounds on δ.
 
     Args:
         steps: distributions of the losses in the direction that removes a contribution, with their counts.
         depth: −log δ around which the tables are accurate, at least 0.
         finer: factor of the number of lattice points, a power of two.
+
+    Returns:
+        The tables; None if the losses do not fit into a table.
     """
     plan = choose_plan(steps, depth, finer)
     if plan.cells < 2:
@@ -190,12 +196,12 @@ def _least_loss(steps: Steps) -> float:
 
 
 def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float, sign: int) -> LossTable:
-    """Return the table of the total loss of independent steps.
+    """Return the table of the total loss of independent steps, by one convolution of their tilted distributions.
 
     Args:
         steps: lattice distributions with their counts.
         plan: lattice and tilts.
-        least: sum of log(1 − q) over all steps.
+        least: sum of log(1 − q) over all steps with inclusion probabilities q.
         sign: 1 for upper bounds, −1 for lower bounds.
     """
     points = plan.points
@@ -270,11 +276,13 @@ def _sum_from_above(masses: FloatArray) -> FloatArray:
 
 
 def _convolve(steps: Sequence[tuple[FloatArray, int]], points: int) -> FloatArray:
-    """Return the masses of a sum of independent steps on a circle of lattice points, as the kernel does.
+    """Return the probabilities of a sum of independent steps on a circle of lattice points, by FFTs.
+
+    The compiled kernel does the same faster.
 
     Args:
-        steps: masses of one step from the first lattice point on, and the number of such steps.
-        points: number of lattice points.
+        steps: probabilities of one step from the first lattice point on, and the number of such steps.
+        points: number of lattice points. Sums that differ by this number are one point.
     """
     transform = np.ones(points // 2 + 1, dtype=np.complex128)
     for masses, count in steps:

@@ -87,13 +87,13 @@ EXTREMAL = Theorem(
 
 
 def black_box(spec: Approximate, case: Case) -> Guarantee:
-    """Return the guarantee of any mechanism with a given (ε, δ), in the relation of the request.
+    """Return the guarantee of a mechanism of which only an (ε, δ) guarantee is known.
 
     Its pair dominates every such mechanism. There is no lower bound, because the mechanism may be better.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     return Guarantee(
         setting=case.setting,

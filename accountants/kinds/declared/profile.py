@@ -42,7 +42,7 @@ class ProfileInputs:
 
 
 def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
-    """Return the pair that dominates every mechanism with these upper bounds.
+    """Return the pair that dominates every mechanism with given upper bounds on its privacy profile.
 
     Args:
         points: points (ε, log10 δ) of the direction with the unit against without it.
@@ -95,14 +95,14 @@ POINTS_PAIR = Theorem(
 
 
 def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
-    """Return the guarantee of any mechanism with these bounds, in the relation of the request.
+    """Return the guarantee of a mechanism of which only upper bounds on its privacy profile are known.
 
     Replace-one is symmetric, so that both lists of points then hold in both directions. There is no lower bound,
     because the mechanism may be better.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     points, reverse = spec.points, spec.reverse
     if case.setting.relation == "replace-one" and reverse is not None:

@@ -62,13 +62,13 @@ DECLARED_RENYI = Theorem(
 
 
 def declared_renyi(spec: Rdp, case: Case) -> Guarantee:
-    """Return the guarantee of any mechanism with these Rényi divergences, in the relation of the request.
+    """Return the guarantee of a mechanism of which only bounds on its Rényi divergences are known.
 
     There is no lower bound, because the mechanism may be better.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     return Guarantee(
         setting=case.setting,

@@ -72,13 +72,13 @@ APPROXIMATE_ZCDP = Theorem(
 
 
 def zcdp_guarantee(spec: Zcdp, case: Case) -> Guarantee:
-    """Return the guarantee of any mechanism with this ρ and δ, in the relation of the request.
+    """Return the guarantee of a mechanism of which only δ-approximate ρ-zero-concentrated privacy is known.
 
     There is no lower bound, because the mechanism may be better.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     return Guarantee(
         setting=case.setting,

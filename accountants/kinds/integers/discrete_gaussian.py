@@ -47,13 +47,13 @@ def concentration(spec: DiscreteGaussian) -> float:
 
 
 def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return the pair of noise on several coordinates against its shift.
+    """Return a pair for discrete Gaussian noise on several coordinates against the noise shifted by an integer vector.
 
     Args:
         scale: scale of the noise.
         parts: sizes of the coordinates of the shift, with their numbers.
         effort: effort of the composition over coordinates.
-        attained: whether the pair is one for lower bounds.
+        attained: True for a pair for lower bounds on δ, False for a dominating one.
     """
     bounds_of_parts = [(discrete_gaussian_pairs(scale, size), count) for size, count in parts]
     pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
@@ -111,11 +111,16 @@ CONCENTRATED = Theorem(
 
 
 def exact(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the pair of the noise against its worst shift, or a refusal if none is worst.
+    """Return the guarantee of the discrete Gaussian mechanism by the shift that is worst in every coordinate.
+
+    A shift is the difference of two neighbours' integers.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal if no allowed shift is worst in every coordinate.
     """
     worst = bounds_of(spec).worst
     if worst is None:
@@ -128,11 +133,16 @@ def exact(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
 
 
 def concentration_bound(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by zero-concentrated privacy, with two admitted shifts for lower bounds.
+    """Return the guarantee of the discrete Gaussian mechanism by zero-concentrated privacy.
+
+    Its lower bounds are those of two shifts, differences of neighbours' integers, that the sensitivity allows.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal if ρ is too large.
     """
     rho = concentration(spec)
     if rho > LARGEST_RHO:

@@ -54,13 +54,14 @@ EXACT = Theorem(
 
 
 def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
-    """Return the guarantee by the pair of the noise against its shift along one axis, which neighbours attain.
+    """Return the guarantee of the discrete Laplace mechanism, by the pair of its noise against the shifted noise.
 
-    The spec states the sensitivity in the relation of the request.
+    The shift on one axis is the sensitivity, which the spec states in the relation of the request. Some neighbours
+    attain it.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     pure_epsilon = Fraction(spec.decay_rate) * spec.sensitivity
     pair = with_plateau(geometric_pair(spec.decay_rate, spec.sensitivity), pure_plateau(pure_epsilon))

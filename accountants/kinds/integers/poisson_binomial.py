@@ -60,11 +60,14 @@ SUMS = Theorem(
 
 
 def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the pair of one coordinate, composed over coordinates; or a refusal.
+    """Return the guarantee of the Poisson binomial mechanism: bounds for one coordinate, composed over all.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal unless the relation is replace-one.
     """
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")
@@ -79,7 +82,7 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
 
 
 def sentence(fields: Mapping[str, str]) -> str:
-    """Describe the mechanism in words.
+    """Describe the Poisson binomial mechanism in words.
 
     Args:
         fields: values of the spec's fields as text, by name.

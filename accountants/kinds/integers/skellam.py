@@ -44,13 +44,13 @@ def bounds_of(spec: Skellam) -> ShiftBounds:
 
 
 def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
-    """Return the pair of noise on several coordinates against its shift.
+    """Return a pair for Skellam noise on several coordinates against the noise shifted by an integer vector.
 
     Args:
         variance: variance of the noise.
         parts: sizes of the coordinates of the shift, with their numbers.
         effort: effort of the composition over coordinates.
-        attained: whether the pair is one for lower bounds.
+        attained: True for a pair for lower bounds on δ, False for a dominating one.
     """
     bounds_of_parts = [(skellam_pairs(variance, size), count) for size, count in parts]
     pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
@@ -108,11 +108,16 @@ ENCLOSED = Theorem(
 
 
 def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the pair of the noise against its worst shift, or a refusal if none is worst.
+    """Return the guarantee of the Skellam mechanism by the shift that is worst in every coordinate.
+
+    A shift is the difference of two neighbours' integers.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal if no allowed shift is worst in every coordinate.
     """
     worst = bounds_of(spec).worst
     if worst is None:
@@ -128,11 +133,13 @@ def concentration(spec: Skellam) -> Concentration | None:
     """Return the zero-concentrated privacy of Skellam noise, which holds except for outputs beyond its table.
 
     ρ is c Δ₂², with c of `skellam_concentration` and the largest squared norm Δ₂² of an integer vector within the
-    sensitivities. δ is the probability of an output beyond the table (docs/integer-noise.md). The result is None if c
-    takes too much work.
+    sensitivities. δ is the probability of an output beyond the table (docs/integer-noise.md).
 
     Args:
         spec: the mechanism.
+
+    Returns:
+        ρ and δ; None if c takes too much work.
     """
     bounds = bounds_of(spec)
     if bounds.largest == 0:
@@ -147,11 +154,14 @@ def concentration(spec: Skellam) -> Concentration | None:
 
 
 def enclosure(spec: Skellam, case: Case) -> Guarantee:
-    """Return the guarantee by the least of two bounds: by the majorising shift, and by zero-concentrated privacy.
+    """Return the guarantee of the Skellam mechanism by the least of two upper bounds, and two lower bounds.
+
+    A shift is the difference of two neighbours' integers. One upper bound uses a shift that majorises all allowed ones,
+    the other zero-concentrated privacy, unless that takes too much work. The lower bounds are those of two shifts.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     bounds = bounds_of(spec)
     uppers = [shifted_pair(spec.variance, majorising_shift(bounds), case.effort, attained=False)]

@@ -65,8 +65,8 @@ class Shift(NamedTuple):
 def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = None) -> Shift:
     """Return the shift with as many coordinates of the largest size as the norms allow, and then the largest remainder.
 
-    Without a bound on the ℓ2 norm, this shift majorises every shift within the norms, and so reveals most. With such a
-    bound it is only one of the allowed shifts.
+    A shift is the difference of two neighbours' integers. Without a bound on the ℓ2 norm, this shift majorises every
+    shift within the norms, and so reveals most. With such a bound it is only one of the allowed shifts.
 
     Args:
         dimension: number of coordinates.
@@ -89,7 +89,7 @@ def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = No
 
 
 def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
-    """Return the shift that reveals most within the ℓ1 and ℓ∞ bounds of a spec.
+    """Return the difference of two neighbours' integers that reveals most within the ℓ1 and ℓ∞ sensitivities of a spec.
 
     A bound on the ℓ2 norm is used only as far as it implies smaller ℓ1 and ℓ∞ bounds.
 
@@ -127,7 +127,7 @@ def allowed_shifts(spec: TruncatedDiscreteLaplace, square: int) -> tuple[Shift, 
 
 
 def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -> Pair:
-    """Return the pair of the noise against its shift, composed over all coordinates.
+    """Return the pair of the noise against the noise shifted by an integer vector, composed over all coordinates.
 
     Args:
         spec: the noise.
@@ -139,13 +139,11 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
 
 
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
-    """Return log S and an upper bound on log(1 − S), where S is the probability that no output escapes.
-
-    An output escapes if it is impossible for the neighbour.
+    """Return log S and an upper bound on log(1 − S), S the probability that the neighbour can give all outputs.
 
     Args:
         spec: the noise.
-        shift: integer shift of the coordinates.
+        shift: integer difference of the neighbours.
         rounds: number of rounds.
     """
     parts = [(size, count * rounds) for size, count in shift.parts]
@@ -243,14 +241,14 @@ BY_L2 = Theorem(
 
 
 def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
-    """Return the guarantee by the pair of the worst shift within the ℓ1 and ℓ∞ bounds.
+    """Return the guarantee of truncated discrete Laplace noise by the worst shift within the ℓ1 and ℓ∞ bounds.
 
-    If the ℓ2 bound allows the worst shift, neighbours attain it, and the guarantee is exact. Otherwise the lower bounds
-    are those of `allowed_shifts`.
+    A shift is the difference of two neighbours' integers. If the ℓ2 bound allows the worst shift, neighbours attain it,
+    and the guarantee is exact. Otherwise the lower bounds are those of `allowed_shifts`.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     worst = worst_shift(spec)
     square = squared_bound(spec)
@@ -264,14 +262,17 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
 
 
 def by_l2(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee by the ℓ2 bound, or by `exact` where that is better; a refusal if the ℓ2 bound adds nothing.
+    """Return the guarantee of truncated discrete Laplace noise by the ℓ2 sensitivity, or by `exact` where better.
 
     Given that the output is possible for both neighbours, the noise is α²Δ₂²/2-zCDP, with decay rate α and ℓ2
     sensitivity Δ₂.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal if the ℓ2 sensitivity adds nothing.
     """
     worst, square = worst_shift(spec), squared_bound(spec)
     if square is None or square >= worst.square:

@@ -69,15 +69,16 @@ BOUNDED_RANGE = Theorem(
 
 
 def bounded_range_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
-    """Return the guarantee of an ε-bounded-range choice.
+    """Return the guarantee of a choice with bounded range.
 
-    One release is exact: at each ε' some pair of neighbours attains the bound. No single pair of neighbours attains it
-    at every ε', so a part of a larger spec has the witnesses of single neighbours, which compose and can be subsampled.
+    Its losses on any two neighbours are in an interval of length ε. One release is exact: at each ε' some pair of
+    neighbours attains the bound. No single pair of neighbours attains it at every ε', so a part of a larger spec has
+    the witnesses of single neighbours, which compose and can be subsampled.
 
     Args:
         epsilon: ε of the choice, in nats.
         step: derivation of the bounded range.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
     """
     pair = bounded_range_pair(epsilon)
@@ -116,7 +117,7 @@ def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     step = BOUNDED_RANGE.because(epsilon=spec.epsilon, monotonic=spec.monotonic)
     guarantee = bounded_range_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)

@@ -54,7 +54,7 @@ EXPONENTIAL_NOISE = Theorem(
 
 
 def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_whole_question: bool) -> Guarantee:
-    """Return the guarantee of the largest score after exponential noise.
+    """Return the guarantee of choosing the candidate with the largest score after exponential noise.
 
     One release is exact: at each ε' some pair of neighbours attains the bound. A part of a larger spec has the
     witnesses of single neighbours, which compose and can be subsampled.
@@ -62,7 +62,7 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
     Args:
         epsilon: ε of the choice, in nats.
         step: derivation of the dominating pair.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
         is_whole_question: whether the guarantee is the answer itself, and not a part of a larger spec.
     """
     pair = laplace_pair(epsilon)
@@ -75,10 +75,13 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
 
 
 def _witnesses(epsilon: float) -> tuple[Pair, ...]:
-    """Return pairs that two candidates attain.
+    """Return two attained pairs for lower bounds on δ: neighbours with two candidates and exponential noise.
 
     In the first, their scores change places. In the second, the chosen candidate falls from equal scores, which has the
     largest loss, ε.
+
+    Args:
+        epsilon: ε of the choice, in nats.
     """
     symmetric = response_pair(log_ratio(epsilon, "exponential"), 2)
     least_loss = -math.log1p(-math.expm1(-epsilon))
@@ -92,7 +95,7 @@ def permute_and_flip(spec: PermuteAndFlip, case: Case) -> Guarantee:
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     step = EXPONENTIAL_NOISE.because(epsilon=spec.epsilon)
     return exponential_noise_guarantee(spec.epsilon, step, case, is_whole_question=case.root == spec)

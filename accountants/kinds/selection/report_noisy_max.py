@@ -78,10 +78,10 @@ LAPLACE = Theorem(
 
 
 def laplace_witnesses(epsilon: float) -> tuple[Pair, ...]:
-    """Return pairs that two candidates attain with Laplace noise on both scores.
+    """Return attained pairs for lower bounds on δ: neighbours with two candidates, and Laplace noise on both scores.
 
-    The difference of the noises exceeds 2y/ε ≥ 0 with probability e^{−y} (2 + y)/4. In the first pair the scores
-    change places. In the second the chosen candidate falls from equal scores, with the loss ε − log(1 + ε/2).
+    The difference of the noises exceeds 2y/ε ≥ 0 with probability e^{−y} (2 + y)/4. In the first pair the scores change
+    places. In the second the chosen candidate falls from equal scores, with the loss ε − log(1 + ε/2).
 
     Args:
         epsilon: ε of the choice, in nats.
@@ -101,11 +101,14 @@ LEAST_FALL = 1e-3
 
 
 def gumbel_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of the exponential mechanism, for Gumbel noise.
+    """Return the guarantee of report-noisy-max with Gumbel noise, which is the exponential mechanism.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal for other noise.
     """
     if spec.noise != "gumbel":
         return Refusal(GUMBEL, f"the noise is {spec.noise} noise")
@@ -114,11 +117,14 @@ def gumbel_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
 
 
 def exponential_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee of permute-and-flip, for exponential noise.
+    """Return the guarantee of report-noisy-max with exponential noise, which is permute-and-flip.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal for other noise.
     """
     if spec.noise != "exponential":
         return Refusal(EXPONENTIAL, f"the noise is {spec.noise} noise")
@@ -127,11 +133,16 @@ def exponential_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
 
 
 def laplace_noise(spec: ReportNoisyMax, case: Case) -> Guarantee | Refusal:
-    """Return the bounds for Laplace noise: upper by the pair of the Laplace mechanism, lower by two candidates.
+    """Return the guarantee of report-noisy-max with Laplace noise.
+
+    The upper bound is the pair of the Laplace mechanism, and lower bounds are those of neighbours with two candidates.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee; a refusal for other noise.
     """
     if spec.noise != "laplace":
         return Refusal(LAPLACE, f"the noise is {spec.noise} noise")

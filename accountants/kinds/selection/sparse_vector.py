@@ -58,7 +58,7 @@ PURE = Theorem(
 
 
 def crossing_pair(output: ThresholdOutput) -> Pair:
-    """Return the pair of the two events that one output occurs or not, for lower bounds.
+    """Return the pair of the event that a certain output occurs, on two neighbours, for lower bounds on δ.
 
     Args:
         output: probabilities of the output on the first data set and on the second one.
@@ -70,11 +70,13 @@ def crossing_pair(output: ThresholdOutput) -> Pair:
 
 
 def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
-    """Return the guarantee of every ε-private mechanism, with outputs of the technique for lower bounds.
+    """Return the guarantee of the sparse vector technique: that of every ε-private mechanism.
+
+    Lower bounds are those of some outputs of the technique.
 
     Args:
         spec: the mechanism.
-        case: the requested setting and effort.
+        case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     noise = spec.noise
     is_resolved = max(noise.threshold_scale, noise.query_scale) <= LARGEST_SCALE

@@ -35,7 +35,7 @@ _FIRST_WHOLE = 16
 
 @dataclass(frozen=True)
 class AllocationRenyi:
-    """Divergences of a contribution in one of t batches.
+    """Bounds on the Rényi divergences of a Gaussian mechanism, if the contribution is in one of t batches at random.
 
     Attributes:
         shift: c, the norm of the contribution in standard deviations of the noise.
@@ -51,7 +51,10 @@ class AllocationRenyi:
         return 0.5 * self.shift * self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on D_a in both directions, and a lower bound with against without the contribution.
+        """Return bounds on the Rényi divergence D_a of order a.
+
+        The upper bound holds in both directions, the lower one for the outputs with the contribution against those
+        without.
 
         Args:
             order: order a > 1.
@@ -65,17 +68,20 @@ class AllocationRenyi:
         return Interval(min(least, upper) * (1.0 - 8 * UNIT_ROUNDOFF), upper)
 
     def _moments(self, order: int) -> tuple[FloatArray, FloatArray]:
-        """Return lower and upper bounds on K at the whole orders up to at least a given one."""
+        """Return lower and upper bounds on log E[S^a] at the whole orders a up to at least a given one.
+
+        S is the mean of t independent likelihood ratios, that of the mechanism.
+        """
         count = _FIRST_WHOLE
         while count < order:
             count *= 2
         return _log_moments(self.shift, self.steps, count)
 
     def _with_against_without(self, order: float) -> float:
-        """Return an upper bound on D_a of the outputs with the contribution against those without it.
+        """Return an upper bound on the Rényi divergence of the outputs with the contribution against those without it.
 
         Args:
-            order: a.
+            order: order a.
         """
         if order > _LARGEST_WHOLE:
             log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho if self.steps > 1 else -math.inf
@@ -89,7 +95,9 @@ class AllocationRenyi:
 
 @lru_cache(maxsize=64)
 def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on K(0), …, K(`largest`).
+    """Return lower and upper bounds on log E[S^a] for a = 0, …, `largest`, with S the mean of t likelihood ratios.
+
+    The ratios are independent, each of N(c, 1) to N(0, 1) under N(0, 1).
 
     Args:
         shift: c.
@@ -118,7 +126,7 @@ def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, Fl
 
 
 def _log_product(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the logarithms of the coefficients of a product of two power series, up to their order.
+    """Return the logarithms of the coefficients of a product of two power series, up to the order of the first one.
 
     Args:
         first: logarithms of the coefficients of the first series.

@@ -40,7 +40,7 @@ _MARGIN = 64 * UNIT_ROUNDOFF
 
 
 class _Side(NamedTuple):
-    """Values of one side of the ratio 1, with lower bounds on its call or put.
+    """Masses of the losses of one sign, that is, of likelihood ratios on one side of 1, rounded for lower bounds on δ.
 
     Attributes:
         first: masses under the first distribution of the direction, rounded down.
@@ -64,11 +64,16 @@ class _Side(NamedTuple):
 
 
 def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
-    """Return a finite ratio that is below that of an attained pair; None if no positive loss is resolved.
+    """Return a likelihood ratio with finitely many values that is below that of an attained pair in the convex order.
+
+    Its expectations of convex functions are at most the true ones, so that it gives lower bounds on δ.
 
     Args:
         pair: the attained pair. Its profiles are lower bounds or exact, one for each direction.
         cells: approximate number of values.
+
+    Returns:
+        The ratio; None if no positive loss is resolved in one of the directions.
     """
     calls, puts = _side(pair.forward, cells // 2), _side(pair.backward, cells // 2)
     call, put = calls.excess, puts.excess
@@ -127,14 +132,16 @@ def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
 
 
 def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
-    """Return the masses of intervals of the loss of an attained pair, which hold all outputs up to a mass of 1e-290.
+    """Return the probabilities of intervals of the loss of an attained pair, under both distributions.
+
+    The intervals hold all outputs up to a mass of 1e-290.
 
     Args:
         pair: the attained pair.
         cells: approximate number of intervals.
 
     Returns:
-        None if the tails of the pair are not known.
+        The probabilities; None if the tails of the pair are not known, or are not accurate enough.
     """
     if pair.atoms is not None and not isinstance(pair.forward, EXACT_TAILS):
         return _cells_of_atoms(pair.atoms)
@@ -177,10 +184,13 @@ def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
 
 
 def _accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
-    """Return the first cells of groups of consecutive cells with accurate masses; None if there are none.
+    """Group consecutive cells so that the mass of each group is known accurately, and return the first cell of each.
 
     Args:
         bounds: lower and upper bounds on the masses of the cells, under each distribution.
+
+    Returns:
+        Indices of the first cells; None if there is no accurate group.
     """
     starts, sums, start = [], np.zeros((2, 2)), 0
     for index in range(bounds[0][0].size):
@@ -193,11 +203,15 @@ def _accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
 
 
 def _intervals(profile: Profile, losses: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Return the masses of the intervals between losses, and beyond the last, rounded down and up.
+    """Return the masses of the intervals between losses and beyond the last one, for lower bounds on δ.
 
     Args:
         profile: the profile of one direction.
         losses: increasing losses.
+
+    Returns:
+        Masses under the first distribution, rounded down; masses under the second one, rounded up; and the log of the
+        mass of an infinite loss.
     """
     (first, _), (_, second) = _bounded_masses(profile, losses)
     end = -math.inf
@@ -220,11 +234,11 @@ def _bounded_masses(
 
 
 def _masses_of_tails(log_tail: FloatArray, accuracy: float) -> tuple[FloatArray, FloatArray]:
-    """Return lower and upper bounds on the mass from each point to the next, and beyond the last.
+    """Return lower and upper bounds on the mass from each point to the next, and beyond the last, from tails.
 
     Args:
         log_tail: log tails at increasing points.
-        accuracy: their error per unit of 1 + |log tail|.
+        accuracy: error of the log tails per unit of 1 + |log tail|.
     """
     slack = np.where(np.isneginf(log_tail), 0.0, accuracy * (1.0 + np.abs(log_tail)) + 4 * UNIT_ROUNDOFF)
     low, high = np.exp(log_tail - slack), np.exp(np.minimum(log_tail + slack, 0.0))

@@ -40,7 +40,7 @@ _FLOOR = -690.0
 
 
 class AllocatedBatches(NamedTuple):
-    """Batches of which a unit is in one.
+    """The batches of a run of which exactly one, chosen at random, has a given unit.
 
     Attributes:
         steps: number t of batches of equal probability.
@@ -56,7 +56,7 @@ class AllocatedBatches(NamedTuple):
 
 
 def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort: Effort) -> Pair:
-    """Return the dominating pair of a unit that is in one of t batches, uniformly.
+    """Return a dominating pair for a unit that is in exactly one of t batches, each with the same probability.
 
     Args:
         run: dominating pair of the mechanism on a batch with the unit against a batch without it.
@@ -77,7 +77,7 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
 
 
 def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) -> Pair | None:
-    """Return an attained pair of a unit that is in one of several batches.
+    """Return a pair, attained by the mechanism, for a unit that is in exactly one of several batches at random.
 
     Args:
         run: pair that the mechanism attains on a batch with the unit against a batch without it.
@@ -99,7 +99,7 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
 
 
 def may_be_coarse(run: Pair, epochs: int) -> bool:
-    """Return whether the pair of several batches may be looser than that of public batches.
+    """Return whether the pair of a unit in a random batch may be looser than that of a unit in a known batch.
 
     This is the case if losses exceed the range of the cells, if they are very small, or if there are many epochs.
 
@@ -113,9 +113,10 @@ def may_be_coarse(run: Pair, epochs: int) -> bool:
 
 
 def group_pair(pair: Pair, cells: int) -> Pair:
-    """Return the dominating pair of two steps, from a data set to a smaller one, and from that to another one.
+    """Return a dominating pair for replacing a unit, from the pair for removing one.
 
-    δ(ε) ≤ δ_P(ε₁) + e^{ε₁} δ_Q(ε − ε₁) for 0 ≤ ε₁ ≤ ε, with the profile δ_P of the pair and that of its reverse.
+    A replacement is two steps, over the data set without the unit. With the profile δ_P of the pair and δ_Q of its
+    reverse, δ(ε) ≤ δ_P(ε₁) + e^{ε₁} δ_Q(ε − ε₁) for 0 ≤ ε₁ ≤ ε.
 
     Args:
         pair: dominating pair of a data set with a unit against that without it.
@@ -149,10 +150,10 @@ def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
 
 
 def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
-    """Return the bound of `group_pair` on δ at several ε.
+    """Return upper bounds on δ for replacing a unit (`group_pair`) at several ε.
 
     Args:
-        pair: pair of one step.
+        pair: pair for removing a unit.
         losses: ε ≥ 0, at which the doubles e^{±ε} are used as places.
     """
     splits = np.linspace(0.0, 1.0, _SPLITS)
@@ -167,7 +168,13 @@ def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
 
 
 def _largest_loss(profile: Profile) -> float:
-    """Return the least of `LARGEST_LOSS` and an ε from which on δ is hardly larger than for an infinite loss."""
+    """Return a loss beyond which δ hardly decreases further, at most `LARGEST_LOSS`.
+
+    It is found by bisection. δ tends to the mass of the infinite loss.
+
+    Args:
+        profile: the profile with δ.
+    """
     floor = max(_FLOOR, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, LARGEST_LOSS
     for _ in range(40):

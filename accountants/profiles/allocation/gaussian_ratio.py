@@ -33,7 +33,9 @@ _WEIGHT_UNITS = 2 * _FARTHEST**2 + 96
 
 
 def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
-    """Return a finite bound of the ratio of N(c, 1) to N(0, 1).
+    """Return a distribution with finitely many values that bounds the likelihood ratio of N(c, 1) to N(0, 1).
+
+    The bound is in the convex order: expectations of convex functions are at least the true ones, or at most.
 
     Args:
         shift: c, in [`LEAST_SHIFT`, `LARGEST_SHIFT`]. The bound is for a shift within four units of roundoff.
@@ -75,11 +77,11 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
 
 
 def _bounds(c: float, cells: int) -> FloatArray:
-    """Return the bounds of the cells in z, none wider than `_WIDEST`.
+    """Return the bounds of cells of the normal output z, dense where both distributions have their mass.
 
     Args:
-        c: the shift.
-        cells: approximate number of cells.
+        c: distance of the means of the two normal distributions.
+        cells: approximate number of cells. More are used if a cell is wider than `_WIDEST`.
     """
     first = max(-_FARTHEST, (LEAST_LOG_PLACE + 0.5 * c * c) / c)
     fine = np.linspace(first, _FARTHEST, 4097)

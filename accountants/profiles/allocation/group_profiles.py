@@ -69,12 +69,13 @@ class GroupMinimum:
         return self._known[epsilon]
 
     def _lower_log_delta(self, epsilon: float) -> float:
-        """Return the bound of `lower_log_delta`, at ε rounded up to a multiple of a power of two.
+        """Return a lower bound on the log of the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0.
 
-        The least value decreases with γ, so that its value at a larger ε is a lower bound.
+        γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases with γ, so that
+        its value at a larger ε is a lower bound.
 
         Args:
-            epsilon: log γ ≥ 0.
+            epsilon: ε ≥ 0, in nats.
         """
         largest = max((profile.losses[-1] for profile in _atoms(self.table) if profile.losses), default=0.0)
         reach = epsilon + largest
@@ -98,7 +99,9 @@ class GroupMinimum:
         return -math.inf
 
     def _outer_places(self, place: float, offsets: FloatArray, epsilon: float) -> Iterator[FloatArray]:
-        """Yield a place on either side of the least one for each rise of log F in `_RISES`, as far as they exist.
+        """Yield pairs of places around the minimum of F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), for ever larger rises.
+
+        There is one pair for each rise of log F in `_RISES`, as far as it exists on both sides.
 
         Args:
             place: log γ₁ at which F is about least.
@@ -116,10 +119,10 @@ class GroupMinimum:
 
 
 def _least_place(table: Pair, splits: FloatArray, epsilon: float, unit: float) -> float | None:
-    """Return a log γ₁ at which F is about least; None if F is zero there.
+    """Return a log γ₁ at which F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) is about least; None if F is zero there.
 
     Args:
-        table: pair with profiles of little cost.
+        table: pair (P, Q) with profiles of little cost.
         splits: increasing log γ₁.
         epsilon: log γ.
         unit: the number of which the result is a multiple.
@@ -162,10 +165,10 @@ def _bound_by_three(place: float, least: Enclosure, outer: FloatArray, values: E
 
 
 def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
-    """Enclose log F(γ₁) = log(E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P)).
+    """Enclose log F(γ₁) for F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P), a bound on δ of two changes of a data set at γ.
 
     Args:
-        pair: the pair (P, Q).
+        pair: the pair (P, Q) of one change.
         splits: log γ₁, of any sign, with exact differences from `epsilon`.
         epsilon: log γ.
     """
@@ -180,7 +183,9 @@ def _log_sums(pair: Pair, splits: FloatArray, epsilon: float) -> Enclosure:
 
 
 def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> Enclosure:
-    """Enclose log E_κ(P‖Q). For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
+    """Enclose the log of the hockey-stick divergence E_κ(P‖Q) at κ > 0.
+
+    For κ < 1 it is 1 − κ + κ E_{1/κ}(Q‖P).
 
     Args:
         forward: the profile of P against Q.
@@ -207,10 +212,10 @@ def _atoms(pair: Pair) -> list[AtomicProfile]:
 
 @dataclass(frozen=True)
 class GroupProfile(AtomicProfile):
-    """A table above the least value of F, with lower bounds on that value.
+    """The profile of two changes of a data set: a table of upper bounds, with lower bounds on the exact value.
 
-    The table depends on the effort of a composition, and the least value does not. So `log_delta` encloses the same
-    number for every effort.
+    The exact value is the least of E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁, called F. The table depends on the effort of
+    a composition, and the least value does not. So `log_delta` encloses the same number for every effort.
 
     Attributes:
         minimum: lower bounds on the least value.

@@ -77,9 +77,9 @@ def pure_loss(profile: Profile, pair: Pair | None = None) -> float:
 
 
 def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
-    """Return increasing losses from 0 to the largest that matters, dense where the distribution is.
+    """Choose increasing losses from 0 to the largest that matters, at which a profile is evaluated.
 
-    The choice affects the tightness of a bound, not its validity.
+    They are dense where the loss has its mass. The choice affects the tightness of a bound, not its validity.
 
     Args:
         profile: the profile of one direction.
@@ -129,7 +129,9 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
 
 
 def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
-    """Return increasing bounds of intervals of positive loss, from 0 on. Listed losses are inside of them.
+    """Choose increasing bounds of intervals of positive losses, from 0 on.
+
+    If the loss has few values, each of them is inside an interval.
 
     Args:
         profile: the profile of one direction.

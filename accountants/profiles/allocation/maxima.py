@@ -38,7 +38,10 @@ _KEPT = 64
 
 @functools.lru_cache(maxsize=_KEPT)
 def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen: int) -> Pair:
-    """Return the pair of the largest of t sums, in cells. Cells are post-processing, and losses are rounded down.
+    """Return an attained pair for a unit in k of t random batches: the distribution of the largest noisy batch sum.
+
+    A sum has the shift a in the k batches with the unit under P, and b under Q. The largest sum is observed only by its
+    cell, and losses are rounded down, so that the pair gives lower bounds on δ.
 
     Args:
         shift: shift a ≥ 0 of one sum under P, in standard deviations.
@@ -57,7 +60,7 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
 
 
 def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int) -> tuple[FloatArray, FloatArray]:
-    """Return log masses of the largest sum in the cells, and their relative errors.
+    """Return log probabilities that the largest of several noisy sums is in each cell, and their relative errors.
 
     A cell below the median is a difference of distribution functions, and a cell above it one of tails.
 

@@ -46,7 +46,7 @@ def has_allocation_pairs(shift: float) -> bool:
 
 @functools.lru_cache(maxsize=_KEPT)
 def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
-    """Return the pairs of a contribution that is in one of t batches, uniformly.
+    """Return a dominating and an attained pair for a Gaussian contribution that is in one of t batches, uniformly.
 
     Args:
         shift: c, the norm of the contribution over the standard deviation of the noise.
@@ -64,7 +64,9 @@ def allocation_pairs(shift: float, steps: int, cells: int) -> AllocationPairs:
 
 
 def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio:
-    """Return a finite bound of the mean of t independent ratios.
+    """Return a bound, with finitely many values, on the mean of t independent ratios of N(c, 1) to N(0, 1).
+
+    It is above or below the mean in the convex order.
 
     Args:
         shift: c, the distance of the means of a ratio's distributions in standard deviations.
@@ -76,7 +78,9 @@ def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio
 
 
 def dominating_pair(ratio: FiniteRatio) -> Pair:
-    """Return the pair of a ratio that is above the true one. All losses are raised by the error of the places.
+    """Return a dominating pair (P, Q) from a likelihood ratio that is above the true one in the convex order.
+
+    All losses are raised by the error of the ratio's values.
 
     Args:
         ratio: distribution of dP/dQ under Q.
@@ -98,7 +102,7 @@ def dominating_pair(ratio: FiniteRatio) -> Pair:
 
 
 def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, error: float) -> AtomicProfile:
-    """Return the profile of the positive losses.
+    """Return the profile of one direction of a pair, from its losses with their masses. Only positive losses count.
 
     Args:
         losses: increasing losses, in nats.
@@ -112,7 +116,7 @@ def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, er
 
 
 def attained_pair(ratio: FiniteRatio) -> Pair:
-    """Return the pair of a ratio that is below the true one.
+    """Return a pair (P, Q) for lower bounds on δ, from a likelihood ratio below the true one in the convex order.
 
     Args:
         ratio: distribution of dP/dQ under Q.

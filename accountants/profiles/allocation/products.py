@@ -39,7 +39,9 @@ def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
 
 
 def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> FiniteRatio:
-    """Return a finite bound of the product of two independent ratios.
+    """Return a bound, with finitely many values, on the product of two independent likelihood ratios.
+
+    Both ratios, and so the product, are bounded in the convex order, from above or from below.
 
     Args:
         first: a ratio.
@@ -76,9 +78,9 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 
 
 def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of a lower bound on the mass under P at an infinite product, a + (1 − a) b.
+    """Return the log of a lower bound on the mass under P at an infinite product of two ratios, a + (1 − a) b.
 
-    a and b are those of the two ratios. One infinite ratio is enough, and both may be.
+    a and b are the masses of the two ratios at infinity. One infinite ratio is enough, and both may be.
 
     Args:
         first: a ratio that is below the true one.
@@ -89,9 +91,10 @@ def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
 
 
 def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
-    """Return the log of an upper bound on the mass under P of products that count as infinite, or as zero.
+    """Return the log of an upper bound on the mass under P of products so large or small that they are replaced.
 
-    A small product has at most this product's mass under P: its value times its mass under Q.
+    Large ones count as infinite, and small ones as zero. The mass under P of a product is its value times its mass
+    under Q.
 
     Args:
         first: a ratio.
@@ -107,7 +110,7 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
 
 
 def _trim(ratio: FiniteRatio) -> FiniteRatio:
-    """Return the ratio without far values of negligible mass.
+    """Return a bound on a likelihood ratio without its far values of negligible mass; it remains a bound on its side.
 
     Above, a large value is replaced by zero and infinity, and a small one by zero and the least value that remains,
     with the same mean. Below, they are left out.

@@ -47,7 +47,9 @@ class BoundedPoint(NamedTuple):
 
 
 def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
-    """Return a finite ratio that is above that of the pair in the convex order.
+    """Return a likelihood ratio with finitely many values that is above that of a pair in the convex order.
+
+    Its expectations of convex functions are at least those of the pair, so that it gives upper bounds on δ.
 
     Args:
         pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
@@ -78,7 +80,7 @@ def ratio_of_bounds(calls: Sequence[BoundedPoint], puts: Sequence[BoundedPoint])
 
 
 def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoint]:
-    """Return losses ε ≥ 0 in increasing order, with upper bounds on δ at the losses of the doubles e^{±ε}.
+    """Return upper bounds on δ at chosen losses ε ≥ 0 that are valid at the losses of the doubles nearest to e^{±ε}.
 
     The logarithm of the double nearest to e^{±ε} differs from ε by at most a few units of 1 + ε. δ decreases, so that
     its bound is taken at a smaller loss.
@@ -87,6 +89,9 @@ def _bounded_points(profile: Profile, end: float, cells: int) -> list[BoundedPoi
         profile: the profile of one direction.
         end: an ε from which on δ is 0; math.inf if none is known.
         cells: approximate number of losses.
+
+    Returns:
+        The losses in increasing order, each with its bound.
     """
     losses = choose_losses(profile, end, cells)
     deltas = np.exp(np.minimum(profile.log_delta(earlier_losses(losses)).upper + _MARGIN, 0.0))
@@ -123,10 +128,12 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 
 
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
-    """Return the ratio with a convex, piecewise linear call. Its masses are the changes of the slope.
+    """Return the likelihood ratio X for which E(X − κ)₊ is a given convex, piecewise linear function of κ.
+
+    Its masses are the changes of the slope.
 
     Args:
-        hull: places from 0 on, with the values of the call.
+        hull: κ from 0 on, with the values of the function.
     """
     slopes = [(-1, 1)]
     slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]

@@ -67,7 +67,7 @@ class FiniteRatio:
     side: Side
 
     def add(self, other: FiniteRatio, cells: int) -> FiniteRatio:
-        """Return a finite bound of the sum of two independent ratios.
+        """Return a bound, with finitely many values, on the sum of two independent ratios.
 
         Args:
             other: the second ratio, bounded on the same side.
@@ -82,7 +82,9 @@ class FiniteRatio:
         return self.merge(other, sums, masses, bounds)
 
     def merge(self, other: FiniteRatio, values: FloatArray, masses: FloatArray, bounds: FloatArray) -> FiniteRatio:
-        """Return a finite bound of a sum or product of two independent ratios, with values in cells.
+        """Return a bound on a sum or product of two independent ratios, after its values are moved to few places.
+
+        Above, the mass of a value moves to both bounds of its cell. Below, all mass of a cell moves to its mean.
 
         Args:
             other: the second ratio, bounded on the same side.
@@ -240,11 +242,13 @@ def combine_copies(term: SummandT, times: int, combine: Callable[[SummandT, Summ
 
 
 def distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
-    """Return the first and last of each group of almost equal sums, and 0; None if there are more than `cells` groups.
+    """Return bounds of cells that each hold one group of almost equal sums; None if there are too many groups.
+
+    The bounds are the first and last sum of each group, 0, and a number beyond all sums.
 
     Args:
         sums: values ≥ 0.
-        cells: largest number of groups.
+        cells: largest number of groups. The result is None too if there are too many sums to sort.
     """
     if sums.size > _MOST_SORTED:
         return None
@@ -258,11 +262,12 @@ def distinct_bounds(sums: FloatArray, cells: int) -> FloatArray | None:
 
 
 def _merge_far_bounds(bounds: FloatArray, first: FiniteRatio, second: FiniteRatio) -> FloatArray:
-    """Return bounds of cells that leave the far values of two terms where they are.
+    """Return bounds of cells for a sum of two terms that resolve its far values, which are rare but matter for δ.
 
-    A value of a term is far if its distance to the next value exceeds some standard deviations of the other term.
-    The sum is then almost always close to x plus the mean of the other term. For `above` that point becomes a bound of
-    cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not its validity.
+    A value of a term is far if its distance to the next value exceeds some standard deviations of the other term. The
+    sum is then almost always close to x plus the mean of the other term, for the value x. For `above` that point
+    becomes a bound of cells. For `below` the points become midpoints. The choice affects the tightness of a bound, not
+    its validity.
 
     Args:
         bounds: bounds of cells, from 0 to the largest sum.
@@ -346,7 +351,9 @@ def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
 
 
 def spread_bounds(scale: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
-    """Return bounds of cells with a density that is a small power of the density of a distribution.
+    """Return bounds of cells that are denser where a distribution has more mass.
+
+    The density of cells is a small power of that of the distribution, plus a part that is even.
 
     Args:
         scale: increasing bounds of bins.

@@ -48,7 +48,7 @@ _UNDERFLOW = 1e-290
 
 @dataclass(frozen=True, eq=False)
 class LatticeSum:
-    """Lower bounds on the masses of a whole number, in a window.
+    """Lower bounds on the probabilities of an integer-valued random variable, in a window of integers.
 
     Attributes:
         least: first number of the window.
@@ -63,10 +63,12 @@ class LatticeSum:
     error: float
 
     def add(self, other: LatticeSum, cells: int) -> LatticeSum:
-        """Return the sum of two independent numbers.
+        """Return the distribution of the sum of two independent variables, by convolution.
+
+        Negligible ends are left out.
 
         Args:
-            other: the second number.
+            other: the second variable.
             cells: not used; windows are chosen by their mass.
         """
         del cells
@@ -92,21 +94,23 @@ class LatticeSum:
         return replace(self, left_out=self.left_out + mass)
 
     def on(self, least: int, size: int) -> FloatArray:
-        """Return the masses of `size` numbers from `least` on.
+        """Return the masses of `size` consecutive integers from `least` on; 0 outside the window.
 
         Args:
-            least: first number, at most that of the window.
-            size: how many numbers, with all of the window.
+            least: first integer, at most that of the window.
+            size: number of integers; they must contain the window.
         """
         start = self.least - least
         return np.pad(self.masses, (start, size - start - self.masses.size))
 
 
 class SeveralBatchesLaw(NamedTuple):
-    """The statistic of one output and its sum over all, under P and under Q.
+    """Distributions of a test statistic for a unit in several batches: for one output, and summed over all.
+
+    P is the distribution with the contribution, and Q the one without it or with its replacement.
 
     Attributes:
-        outputs: the statistic of an output with the contribution, and of one without.
+        outputs: the statistic of an output with the contribution, and of one with the replacement or without.
         sums: the sum under P and under Q.
     """
 
@@ -115,7 +119,7 @@ class SeveralBatchesLaw(NamedTuple):
 
 
 class OutputCells(NamedTuple):
-    """Masses of one output in cells of the line.
+    """Probabilities that the output of one batch is in each of some cells, for three kinds of batches.
 
     Attributes:
         present: masses of a batch with the contribution.
@@ -139,7 +143,9 @@ class OutputCells(NamedTuple):
         return np.asarray(np.minimum(first, cap) - np.minimum(second, cap))
 
     def log_gain(self, rate: float) -> FloatArray:
-        """Return the log of the likelihood ratio if each batch had the contribution independently.
+        """Return the log likelihood ratio of each cell, if each batch had the contribution independently of the others.
+
+        It is that of the contribution minus that of the replacing one.
 
         Args:
             rate: probability of the contribution in a batch, below 1.
@@ -149,7 +155,9 @@ class OutputCells(NamedTuple):
 
 
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
-    """Return the distributions of the statistic, for a contribution that is in k of t batches, k < t.
+    """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches, k < t.
+
+    The statistic is a sum over all outputs of capped likelihood ratios, or of their logarithms.
 
     Args:
         shift: norm of the contribution over the standard deviation of the noise.
@@ -173,7 +181,7 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
 def sums_of_gains(
     output: OutputCells, gain: FloatArray, steps: int, times_chosen: int, cells: int
 ) -> SeveralBatchesLaw:
-    """Return the distributions of the sum of a statistic over all outputs.
+    """Return the distributions of the sum of a test statistic over all outputs, with and without a contribution.
 
     Args:
         output: masses of one output in cells.
@@ -236,7 +244,7 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
 def noisy_batches_pair(
     noise: Noise, shifts: tuple[float, float], steps: int, times_chosen: int, cells: int, cap: float
 ) -> Pair:
-    """Return an attained pair of contributions to k of t noisy sums, k < t.
+    """Return an attained pair for contributions to k of t noisy sums, k < t, from a test statistic of all sums.
 
     Args:
         noise: noise of each sum.
@@ -273,7 +281,7 @@ def batches_pair(
 
 
 def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells, float]:
-    """Return the cells of one output, and an upper bound on the mass outside of them under each distribution.
+    """Return the probabilities of cells of one noisy output, and an upper bound on the mass outside of the cells.
 
     Args:
         noise: the noise.
@@ -290,10 +298,10 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
 
 
 def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
-    """Return the pair of two distributions of a sum, as lower bounds in both directions.
+    """Return a pair for lower bounds on δ, in both directions, from the distributions of an integer-valued statistic.
 
     Args:
-        sums: the sum under P and under Q.
+        sums: the statistic under P and under Q.
     """
     p_sum, q_sum = sums
     least = min(p_sum.least, q_sum.least)
@@ -305,7 +313,7 @@ def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
 
 
 def _direction(first: FloatArray, second: FloatArray, left_out: float, accuracy: float) -> Pair:
-    """Return a pair whose first direction is a lower bound.
+    """Return a pair with a first direction that is a lower bound on δ. Its second direction is not used.
 
     Args:
         first: lower bounds on the masses under the first distribution.

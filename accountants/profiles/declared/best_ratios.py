@@ -38,11 +38,12 @@ _KEPT = 16
 
 @dataclass(frozen=True)
 class ConcentratedRatios:
-    """Orders and ratios of about the least bound for ρ-zero-concentrated privacy.
+    """Table over ε of the Rényi order and the likelihood ratio that give about the least bound on δ from ρ-zCDP.
 
     Attributes:
         rho: ρ > 0.
-        epsilons: increasing ε. The first is the end of the chord: from there on the best test has p + q ≤ 1.
+        epsilons: increasing ε. The first is the end of the chord: from there on the best test has p + q ≤ 1, for its
+            true and false positive rates.
         excesses: b = a − 1 of the Rényi order a, at each ε.
         log_ratios: log likelihood ratio v of the bound, at each ε.
     """
@@ -104,9 +105,10 @@ def concentrated_ratios(rho: float) -> ConcentratedRatios:
 
 
 def pure_of_divergence(rho: float) -> float:
-    """Return about the x with x tanh(x/2) = ρ: the ε of the binary randomized response whose KL divergence is ρ.
+    """Return the approximate ε of the binary randomized response with Kullback–Leibler divergence ρ.
 
-    x lies between max(ρ, √(2ρ)) and ρ + √(2ρ), since x²/(2 + x) ≤ x tanh(x/2) ≤ min(x, x²/2).
+    It is the x with x tanh(x/2) = ρ. x is between max(ρ, √(2ρ)) and ρ + √(2ρ), since x²/(2 + x) ≤ x tanh(x/2) ≤ min(x,
+    x²/2).
 
     Args:
         rho: ρ > 0.
@@ -143,7 +145,7 @@ def best_log_ratios(epsilon: FloatArray, excess: FloatArray, divergence: FloatAr
 
 @dataclass(frozen=True)
 class ListedRatios:
-    """Orders and ratios of about the least bound from divergences at listed orders.
+    """Table over ε of the listed Rényi order and the likelihood ratio that give about the least bound on δ.
 
     Attributes:
         epsilons: increasing ε.
@@ -179,7 +181,7 @@ class ListedRatios:
 
 
 def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
-    """Search for the listed order and the ratio whose bound on δ is about the least, at ε between 0 and `last`.
+    """Search at each ε for the listed Rényi order and the likelihood ratio with about the least bound on δ.
 
     Args:
         bounds: upper bounds on the Rényi divergences of listed orders.

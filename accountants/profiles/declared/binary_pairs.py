@@ -90,10 +90,11 @@ def _log_mean_decay(y: FloatArray) -> FloatArray:
 
 
 def _excess_at_one(b: FloatArray, distance: FloatArray) -> FloatArray:
-    """Return B(1) for t₁ = e^−x, rounded up: the least of three upper bounds, of which each is accurate for some x.
+    """Return the excess B(1) of t^a at t = 1 over its tangent at t₁ = e^−x, rounded up.
 
-    B(1) = a (1 − e^{−bx}) − b (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz. It is at most ab x²/2 and at most
-    ab ∫₀^x z e^{−bz} dz = (a/b) (1 − (1 + bx) e^{−bx}).
+    It is the least of three upper bounds, of which each is accurate for some x. B(1) = a (1 − e^{−bx}) − b
+    (1 − e^{−ax}) = ab ∫₀^x e^{−bz} (1 − e^−z) dz, with b = a − 1. It is at most ab x²/2 and at most ab ∫₀^x z e^{−bz}
+    dz = (a/b) (1 − (1 + bx) e^{−bx}).
 
     Args:
         b: a − 1 > 0.

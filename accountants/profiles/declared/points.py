@@ -36,7 +36,7 @@ _ACCURACY = 8 * UNIT_ROUNDOFF
 
 
 class ProfilePoint(NamedTuple):
-    """An upper bound on δ at an ε.
+    """An upper bound on δ at one ε, as a point of a declared privacy profile.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -93,7 +93,10 @@ def _raised_exp(log_value: float) -> Decimal:
 
 
 def _hull(points: Iterable[_Vertex]) -> list[_Vertex]:
-    """Return the vertices of the greatest convex decreasing function below the points and (0, 1), without (0, 1)."""
+    """Return the vertices of the greatest convex decreasing function of γ = e^ε below given points and (0, 1).
+
+    The vertex (0, 1) itself is left out. If no point is below it, the result is one vertex with δ = 1.
+    """
     origin = _Vertex(-math.inf, Decimal(0), Decimal(1))
     hull = [origin]
     for point in sorted(points, key=lambda vertex: (vertex.gamma, vertex.delta)):
@@ -111,10 +114,10 @@ def _slope(left: _Vertex, right: _Vertex) -> Decimal:
 
 
 def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
-    """Return the finite distribution of the losses of a convex piecewise linear profile.
+    """Return the pair of finite distributions with a given convex, piecewise linear profile as a function of γ = e^ε.
 
     Args:
-        vertices: the vertices in increasing order, with positive γ.
+        vertices: the vertices of the profile in increasing order, with positive γ.
     """
     previous = _Vertex(-math.inf, Decimal(0), Decimal(1))
     first_slope = slope = _slope(previous, vertices[0])

@@ -65,9 +65,10 @@ class RenyiProfile(Profile):
         return listed_ratios(self.bounds, self._reaches(_MODERATE))
 
     def _reaches(self, log_delta: float) -> float:
-        """Return an ε at which log δ is at most a number, from the order that reaches it first.
+        """Return an ε at which the bound on log δ is at most a given number, from the order that reaches it first.
 
-        At the order a, the bound log C(a) + (a − 1)(D_a − ε) equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1).
+        At the order a, the bound log C(a) + (a − 1)(D_a − ε) equals log δ at ε = D_a + (log C(a) − log δ)/(a − 1). D_a
+        is the Rényi divergence, and C(a) = (a − 1)^{a−1}/a^a.
         """
         epsilons = [
             divergence + (log_conversion(order) - log_delta) / (order - 1.0)
@@ -120,7 +121,7 @@ def renyi_pair(bounds: RenyiBounds) -> Pair:
 
 
 def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
-    """Return the bounds of a composition: sums at every order of every part, rounded up.
+    """Return bounds on the Rényi divergences of a composition: sums over the parts at every order, rounded up.
 
     An order that a part does not list has the bound of its next larger one. Orders beyond the largest of a part are
     left out.

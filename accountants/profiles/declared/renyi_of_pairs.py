@@ -83,7 +83,9 @@ def _upper_bounds(pair: Pair, order: float) -> Iterator[float]:
 
 
 def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
-    """Return the sum of the upper bounds on D_a of the parts of a composition, rounded up; math.inf if one is unknown.
+    """Return an upper bound on the Rényi divergence of a composition: the sum over its parts, rounded up.
+
+    The result is math.inf if a part has no known bound.
 
     Args:
         parts: the composed pairs, each with its number of runs.
@@ -96,9 +98,13 @@ def _composed_renyi(parts: Iterable[tuple[Pair, int]], order: float) -> float:
 
 
 def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
-    """Return an upper bound on the divergence of subsampled Gaussian noise, in the worse direction.
+    """Return an upper bound on the Rényi divergence of Gaussian noise, perhaps subsampled, in the worse direction.
 
-    The Gaussian pair without subsampling dominates every law.
+    The Gaussian pair without subsampling dominates each of these distributions.
+
+    Args:
+        law: distribution of the privacy loss.
+        order: order a > 1.
     """
     unsampled = 0.5 * order * law.distance**2 * _ROUNDING
     if isinstance(law, DrawnGaussianLaw):
@@ -112,7 +118,7 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
 
 
 def _poisson_renyi(rate: float, shift: float, order: float) -> float:
-    """Return the divergence of Gaussian noise on a Poisson batch, rounded up; math.inf if it takes too much work.
+    """Return the Rényi divergence of Gaussian noise on a Poisson batch, rounded up; math.inf if it takes too much work.
 
     Args:
         rate: inclusion probability.
@@ -138,7 +144,7 @@ def _laplace_renyi(shift: float, order: float) -> float:
 
 
 def pure_renyi(epsilon: float, order: float) -> float:
-    """Return the largest divergence of an ε-differentially private mechanism, rounded up.
+    """Return the largest Rényi divergence that an ε-differentially private mechanism can have, rounded up.
 
     Randomized response attains log(p^a r^{1−a} + r^a p^{1−a})/(a − 1), with p = 1/(1 + e^−ε) and r = 1 − p.
 
@@ -155,10 +161,15 @@ def pure_renyi(epsilon: float, order: float) -> float:
 
 
 def _atoms_renyi(law: FiniteLaw, order: float) -> list[float]:
-    """Return the larger divergence of both directions of finitely many outcomes; nothing if a loss is infinite.
+    """Return the larger Rényi divergence of both directions of a pair with finitely many outcomes, in a list.
 
-    Losses and masses are known within `law.accuracy`. Let A be Σ Q r^a. An error e of every log r changes log A by at
-    most 2 a e. An error of every log Q changes it by at most as much.
+    The list is empty if a loss is infinite. Losses and masses are known within `law.accuracy`. Let A be Σ Q r^a with
+    the likelihood ratio r. An error e of every log r changes log A by at most 2 a e. An error of every log Q changes it
+    by at most as much.
+
+    Args:
+        law: the outcomes, with their losses and masses.
+        order: order a > 1.
     """
     if law.log_infinite > -math.inf or law.log_missing > -math.inf or not law.losses:
         return []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class ShiftBounds(NamedTuple):
-    """Bounds on an integer vector.
+    """Bounds on the difference of two neighbours' integer vectors.
 
     Attributes:
         square: bound on the squared ℓ2 norm.
@@ -22,7 +22,7 @@ class ShiftBounds(NamedTuple):
 
     @classmethod
     def of(cls, l2: float, dimension: int, l1: float | None = None) -> ShiftBounds:
-        """Return the bounds for real norms, exactly: integers attain only their floors.
+        """Return exact bounds on integer vectors from bounds on their norms, of which integers attain the floors only.
 
         Args:
             l2: bound on the ℓ2 norm.
@@ -57,9 +57,10 @@ Parts = tuple[tuple[int, int], ...]
 
 
 def majorising_shift(bounds: ShiftBounds) -> Parts:
-    """Return the vector within the bounds on the ℓ1 norm and on the coordinates that majorises every allowed vector.
+    """Return an integer vector that majorises every allowed one, as pairs of a size and a number of coordinates.
 
-    It has as many coordinates of the largest size as the ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
+    It is within the bounds on the ℓ1 norm and on the coordinates. It has as many coordinates of the largest size as the
+    ℓ1 bound allows, and a remainder. The ℓ2 bound may exclude it.
     """
     size = bounds.largest
     if size == 0:
@@ -70,7 +71,10 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 
 
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
-    """Return an allowed vector with few large coordinates, each as large as the bounds and the earlier ones allow."""
+    """Return an allowed integer vector with few large coordinates, each as large as the earlier ones allow.
+
+    The vector is a tuple of pairs: a size, and the number of coordinates of this size.
+    """
     square, total, left = bounds.square, bounds.total, bounds.dimension  # what the remaining coordinates may use
     parts: list[tuple[int, int]] = []
     while left > 0:
@@ -84,7 +88,10 @@ def concentrated_shift(bounds: ShiftBounds) -> Parts:
 
 
 def spread_shift(bounds: ShiftBounds) -> Parts:
-    """Return an allowed vector with many coordinates of nearly equal size."""
+    """Return an allowed integer vector with many coordinates of nearly equal size.
+
+    The vector is a tuple of pairs: a size, and the number of coordinates of this size.
+    """
     square, total, dimension = bounds
     if min(square, total) <= dimension:
         count = min(square, total)

@@ -36,7 +36,7 @@ _KEPT = 256
 
 
 class ListedMasses(NamedTuple):
-    """Log probabilities of consecutive integers.
+    """A distribution on consecutive integers, as log probabilities; improbable values may be left out.
 
     Attributes:
         first: smallest listed integer.
@@ -101,7 +101,7 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
 
 @lru_cache(maxsize=_KEPT)
 def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
-    """Return the distribution of trials with success probability 1/2 + θ and further ones with 1/2 − θ.
+    """Return the distribution of the number of successes in trials of probability 1/2 + θ and others of 1/2 − θ.
 
     Args:
         high_trials: number of trials with the larger probability.

@@ -36,7 +36,7 @@ _KEPT = 16
 
 @lru_cache(maxsize=_KEPT)
 def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
-    """Return bounds on discrete Gaussian noise of scale σ against its shift by k ≥ 0.
+    """Return a dominating and an attained pair for discrete Gaussian noise of scale σ against its shift by k ≥ 0.
 
     Args:
         scale: σ, from 2^−20 to 2^40.
@@ -53,7 +53,9 @@ def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
 
 
 def _table(scale: float, shift: int) -> ShiftedTable:
-    """Return the table of all outcomes from −R to the last one of positive loss, which is at most R.
+    """Return the losses and probabilities of discrete Gaussian noise against its shift, outcome by outcome.
+
+    For a reach R, listed are the outcomes from −R to the last one of positive loss, which is at most R.
 
     Args:
         scale: σ.
@@ -74,7 +76,9 @@ def _table(scale: float, shift: int) -> ShiftedTable:
 
 
 def _cell_edges(scale: float, shift: int) -> FloatArray:
-    """Return edges of cells of integers, decreasing from about k/2, where the loss is 0, or from the reach.
+    """Return edges of cells of integers in which outcomes of discrete Gaussian noise are merged.
+
+    They decrease from about k/2, where the loss is 0, or from the reach of the table.
 
     Args:
         scale: σ.
@@ -87,9 +91,9 @@ def _cell_edges(scale: float, shift: int) -> FloatArray:
 
 
 def _cells(scale: float, shift: int, edges: FloatArray) -> tuple[ShiftedTable, ShiftedTable]:
-    """Return tables of cells for upper and for lower bounds on δ.
+    """Return tables of merged outcomes of discrete Gaussian noise, for upper and for lower bounds on δ.
 
-    In the first, each cell has its largest loss. In the second, each cell has the loss log p/q of its whole masses p
+    In the first, each cell has its largest loss. In the second, each cell has the loss log p/q of its total masses p
     and q, lowered by its error.
 
     Args:

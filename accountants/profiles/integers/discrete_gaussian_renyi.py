@@ -33,7 +33,7 @@ _LISTED = 256
 
 @dataclass(frozen=True)
 class DiscreteGaussianRenyi:
-    """Divergences of discrete Gaussian noise and its shift.
+    """Rényi divergences of discrete Gaussian noise, P(y) ∝ e^{−y²/2σ²} on the integers, and its shift by k.
 
     Attributes:
         scale: σ.
@@ -49,7 +49,7 @@ class DiscreteGaussianRenyi:
         return round_up(Fraction(self.shift) ** 2 / (2 * Fraction(self.scale) ** 2))
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on D_a, which is the same in both directions.
+        """Return bounds on the Rényi divergence of order a, which is the same in both directions.
 
         Args:
             order: order a > 1.
@@ -63,7 +63,7 @@ class DiscreteGaussianRenyi:
         return Interval(max(lower - rounding, 0.0), min(upper + rounding, most))
 
     def _log_quotient(self, distance: float) -> Interval:
-        """Return bounds on log θ(f)/θ(0), which is at most 0.
+        """Return bounds on log θ(f)/θ(0) for θ(f) = Σ e^{−(y − f)²/2σ²} over the integers y; it is at most 0.
 
         Args:
             distance: f in [0, 1/2], rounded once.

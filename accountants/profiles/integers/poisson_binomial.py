@@ -34,7 +34,7 @@ _KEPT = 16
 
 
 class TrialsBounds(NamedTuple):
-    """Bounds on the sum of clients' binomial variables.
+    """Bounds on the privacy of a sum of clients' binomial variables when one client's value is replaced.
 
     Attributes:
         upper: pair that dominates the sum on all neighbours.
@@ -46,7 +46,7 @@ class TrialsBounds(NamedTuple):
 
 
 class _Losses(NamedTuple):
-    """Losses of the values that both distributions list, with the probability of all further ones.
+    """Privacy losses of the sums that both distributions list, with the probability of all further ones.
 
     Attributes:
         losses: losses in nats, increasing.
@@ -78,7 +78,9 @@ def pure_epsilon(trials: int, theta: float) -> float:
 
 @lru_cache(maxsize=_KEPT)
 def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
-    """Return bounds on one coordinate of the Poisson binomial mechanism.
+    """Return a dominating pair and attained pairs for one coordinate of the Poisson binomial mechanism.
+
+    Each client reports a binomial number of m trials with success probabilities from 1/2 − θ to 1/2 + θ.
 
     Args:
         trials: m, trials of one client.
@@ -110,10 +112,13 @@ def _single_client(trials: int, theta: float) -> Pair:
 
 
 def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> Pair:
-    """Return the pair of the sums if h trials of other clients have the larger probability, for lower bounds.
+    """Return an attained pair of the Poisson binomial mechanism, for lower bounds on δ.
+
+    h trials of other clients have probability 1/2 + θ, and their remaining trials 1/2 − θ. The client in question
+    changes from one value to the other.
 
     Args:
-        trials: m.
+        trials: m, trials of one client.
         other_trials: M, number of trials of the other clients.
         theta: θ.
         raised: h, a multiple of m.
@@ -125,9 +130,10 @@ def attained_pair(trials: int, other_trials: int, theta: float, raised: int) -> 
 
 
 def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losses:
-    """Return the losses of F(h + m) against F(h), which increase with the sum.
+    """Return the privacy losses of F(h + m) against F(h), two distributions of a sum of N = M + m binomial trials.
 
-    F(j) is the distribution of N = M + m trials of which j have the larger probability 1/2 + θ.
+    F(j) is the distribution of the sum if j trials have the larger probability 1/2 + θ. The losses increase with the
+    sum.
 
     Args:
         trials: m.
@@ -158,7 +164,7 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
 
 
 def _lower_profile(listed: _Losses) -> Profile:
-    """Return the profile of the listed values with a loss that is certainly positive, for lower bounds.
+    """Return a lower bound on a profile from the listed sums with a loss that is certainly positive.
 
     Values beyond those that the second distribution lists are merged. That distribution gives them a probability of at
     most e^{−190}, and each of them has a larger loss than all listed values.
@@ -191,14 +197,14 @@ def _upper_profile(listed: _Losses) -> Profile:
 
 
 def _largest_deltas(trials: int, other_trials: int, theta: float) -> list[ProfilePoint]:
-    """Return upper bounds on the largest δ(ε) over all h, at several ε.
+    """Return upper bounds on δ(ε), at several ε, that hold for all values of the other clients.
 
-    The h are divided into blocks h₀, …, h₀ + B. All sums of a block contain h₀ trials with the larger probability and
-    M − h₀ − B trials with the smaller one. The other B trials are independent noise, which only lowers δ. So the pair
-    with these M − B trials bounds the block.
+    h of their M trials have the larger probability. All h are divided into blocks h₀, …, h₀ + B. All sums of a block
+    contain h₀ trials with the larger probability and M − h₀ − B trials with the smaller one. The other B trials are
+    independent noise, which only lowers δ. So the pair with these M − B trials bounds the block.
 
     Args:
-        trials: m.
+        trials: m, trials of one client.
         other_trials: M.
         theta: θ.
     """

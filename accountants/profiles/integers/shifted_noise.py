@@ -146,7 +146,7 @@ class ShiftedPairs(NamedTuple):
 
 
 def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = None) -> ShiftedPairs:
-    """Return the pairs of a table of losses.
+    """Return a dominating and an attained pair for noise against its shift, from a table of its positive losses.
 
     Losses beyond `LARGEST_LOSS` are infinite in the dominating pair, and equal to it in the attained pair.
 

@@ -20,7 +20,7 @@ _KEPT = 16
 
 @lru_cache(maxsize=_KEPT)
 def skellam_pairs(variance: float, shift: int) -> ShiftedPairs:
-    """Return bounds on Skellam noise of variance μ against its shift by k ≥ 0.
+    """Return a dominating and an attained pair for Skellam noise of variance μ against its shift by k ≥ 0.
 
     Outcomes y with |y| or |y − k| beyond R, the reach of the table, are not listed. For a shift of more than R, the
     loss is bounded by an infinite one. For a shift of more than R/2, the attained pair is that of a shift by R/2, which

@@ -31,11 +31,16 @@ MOST_SHIFTS, MOST_WORK = 256, 2.0**20
 
 @lru_cache(maxsize=16)
 def skellam_concentration(variance: float, largest: int) -> float | None:
-    """Return the constant c for which a shift by an integer vector k is c ‖k‖²-zCDP; None if that is too much work.
+    """Return the constant c for which Skellam noise and its shift by an integer vector k are c ‖k‖²-zCDP.
+
+    This holds on the outcomes that the table of the noise lists, given that they occur.
 
     Args:
-        variance: μ.
+        variance: variance μ of the noise.
         largest: largest coordinate of k.
+
+    Returns:
+        The constant; None if it takes too much work.
     """
     table = skellam_table(variance)
     if largest > MOST_SHIFTS or 2 * largest >= table.reach or 2.0 * table.reach * largest > MOST_WORK:
@@ -44,10 +49,10 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
 
 
 def _constant(table: SkellamTable, shift: int) -> float:
-    """Return c for a shift of one coordinate: an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1.
+    """Return a c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
 
-    K is the log moment of the module docstring. Orders grow by the factor `_RATIO` in α − 1, until the bound by the
-    largest loss is enough.
+    With the log moment K(α) = log E[e^{(α − 1)L}] of the loss L, c is an upper bound on K(α)/(k² α (α − 1)) over all
+    orders α > 1. Orders grow by the factor `_RATIO` in α − 1, until the bound by the largest loss is enough.
 
     Args:
         table: the noise.
@@ -79,7 +84,7 @@ def _constant(table: SkellamTable, shift: int) -> float:
 
 
 def largest_quotient(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """Return the largest quotient of a chord of K and α (α − 1) between two orders.
+    """Return the largest K(α)/(α (α − 1)) between two orders, with the chord of K in place of the convex function K.
 
     Args:
         first: order α and K there.

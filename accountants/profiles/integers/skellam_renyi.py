@@ -79,7 +79,7 @@ class SkellamRenyi:
     shift: int
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on D_a, which is the same in both directions.
+        """Return bounds on the Rényi divergence of order a of the noise and its shift, the same in both directions.
 
         Args:
             order: order a > 1.
@@ -125,10 +125,10 @@ class SkellamRenyi:
         return min(at_zero, sum(self._closed_parts(1.0)))
 
     def _quotient_from(self, excess: float) -> float:
-        """Return an upper bound on K/(a (a − 1)) at all orders a from an order on.
+        """Return an upper bound on K/(a (a − 1)) at all orders from a given one on, with K = (a − 1) D_a.
 
-        With v cosh v = tk/μ and A(v) = v² cosh v − v sinh v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and
-        v/t fall in t.
+        D_a is the Rényi divergence of the noise and its shift by k. With v cosh v = tk/μ and A(v) = v² cosh v − v sinh
+        v + cosh v − 1, K ≤ μ A + kv + log 2. The quotients A/t² and v/t fall in t.
 
         Args:
             excess: t = a − 1 of the first order.
@@ -150,7 +150,9 @@ class SkellamRenyi:
         return self.variance * area * (1.0 + 1e-8), (self.shift * v + math.log(2.0)) * (1.0 + 1e-8)
 
     def _closed_bound(self, excess: float) -> float:
-        """Return the bound on D_a in closed form, at the best order from a on, or for the slope of large orders.
+        """Return a bound in closed form on the Rényi divergence D_a of the noise and its shift.
+
+        It is the smaller one of two: a quadratic bound at the best order from a on, and one for large orders.
 
         Args:
             excess: t = a − 1.
@@ -164,9 +166,10 @@ class SkellamRenyi:
         return min(quadratic, tilted * (1.0 + 1e-9))
 
     def log_moment(self, excess: float) -> Interval:
-        """Return bounds on K = log E[e^{tL}], which is t D_a at the order a = 1 + t.
+        """Return bounds on K = log E[e^{tL}] of the privacy loss L.
 
-        The upper bound is math.inf if the table of outcomes would be too large.
+        K is t D_a, for the Rényi divergence D_a of order a = 1 + t. The upper bound is math.inf if the table of
+        outcomes would be too large.
 
         Args:
             excess: t > 0.
@@ -190,7 +193,9 @@ class SkellamRenyi:
         return Interval(math.log1p(least), math.log1p(largest))
 
     def _largest_term(self, excess: float) -> float:
-        """Return the logarithm of the largest p e^{tL} of the usual table, rounded down; 0 without one above 1.
+        """Return a lower bound on log E[e^{tL}]: the log of the largest term p e^{tL} in the usual table.
+
+        It is rounded down, and 0 if no term exceeds 1 or the table does not suit the shift.
 
         Args:
             excess: t.
@@ -204,7 +209,9 @@ class SkellamRenyi:
         return max(largest - 4.0 * listed.table.error - 16 * UNIT_ROUNDOFF * size, 0.0)
 
     def _log_moment_by_logarithms(self, listed: _Listed, excess: float) -> Interval:
-        """Return bounds on K by a sum of p e^{tL}. Above the listed outcomes, losses are negative and terms below p.
+        """Return bounds on K = log E[e^{tL}], the log of a sum of terms p e^{tL} that may overflow.
+
+        Above the listed outcomes, losses are negative and terms below p.
 
         Args:
             listed: losses and log probabilities of the listed outcomes.
@@ -219,10 +226,13 @@ class SkellamRenyi:
         return Interval(max(lower - slack, 0.0), upper + slack)
 
     def _outcomes(self, excess: float) -> _Listed | None:
-        """Return the outcomes of a table beyond which the terms are a negligible series; None if it would be too large.
+        """Return the outcomes of the noise that matter for E[e^{tL}]: beyond them the terms are a negligible series.
 
         Args:
             excess: t.
+
+        Returns:
+            The outcomes; None if there would be too many.
         """
         usual_reach = skellam_table(self.variance).reach
         reach, largest_reach = max(usual_reach, 4 * self.shift), max(usual_reach, MOST_LISTED)
@@ -247,7 +257,9 @@ class SkellamRenyi:
         return -near + excess * (far - near)
 
     def _log_left(self, table: SkellamTable, excess: float) -> float:
-        """Return an upper bound on the log of the sum of p e^{tL} below the listed outcomes.
+        """Return an upper bound on the log of the sum of p e^{tL} over the outcomes below the listed ones.
+
+        The terms are below a geometric series.
 
         Args:
             table: the noise.
@@ -262,9 +274,10 @@ class SkellamRenyi:
 
 @dataclass(frozen=True)
 class SkellamVectorRenyi:
-    """Divergences of independent Skellam noise on several coordinates and its shift by an integer vector.
+    """Rényi divergences of independent Skellam noise on several coordinates and its shift by an integer vector.
 
-    The coordinates add up. D_a of a shift by k ≤ K is at most c k², with c the largest D_a(k)/k².
+    The divergences of the coordinates add up. That of a shift by k ≤ K is at most c k², with c the largest quotient of
+    a divergence and k².
 
     Attributes:
         variance: μ.
@@ -287,7 +300,7 @@ class SkellamVectorRenyi:
         return max(single.rho / single.shift**2 for single in self._shifts) * self.square * _ROUNDED
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on D_a in both directions, and 0.
+        """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.
 
         Args:
             order: order a > 1.
@@ -313,7 +326,9 @@ def _saddle(ratio: float) -> float:
 
 
 def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
-    """Return E[(e^{tL} − 1) + t (e^{−L} − 1)] and a bound on the cancellation of both terms.
+    """Return e^K − 1 as E[(e^{tL} − 1) + t (e^{−L} − 1)] over listed losses L, and a bound on its rounding error.
+
+    K = log E[e^{tL}], and E[e^{−L}] = 1. Each summand is positive.
 
     Args:
         losses: losses L.
@@ -328,7 +343,7 @@ def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> 
 
 @lru_cache(maxsize=8)
 def _listed_losses(variance: float, shift: int, reach: int) -> _Listed:
-    """Return the losses of the outcomes from k − R to R.
+    """Return the losses and log probabilities of Skellam noise against its shift, for the outcomes from k − R to R.
 
     Args:
         variance: μ.

@@ -29,7 +29,7 @@ _KEPT = 16
 
 
 class SkellamTable(NamedTuple):
-    """Skellam noise at 0, …, R.
+    """Table of the probabilities of Skellam noise at 0, …, R.
 
     Attributes:
         falls: F(n) = log P(0) − log P(n) for n = 0, …, R, increasing.
@@ -55,7 +55,10 @@ class SkellamTable(NamedTuple):
 
 
 def reach_of(variance: float) -> int:
-    """Return R with P(noise > R) ≤ e^{−900}, by Chernoff: P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}."""
+    """Return the reach R of a table of Skellam noise of variance μ: P(noise > R) ≤ e^{−900}.
+
+    R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+    """
 
     def exponent(y: float) -> float:
         """Return Chernoff's exponent with its sign changed, without cancellation."""
@@ -68,7 +71,7 @@ def reach_of(variance: float) -> int:
 
 
 def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
-    """Return r_n for n = 0, …, `last`, and bounds on their relative errors.
+    """Return the ratios r_n = P(n + 1)/P(n) of Skellam noise for n = 0, …, `last`, and bounds on their relative errors.
 
     Args:
         variance: μ.
@@ -91,7 +94,7 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
 
 @lru_cache(maxsize=_KEPT)
 def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
-    """Return the table of Skellam noise.
+    """Return the table of the probabilities of Skellam noise of variance μ at 0, …, R.
 
     Args:
         variance: μ, from 2^−20 to 2^22.
@@ -123,7 +126,8 @@ def log_tail(table: SkellamTable, first: int) -> float:
 def log_unlisted(variance: float, shift: int, coordinates: int) -> tuple[float, float]:
     """Return log S and an upper bound on log(1 − S), with S the probability that all coordinates are listed.
 
-    A coordinate is listed if it and its shift are at most R from 0. S is the same for the noise and for its shift.
+    A coordinate is listed if it and its shift are at most R, the reach of the table, from 0. S is the same for the
+    noise and for its shift.
 
     Args:
         variance: variance of the noise.

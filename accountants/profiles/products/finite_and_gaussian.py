@@ -63,10 +63,10 @@ class FiniteAndGaussianProfile(Profile):
         return self.log_error + 2.0 * self.loss_error + rounding
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log Σ p_i E(ε − l_i), with the losses l_i and masses p_i of the finite part.
+        """Enclose log δ(ε) = log Σ p_i E(ε − l_i), with the losses l_i and masses p_i of the finite part.
 
-        E is the profile of the Gaussian part. Each l_i is known within `loss_error`. As profiles decrease, bounds at
-        ε moved up and down by this error are valid.
+        E is the profile of the Gaussian part. Each l_i is known within `loss_error`. As profiles decrease, bounds at ε
+        moved up and down by this error are valid.
 
         Args:
             epsilon: values of ε, in nats.
@@ -81,9 +81,10 @@ class FiniteAndGaussianProfile(Profile):
         return Enclosure(lower - rounding * _size(lower), np.minimum(upper + rounding * _size(upper), 0.0))
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the distribution with all losses raised by their error, which dominates.
+        """Return the log tails of the total loss, with the losses of the finite part raised by their error.
 
-        P(L > ε) = Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) = Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
+        The raised losses dominate. P(L > ε) = Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) = Σ p_i e^{−l_i}
+        Φ(−μ/2 − (ε − l_i)/μ), with the losses l_i and masses p_i of the finite part.
         """
 
         def log_p_tail(x: FloatArray) -> FloatArray:
@@ -102,7 +103,7 @@ class FiniteAndGaussianProfile(Profile):
     def _log_sum_over_losses(
         self, at: FloatArray, log_value: Callable[[FloatArray], FloatArray], log_weights: FloatArray | None = None
     ) -> FloatArray:
-        """Return log Σ_i w_i v(x − l_i) at every x, in blocks of limited size.
+        """Return log Σ_i w_i v(x − l_i) over the losses l_i of the finite part at every x, in blocks of limited size.
 
         Args:
             at: values of x.

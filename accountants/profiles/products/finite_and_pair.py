@@ -55,9 +55,10 @@ class FiniteAndPairProfile(PointwiseProfile):
     lattice: Callable[[], Profile]
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log(p_∞ + Σ p_i E(ε − l_i)) at one ε (module docstring).
+        """Enclose log δ(ε) = log(p_∞ + Σ p_i E(ε − l_i)), with the losses l_i and masses p_i of the finite part.
 
-        E is evaluated at ε − l_i moved by the error of l_i in either direction, which is valid because E decreases.
+        E is δ of the other part, and p_∞ the mass of an infinite loss. E is evaluated at ε − l_i moved by the error of
+        l_i in either direction, which is valid because E decreases.
         """
         largest = float(max(abs(self.losses[0]), abs(self.losses[-1])))
         shift = self.loss_error + 8 * UNIT_ROUNDOFF * (epsilon + largest)

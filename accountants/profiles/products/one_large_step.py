@@ -74,7 +74,7 @@ def _geometric(low: float, high: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class RepeatedStep:
-    """Independent steps with the same distribution of the loss.
+    """A number of independent steps of a composition with the same distribution of the loss.
 
     Attributes:
         pair: the pair of one step, with the profiles of both directions.
@@ -157,7 +157,10 @@ class OneLargeStep:
         return Interval(lower, upper)
 
     def epsilon(self, log_delta: float) -> Interval:
-        """Enclose the smallest ε ≥ 0 with log δ(ε) ≤ `log_delta`; 0 and math.inf if the bounds on δ are too wide."""
+        """Enclose the smallest ε ≥ 0 at which the composition has log δ(ε) ≤ `log_delta`.
+
+        The bounds are 0 and math.inf if those on δ are too wide.
+        """
         start = self._start(log_delta)
         if start is None:
             return Interval(0.0, math.inf)
@@ -188,7 +191,7 @@ class OneLargeStep:
         return float(grid[-1])
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log Σ_t δ_t(ε) over all steps; −∞ without steps, if no step has any loss."""
+        """Enclose log Σ_t δ_t(ε) over all steps t of the composition; −∞ without steps, if no step has any loss."""
         if not self.steps:
             nothing = np.full(epsilon.shape, -np.inf)
             return Enclosure(nothing, nothing)
@@ -219,9 +222,10 @@ class OneLargeStep:
         return log_sum + math.log(-math.expm1(log_two_large - log_sum))
 
     def _upper(self, epsilon: float) -> float:
-        """Return the upper bound on log δ(ε) for ε > 0: one large step, or a large sum R of all other steps.
+        """Return an upper bound on log δ(ε), ε > 0, of a composition that is dominated by one large loss.
 
-        With the profile δ_t and loss L_t of step t, and the total loss S, it is for shifts c_0 < … < c_m the log of
+        It is a union bound over the step with this loss, and over a large sum R of all other steps. With the profile
+        δ_t and loss L_t of step t, and the total loss S, it is for shifts c_0 < … < c_m the log of
 
             Σ_t δ_t(ε − c_0) + Σ_{k≥1} Σ_t δ_t(ε − c_k) P(R > c_{k−1}) + P(S > ε, R > c_m).
 
@@ -272,10 +276,15 @@ class OneLargeStep:
         return bound
 
     def _truncated_moments(self, cuts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and on the mean of Σ L_t over L_t ≤ b, for each b.
+        """Return upper bounds on Σ E[L_t²; L_t ≤ b] and on the mean of Σ L_t over L_t ≤ b.
+
+        L_t is the loss of step t. They are the inputs of Bennett's inequality.
 
         Args:
             cuts: values of b, increasing.
+
+        Returns:
+            Both bounds, with an entry for each b.
         """
         square, mean = np.zeros_like(cuts), np.zeros_like(cuts)
         previous_cuts = np.append(0.0, cuts[:-1])

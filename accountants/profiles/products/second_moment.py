@@ -108,7 +108,7 @@ def _moment_grid(profile: Profile) -> FloatArray:
 
 
 def _log_beyond(profile: Profile, epsilon: FloatArray) -> FloatArray:
-    """Return upper bounds on log P(L > ε), for any pair with this profile.
+    """Return upper bounds on the log tail probabilities log P(L > ε) of the loss, from the profile δ only.
 
     They follow from δ(b) ≥ P(L > ε)·(1 − e^(b − ε)), with b the previous point.
 
@@ -133,7 +133,7 @@ def _integral(profile: Profile, epsilon: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class RareProfile(PointwiseProfile):
-    """One direction of a product of very many steps with tiny losses.
+    """The profile of one direction of a product of very many steps with tiny losses.
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. Tails and infinite mass are those of a dominating pair.
 
@@ -195,11 +195,12 @@ class RareComposition(NamedTuple):
 def rare_composition(parts: Sequence[tuple[Pair, int]], dominating: Callable[[], Pair]) -> RareComposition | None:
     """Return the product of many steps with losses so small that a lattice would lose them in its roundings.
 
-    The result is None for any other product.
-
     Args:
         parts: pairs, and the number of runs of each.
         dominating: makes a pair that dominates the product; it gives the tails.
+
+    Returns:
+        The product; None if the losses are not that small, or if their second moment has no bound.
     """
     count = sum(times for _, times in parts)
     if not all(_may_be_lost(pair, times) for pair, times in parts):

@@ -50,7 +50,9 @@ _CELLS = np.concatenate([[0.0], np.geomspace(1e-18, 1.0, 1024)])
 
 @dataclass(frozen=True)
 class RunsDistribution:
-    """The number K of runs, by φ = log f′ as a function of u = 1 − q.
+    """Distribution of the random number K of runs of which the best is released: negative binomial or Poisson.
+
+    With the generating function f(x) = E[x^K], it gives φ = log f′ as a function of u = 1 − q.
 
     Attributes:
         mean: E[K], exactly.
@@ -109,10 +111,11 @@ class SelectionGain:
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, FloatArray]:
-        """Slope and intercept of the line in u that bounds u′ on each cell.
+        """Slope and intercept, on each cell of u, of a line that bounds u′ by the profile of one run.
 
-        It is the lowest line at the cell's middle. In the first cell, which begins at 0, it is the lowest one at the
-        end: a line that is lowest at 0 may be far above 1 at the end.
+        u = 1 − q and u′ = 1 − q′, for the probabilities q and q′ of one test on two neighbours. It is the lowest line
+        at the cell's middle. In the first cell, which begins at 0, it is the lowest one at the end: a line that is
+        lowest at 0 may be far above 1 at the end.
         """
         gamma, forward, backward = self._tables
         slopes = np.concatenate([[0.0], gamma, 1.0 / gamma])
@@ -123,10 +126,12 @@ class SelectionGain:
         return slopes[lowest] * rounding, np.maximum(intercepts[lowest], 0.0) * rounding + 1e-300
 
     def supremum(self, first: float, second: float) -> float:
-        """Return an upper bound on `first` · φ(q) − `second` · φ(q′) − (`first` − `second`) φ(1), over all tests.
+        """Return an upper bound on v φ(q) − w φ(q′) − (v − w) φ(1) over all tests.
 
-        On each cell of u = 1 − q, 1 − q′ is at most the line γu + b (`_lines`). The largest value is at a boundary of
-        the cell, or where the derivative in u vanishes (`_stationary_points`).
+        It bounds the privacy cost of choosing the best run. A test has the probabilities q and q′ on two neighbours,
+        and φ = log f′ for the generating function f of the number of runs. On each cell of u = 1 − q, 1 − q′ is at most
+        the line γu + b (`_lines`). The largest value is at a boundary of the cell, or where the derivative in u
+        vanishes (`_stationary_points`).
 
         Args:
             first: weight v > 0.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class BestOfRunsRenyi:
-    """Divergences of the best run, as upper bounds.
+    """Upper bounds on the Rényi divergences of the best of a random number of runs.
 
     Attributes:
         base: dominating pair of one run.
@@ -59,7 +59,7 @@ class BestOfRunsRenyi:
         return max(*ratios, base + added / last) * (1.0 + 16 * UNIT_ROUNDOFF)
 
     def divergence(self, order: float) -> Interval:
-        """Return an upper bound on D_a in both directions, and 0.
+        """Return an upper bound on the Rényi divergence of order a in both directions, and 0 as a lower bound.
 
         Args:
             order: order a > 1.
@@ -69,13 +69,16 @@ class BestOfRunsRenyi:
 
 
 def selected_renyi(base: Pair, runs: RunsDistribution, gains: Sequence[SelectionGain], order: float) -> float:
-    """Return an upper bound on the Rényi divergence of the best run, in the worse direction; math.inf if unknown.
+    """Return an upper bound on the Rényi divergence of the best of a random number of runs, in the worse direction.
 
     Args:
         base: dominating pair of one run.
         runs: distribution of the number of runs.
         gains: the gain of the choice in each direction.
         order: order a > 1.
+
+    Returns:
+        The bound; math.inf if none is known.
     """
     divergence = upper_renyi(base, order)
     if divergence == math.inf:

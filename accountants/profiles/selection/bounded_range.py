@@ -32,7 +32,9 @@ ACCURACY = 32 * UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class BoundedRangeProfile(Profile):
-    """The profile (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}), in either direction.
+    """The largest profile of mechanisms with losses in an interval of length ε: (1 − e^{(ε' − ε)/2})²/(1 − e^{−ε}).
+
+    It holds in either direction.
 
     Guarantees: `log_delta` encloses, and is exactly −inf from ε on.
 
@@ -96,7 +98,7 @@ def two_outcome_pair(
 
 
 def largest_loss_pair(epsilon: float, share: float) -> Pair:
-    """Return the pair of an exponential mechanism on two candidates, with losses t = (1 − s) ε and t − ε = −s ε.
+    """Return an attained pair of the exponential mechanism with two candidates, with losses t = (1 − s) ε and −s ε.
 
     The candidate with loss t has probability (1 − e^{−sε})/(1 − e^{−ε}) under the first distribution. The second
     distribution has suitable fixed weights, and the scores of the two candidates change by 1 in opposite directions.

@@ -48,7 +48,9 @@ class ThresholdNoise(NamedTuple):
 
 
 class ThresholdOutput(NamedTuple):
-    """Two Bernoulli parameters that are dominated by the probabilities of one output.
+    """Bounds on the probabilities of one output of the sparse vector technique on two neighbours.
+
+    Two Bernoulli variables with these parameters are dominated by the event that the output occurs.
 
     Attributes:
         first: parameter for the first data set, a lower bound on the probability.
@@ -61,9 +63,10 @@ class ThresholdOutput(NamedTuple):
 
 @lru_cache(maxsize=64)
 def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
-    """Return the outputs with the largest difference, and with the largest ratio, of their probabilities on neighbours.
+    """Return outputs of the sparse vector technique that distinguish two neighbours well, for lower bounds on δ.
 
-    Outputs with `_COUNTS` answers "below" and queries of the values `_QUERY_VALUES` are tried.
+    They have the largest difference, and the largest ratio, of their probabilities. Outputs with `_COUNTS` answers
+    "below" and queries of the values `_QUERY_VALUES` are tried.
 
     Args:
         noise: the noise.
@@ -93,7 +96,9 @@ def _log_distribution(x: Floats) -> Floats:
 
 
 def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Floats, Floats]:
-    """Return the log of a power of a probability at the edges of the cells, and its change by the neighbour's queries.
+    """Return the log of P(an answer)^n at given threshold noises, and how much the neighbour's queries change it.
+
+    The threshold noises are edges of cells, and n is the number of equal answers.
 
     Args:
         count: the power, a number of answers.
@@ -105,7 +110,10 @@ def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Float
 
 
 def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
-    """Return the parameters for one output, by the bounds of the module docstring.
+    """Return bounds on the probabilities of one output of the sparse vector technique on two neighbours.
+
+    The output is n answers "below" with probability F each, then c answers "above" with probability G each. The
+    threshold noise is divided into cells.
 
     Args:
         masses: probabilities of the cells of the threshold noise.
