@@ -216,9 +216,7 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest sampling rate that meets the target: its certificate, the target, and the run's numbers.
-
-    If the size of the population is given, the largest batch size takes the place of the rate.
+    """Return the largest sampling rate, or batch size, that meets the target: certificate, target and numbers.
 
     Raises:
         Infeasible: even the smallest rate or batch misses the target.

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Yield the figures that Theorems 2 and 3 of Das et al. print for the request.
+    """Yield Theorems 2 and 3 of Das et al., evaluated as printed for the request.
 
-    Theorem 2 needs a δ that is not below every double, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem
-    3 are stated and never used, because they hold only with a probability over the data. Nothing is yielded if the
-    request has an empty list of readings.
+    Theorem 2 needs a δ that a double can represent, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem 3
+    are shown and never used, because they hold only with a probability over the data. Nothing is yielded if the request
+    has an empty list of readings.
+
+    Args:
+        problem: the request.
     """
     if problem.readings == ():
         return

@@ -257,7 +257,7 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
 
 
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
-    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients.
+    """Estimate the computing work of one repetition of noisy mini-batch SGD: random draws, records and gradients.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 

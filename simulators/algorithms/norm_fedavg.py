@@ -305,7 +305,7 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
 
 def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Return stand-ins of equal cost for the runs to compare with, before the noise is calibrated.
+    """Return runs that cost as much as the runs to compare with, before the noise is calibrated.
 
     Unknown noise is replaced by an arbitrary one, because the cost of a run does not depend on its noise.
 
