@@ -21,7 +21,7 @@ LARGEST_EXPONENT = 700.0
 
 
 def audit(answer: JsonObject) -> Figure:
-    """Draw the answer of an audit: the attacker's error rates, and the proved, certified and claimed ε.
+    """Draw the figure of an audit: the attacker's error rates, and the proved, certified and claimed ε.
 
     Args:
         answer: answer of kind `audit`, as a JSON object.
@@ -35,7 +35,7 @@ def audit(answer: JsonObject) -> Figure:
 
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
-    """Draw the attacker's error rates at all thresholds, and guessing as a diagonal.
+    """Draw the attacker's true positive rate against the false positive rate, with guessing as a diagonal.
 
     If the certified ε is finite, a dashed curve shows the largest rates that it allows.
 
