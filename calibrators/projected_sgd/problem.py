@@ -155,11 +155,11 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
                 yield Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
 
     def plan(self, **solved: float) -> RunSchedules:
-        """Return the run at a value of the unknown.
+        """Return the batch size and the schedules of the run at a value of the number that is solved for.
 
         Args:
             solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
-                largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
+            largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
         """
         participants = int(solved.get("participants", self.participants or 1))
         step_schedule = self.step_schedule or Constant(value=1.0)

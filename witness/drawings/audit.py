@@ -81,7 +81,7 @@ def _largest_true_positive_rates(
 
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
-    """Draw one row each for the certified interval, the lower bounds on ε, and the claimed ε if there is one.
+    """Draw values of ε in rows: the certified interval, the lower bounds of the attack, and the claim if any.
 
     Args:
         axes: axes of the panel.
