@@ -32,7 +32,7 @@ WORST, FLIPPED, CLIENTS = "worst gradients", "flipped labels", "whole clients"
 def training(canaries: str, noise: float) -> CanaryTraining:
     """Return the settings of a training with canaries: inserted records or clients that an attacker has to detect.
 
-    The worst canaries are records whose gradient is a coordinate vector of the clipping norm, each in its own
+    The worst canaries are records with a gradient along one coordinate, as long as the clipping norm. Each has its own
     coordinate. `FLIPPED` takes digits with wrong labels instead, and `CLIENTS` whole clients with such an update. The
     step sizes and the numbers of canaries are choices of this experiment.
 

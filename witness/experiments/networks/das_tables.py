@@ -48,7 +48,7 @@ def _noise_arms(
     binomial_steps: Steps,
     errors: tuple[float, float, float],
 ) -> dict[str, PrintedArm]:
-    """Return the arms of experiment (i): Binomial noise, the paper's noise on two grids, and certified noise.
+    """Return the arms of experiment (i) of Das et al.: Binomial noise, their own noise on two grids, certified noise.
 
     Args:
         images: the data set.

@@ -92,7 +92,7 @@ class FigureArm:
         return ()
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the smallest excess risk over the grid of step sizes after the number of rounds, and its step size.
+        """Return the smallest excess risk over a grid of step sizes, after the arm's rounds, and its step size.
 
         Args:
             folders: not used.

@@ -86,11 +86,11 @@ def arm_cells(
 def judge_arms(
     answers: Sequence[CellAnswer], claims: Sequence[ArmClaim], *, measure: str, quantity: str
 ) -> tuple[Finding, ...]:
-    """Judge statements about arms, and the claim that the printed noise is private.
+    """Judge the paper's claims about arms (algorithms with their noise), and the privacy of the printed noise.
 
     Args:
         answers: the cells of the experiment.
-        claims: the statements.
+        claims: the claims about arms.
         measure: name of the score.
         quantity: the score in words.
     """

@@ -294,7 +294,7 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of Table 2 of Reshef and Levy: one for each number of machines in a round, and algorithm.
+    """Return the simulations for Table 2 of Reshef and Levy: one for each number of machines and algorithm.
 
     Args:
         repetitions: trials of each cell.
