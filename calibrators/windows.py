@@ -122,7 +122,7 @@ def for_whole_unit(problem: ProblemT) -> ProblemT:
 
 
 def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> GuaranteeAnswer:
-    """Return the guarantee of a record or client as the guarantee of one window of its contributions.
+    """Restate a guarantee of a whole record or client for one time window of it, if the requested unit has one.
 
     Args:
         guarantee: the guarantee of the whole unit.

@@ -221,7 +221,7 @@ class MeasuredPoint:
     measured: Mapping[str, Measured]
 
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
-        """Return the parameter values that may be best: the value of the best mean, and those with overlapping bands.
+        """Return the parameter values that may be best: the best mean's, and those with overlapping confidence bands.
 
         Returns:
             Names of the values. The value of the best mean is first.

@@ -36,7 +36,7 @@ _SIDE, _NARROWEST = 0.5, 1e-3
 
 
 def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:
-    """Return the solution of a request for an advantage or a true positive rate.
+    """Calibrate for an attacker's advantage or true positive rate, by calibrations at suitable (ε, δ).
 
     Args:
         problem: the request.

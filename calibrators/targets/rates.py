@@ -104,8 +104,8 @@ def _shortfall_at(
 def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
     """Return by how much conditions on δ are missed, as a number that is at most 0 if all are met.
 
-    It is the largest log(μ/μ*). At the ε of a condition, μ is the parameter of the Gaussian mechanism with the
-    certified δ, and μ* of the one with the largest permitted δ.
+    It is the largest log(μ/μ*). At the ε of a condition, μ belongs to the Gaussian mechanism with the certified δ. μ*
+    belongs to the one with the largest permitted δ.
 
     Args:
         limits: the conditions, at least one.

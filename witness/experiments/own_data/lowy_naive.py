@@ -72,7 +72,10 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 
 
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
-    """Return the errors of private local SGD and of private mini-batch SGD in the panel that the text names.
+    """Return the errors of private local and private mini-batch SGD in the panel where the first is said to win.
+
+    Args:
+        scores: relative errors by panel, arm and ε.
 
     Returns:
         One pair; none if one of them was not measured.

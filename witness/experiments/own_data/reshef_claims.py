@@ -134,7 +134,9 @@ def _judge(
 
 
 def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, Finding]:
-    """Compare the paper's algorithm with noisy SGD, and with that of Lowy and Razaviyayn, at every value of a table.
+    """Judge whether the algorithm of Reshef and Levy beats noisy SGD, and whether it is as accurate as a rival.
+
+    The rival is the algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
 
     Args:
         scores: measured accuracies.

@@ -151,7 +151,7 @@ class ReshefArm:
         return read_images("mnist", folders["mnist"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the test accuracy of one trial, and the factor of its step size.
+        """Train once with each step size of a grid, and return the best model's test accuracy and step factor.
 
         Args:
             folders: folder of MNIST.
