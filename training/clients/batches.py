@@ -15,13 +15,13 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 @dataclass(frozen=True)
 class Batch:
-    """Batches of M clients with up to K records each.
+    """A batch of records for each of M clients, as indices; batches may have up to K records.
 
     Attributes:
         clients: indices of the clients, (M,).
         places: indices of the batch's records among the records of each client, (M, K).
         counted: True for the entries of `places` that belong to the batch, and False for padding, (M, K). None if all
-            batches have K records.
+        batches have K records.
     """
 
     clients: Indices
@@ -82,7 +82,7 @@ class GradientStatistics:
 
 
 class Gradients(Protocol):
-    """Gradients of N clients, with d coordinates."""
+    """Protocol of N clients that return sums of clipped gradients with d coordinates."""
 
     @property
     def sizes(self) -> Indices:

@@ -10,12 +10,12 @@ from epsilond.training.arrays import Floats
 
 
 class AveragedDescent:
-    """Projected descent w ← Π(w − η · mean of the messages), with an average of the models.
+    """State of projected gradient descent, w ← Π(w − η · mean of the messages), with an average of the models.
 
     Attributes:
         model: w, (…, d).
         average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
-            start.
+        start.
         moved: w after the last step and before its projection.
     """
 
