@@ -103,7 +103,7 @@ def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAns
     Args:
         theorem: id of the theorem.
         conditions: for each reading (interpretation of the printed statement) in which the condition fails, its name
-        and the condition. `left` and `right` are the compared numbers.
+            and the condition. `left` and `right` are the compared numbers.
     """
     first = conditions[0][1]
     compares_one_run = all(_has_finite_sides(condition) and condition.left == first.left for _, condition in conditions)

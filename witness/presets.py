@@ -211,7 +211,7 @@ def check_data(request: PresetSimulation) -> None:
 
     Raises:
         InvalidInput: a data set has no folder. The fault is that of the field `preset`, because a request has no field
-        for folders.
+            for folders.
     """
     faults = []
     for name in find_preset(request).data:

@@ -43,8 +43,7 @@ class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
 
         Raises:
             InvalidInput: the Lipschitz constant or the diameter is missing, a noise is given without rounds, or a field
-                of
-            dp-fedavg is invalid.
+                of dp-fedavg is invalid.
         """
         super().check()
         faults = [

@@ -174,7 +174,7 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
     Raises:
         ConditionViolated: no theorem covers this sampling under this relation.
         Infeasible: for every number of rounds, no noise meets the target, or the noise on the count of clipped updates
-        (adaptive clipping) is too small.
+            (adaptive clipping) is too small.
     """
     runs = _try_rounds(problem, certificates)
     limit = WITHIN * min(Fraction(run.remaining_share) for run in runs)

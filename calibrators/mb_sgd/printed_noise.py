@@ -50,7 +50,7 @@ def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[
         members: one entry for each kind of client, with the printed batch size and rounds.
         stds: the printed standard deviation σ for each kind of client.
         truth: function that certifies a client's ε and δ at a printed noise multiplier. It returns None if it cannot,
-        for example because there are more than `LARGEST_COUNT` rounds.
+            for example because there are more than `LARGEST_COUNT` rounds.
     """
     candidates = []
     for member, std in zip(members, stds, strict=True):

@@ -123,7 +123,7 @@ def likely_rounds(
         dimension: number of coordinates of the mean.
         relation: neighbouring relation.
         seen: whether the observer sees the batch's members. A member's guarantee then depends only on the rounds in
-        which it is drawn; the estimate uses their expected number.
+            which it is drawn; the estimate uses their expected number.
 
     Returns:
         The rounds, or None if the plan gives neither rounds nor a target.

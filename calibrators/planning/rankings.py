@@ -170,7 +170,7 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
     Args:
         entry_draft: request of an algorithm, or the reasons why it has none.
         outcome: result of the request; None without a request, so that the entry says that the algorithm does not
-        apply.
+            apply.
         plan: the plan, by which a calibrated entry is measured.
     """
     entry = PlanEntry(
@@ -283,7 +283,7 @@ def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
 
     Args:
         error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
-        reason, with both sides of the failed condition if it is known.
+            reason, with both sides of the failed condition if it is known.
     """
     if isinstance(error, InvalidInput):
         return tuple(Reason.of(fault) for fault in error.faults)

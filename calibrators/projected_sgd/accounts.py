@@ -55,7 +55,7 @@ class Accounts:
         Args:
             effort: the work that compositions may take.
             numbers: the unknown by name: `noise_std`, `step_size` or `participants`. The names `clients` and
-            `lipschitz` replace the values of the request.
+                `lipschitz` replace the values of the request.
         """
         changes = {name: numbers.pop(name) for name in ("clients", "lipschitz") if name in numbers}
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee

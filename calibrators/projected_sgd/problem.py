@@ -159,7 +159,7 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
 
         Args:
             solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the
-            largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
+                largest step; or `participants`, the batch size m. Otherwise schedules are as given, or constant 1.
         """
         participants = int(solved.get("participants", self.participants or 1))
         step_schedule = self.step_schedule or Constant(value=1.0)

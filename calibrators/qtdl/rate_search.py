@@ -78,9 +78,9 @@ class RateSearch:
         Args:
             release: the rounds of noisy integers.
             log_delta: natural log of the δ that escapes and losses in the common support may use together. It is the
-            target's δ less the probability that rounding fails.
+                target's δ less the probability that rounding fails.
             split: whether to try only rates that leave at most half of this δ for escapes. It is set for guarantees by
-            zCDP, where smaller rates have no less noise.
+                zCDP, where smaller rates have no less noise.
         """
         self._release = release
         self._log_delta = log_delta

@@ -70,7 +70,7 @@ class Candidate:
         rate: decay rate α: the noise is y with probability proportional to e^(−α|y|).
         levels: number of levels m, the largest absolute value of the noise.
         closed: whether δ is a closed form, the probability of an escape: a message that only one of two neighbours can
-        send. No other privacy loss then exceeds ε.
+            send. No other privacy loss then exceeds ε.
     """
 
     method: Method
@@ -140,7 +140,7 @@ class LevelsSearch:
 
         Args:
             best: the best certified noise so far. Numbers of levels at which this noise would not be better are not
-            tried.
+                tried.
 
         Returns:
             The noise; None if it is no better than `best`, or if it needs more than `MOST_LEVELS` levels.

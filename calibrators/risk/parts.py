@@ -114,7 +114,7 @@ class ExplicitBound:
         risk: the bound and its terms.
         step_size: step size η, given or the one that minimises the bound.
         envelope_smoothness: smoothness of the Moreau envelope that the run minimises in place of a loss that is not
-        smooth; None for smooth losses.
+            smooth; None for smooth losses.
     """
 
     risk: ExcessRisk
@@ -162,7 +162,7 @@ def explicit_bound(
 
     Args:
         inputs: sizes and constants of the loss. Its objective is replaced, and an infinite smoothness means that the
-        loss is not smooth.
+            loss is not smooth.
         objective: the population risk or the empirical risk.
         noise_std: standard deviation σ of the noise per coordinate, root mean square over clients.
         rounds: number of rounds of the run.
@@ -210,7 +210,7 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
         problem: the request, with the objective.
         setting: the quantities that the bound depends on.
         trust: the trusted party: `local` for none, `shuffle` for a shuffler, `central` for the server. The last two
-        have the same lower bound.
+            have the same lower bound.
     """
     theorem, inputs = _local_bound(problem, setting) if trust == "local" else _central_bound(problem, setting)
     evaluation = theorem.evaluate(inputs)

@@ -86,7 +86,7 @@ def long_run_cautions(
         parameters: the parameters of the answer.
         communication: the traffic of the run.
         frontier: the runs that were compared by their risk. If it is None, runs were compared by their noise, and
-        `parameters` has them.
+            `parameters` has them.
     """
     rounds = getattr(parameters, "rounds", None)
     if rounds is None or communication is None or not _leaves_run_open(problem):

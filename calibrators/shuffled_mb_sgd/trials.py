@@ -33,7 +33,7 @@ class CertifiedTrial(NamedTuple):
     Attributes:
         step: the logarithm of the noise, in multiples of `STEP`.
         miss: excess of the upper bound on log δ over the target's log δ, relative to the size of the latter. It is at
-        most 0 if the target is met.
+            most 0 if the target is met.
         lower: lower bound on log δ.
         guarantee: the guarantee that the bound is part of.
     """

@@ -21,7 +21,7 @@ class Batch:
         clients: indices of the clients, (M,).
         places: indices of the batch's records among the records of each client, (M, K).
         counted: True for the entries of `places` that belong to the batch, and False for padding, (M, K). None if all
-        batches have K records.
+            batches have K records.
     """
 
     clients: Indices

@@ -15,7 +15,7 @@ class AveragedDescent:
     Attributes:
         model: w, (…, d).
         average: weighted average of the models so far; each weight is 1/`fading` times the previous one. At first the
-        start.
+            start.
         moved: w after the last step and before its projection.
     """
 

@@ -46,7 +46,7 @@ class DasSetting:
 
         Args:
             problem: the simulated problem. The excess of its computed minimiser over the minimum is at most
-            `optimum_gap`.
+                `optimum_gap`.
         """
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)

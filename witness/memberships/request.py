@@ -65,8 +65,7 @@ class MembershipSimulation:
 
         Raises:
             InvalidInput: not exactly one of `delta` and `log10_delta` is given; an attack is unknown, repeated, or
-                lacks
-            references; one canary has too few runs; or the simulation would take too long.
+                lacks references; one canary has too few runs; or the simulation would take too long.
         """
         natural_log_delta(self.delta, self.log10_delta)
         for index, name in enumerate(self.attacks or ()):

@@ -120,8 +120,7 @@ class _Comparison:
     """Comparison of the values in a report with the values that this engine computes.
 
     If both have the same engine version, values must agree within `SAME_ENGINE`. Otherwise, the computed values must
-    imply
-    the values of the report within `OTHER_ENGINE`.
+    imply the values of the report within `OTHER_ENGINE`.
     """
 
     same_engine: bool

@@ -271,7 +271,7 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
 
     Args:
         entry: member of the answer's `as_printed`. Its `conditions` hold for all readings (interpretations) of the
-        theorem that prescribe these parameters, and `by_reading` has those of single ones.
+            theorem that prescribe these parameters, and `by_reading` has those of single ones.
     """
     conditions = [("", condition) for condition in entry.get("conditions", ())]
     for details in entry.get("by_reading", ()):

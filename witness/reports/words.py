@@ -86,8 +86,7 @@ def _bound_phrase(guarantee: JsonObject) -> str:
 
     Args:
         guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
-            of
-        `log10_delta` are this δ.
+            of `log10_delta` are this δ.
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]

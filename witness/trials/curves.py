@@ -20,7 +20,7 @@ def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
 
     Args:
         scores: scores by name, at least one of them at a position of the curve. Scores without a position are added to
-        those at the last one.
+            those at the last one.
     """
     curve: dict[int, dict[str, ScoreT]] = {}
     without_position = {}

@@ -36,8 +36,8 @@ class TrialFile:
             prepared: the experiment.
 
         Raises:
-            InvalidInput: the file cannot be read or written, is of another request or version, or the experiment has
-            no trials.
+            InvalidInput: the file cannot be read or written, is of another request or version, or the experiment has no
+                trials.
         """
         cells = prepared.resolved if isinstance(prepared.resolved, tuple) else (prepared,)
         if not all(isinstance(cell.resolved, PreparedTrials) for cell in cells):

@@ -159,7 +159,7 @@ def certified_epsilon(
         levels: grid steps s in a unit.
         rounds: number K of rounds, for noise with a target for all rounds.
         at_server: whether the server adds it, so that a client is protected from observers of the models. Otherwise a
-        record is protected from the server.
+            record is protected from the server.
 
     Returns:
         The bounds, for one round or for all rounds like the target. None for other noise.

@@ -243,7 +243,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
     Args:
         answers: a cell for each noise multiplier, number of rounds, and personalization: the weight of the shared
-        model, from users' own models only to one model for all.
+            model, from users' own models only to one model for all.
     """
     scores = _Scores.of(answers)
     first, last = ROUNDS[0], ROUNDS[-1]
