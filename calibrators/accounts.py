@@ -217,6 +217,10 @@ def account_spec(question: AccountQuestion, *, effort: Effort = "default") -> Ac
 
     The answer's `guarantee.curve` gives δ at any ε, and ε at any δ.
 
+    Args:
+        question: the spec of the run, with the protected unit, the neighbouring relation and the observer.
+        effort: how much work composition may take. More work gives tighter bounds.
+
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.
@@ -289,7 +293,13 @@ def _account_for(question: AccountQuestion, effort: Effort) -> Account:
 
 
 def _state(question: AccountQuestion, outcome: Account, drawn: tuple[Draw, ...]) -> tuple[Statement, ...]:
-    """State in words the protected unit, the observer and the conditions; a spec does not say who adds the noise."""
+    """Return the guarantee in plain sentences: the protected unit, the observer and the conditions.
+
+    Args:
+        question: the request. Its spec does not say who adds the noise, so neither do the sentences.
+        outcome: the guarantee.
+        drawn: the random draws of the run.
+    """
     statements = state_guarantee(
         definition=None,
         observer=question.observer,
@@ -340,7 +350,7 @@ def _warnings(
 
 
 def _draw_cautions(question: AccountQuestion, reading: tuple[Query, Point] | None) -> Iterator[Caution]:
-    """Warn that drawing clients at random does not amplify privacy, if secrecy of the draw would lower the bound.
+    """Warn that drawing clients at random gives no amplification against an observer who sees the draw.
 
     Args:
         question: the request, with an observer who sees the draw.

@@ -288,7 +288,7 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
 
 
 class _ListedSteps:
-    """The steps of derivation trees as a list, with premises before conclusions and equal steps once."""
+    """A list of the steps of proof trees ("derivations"), with premises before conclusions and without duplicates."""
 
     def __init__(self) -> None:
         self.steps: list[DerivationStep] = []
@@ -313,9 +313,12 @@ class _ListedSteps:
 
 
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
-    """Return the derivation without the inputs of its steps; steps that then are equal are merged.
+    """Return a derivation without the numerical inputs of its steps; steps that become equal are merged.
 
-    The theorems, and the premises of each theorem, stay the same. Only their indices in the list change.
+    The theorems, and the premises of each theorem, stay the same. Only the indices of steps in the list change.
+
+    Args:
+        steps: the steps of the proof, premises first. Each names its premises by their indices.
     """
     new_index_of: dict[tuple[str, tuple[int, ...]], int] = {}
     new_indices: list[int] = []  # new index of each step, by its old index
@@ -326,7 +329,14 @@ def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...
 
 
 def _chain(node: Step) -> tuple[DerivationStep, ...] | None:
-    """Return the list of steps of a derivation in which each step has at most one premise; None otherwise."""
+    """List the steps of a proof in which each step has at most one premise, premises first.
+
+    Args:
+        node: the last step, the conclusion.
+
+    Returns:
+        The steps; None if some step has several premises.
+    """
     nodes = [node]
     while nodes[-1].premises:
         if len(nodes[-1].premises) > 1:

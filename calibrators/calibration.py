@@ -62,7 +62,7 @@ CostClass = Literal["closed-form", "search"]
 
 
 class Training(Protocol):
-    """The step sizes of a run at its noise, with the bound on its excess risk."""
+    """Protocol of the result of choosing step sizes for a run: the bound on its excess risk, and its premises."""
 
     @property
     def risk(self) -> Risk | None:
@@ -160,7 +160,9 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
     def printed_readings(
         self, outcome: Outcome[SolutionT, TrainingT], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the interpretations ("readings") of the theorems as the papers print them, at the request's inputs.
+        """Evaluate the theorems that the algorithm's paper prints, in each interpretation ("reading") of their text.
+
+        Calibrators of papers override this method; the default returns nothing.
 
         Args:
             outcome: the certified noise, with the step sizes and the risk.
@@ -195,7 +197,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         """
 
     def guarantee(self, solution: SolutionT) -> GuaranteeAnswer:
-        """Return the certificate in words and figures."""
+        """Return the certified guarantee as a member of the answer: in sentences, and as bounds on ε and δ."""
         return guarantee_answer(
             solution.certified,
             solution.target,
@@ -241,7 +243,10 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
 
     # The work --------------------------------------------------------------------------------------------------------
     def certify(self, problem: Problem) -> SolutionT:
-        """Return the smallest noise of a problem and its certificate, without the other parts of the answer.
+        """Find the smallest noise that meets the target, with its certificate and nothing more of the answer.
+
+        Args:
+            problem: the request.
 
         Raises:
             InvalidInput: the budgets leave no run, or a client that adds its own noise may be absent.
@@ -328,9 +333,10 @@ class FamilyCalibrator(
     Calibrator[Targeted, Parameters, RunSolution[Targeted, Run], TrainingT],
     Generic[Targeted, Run, Parameters, TrainingT],
 ):
-    """An algorithm whose unknown is the noise multiplier of a family of releases.
+    """Base class of calibrators that search one number, the noise multiplier of a family of mechanisms.
 
-    `Run` holds the choices that, with the problem, determine a release. It is None if the problem determines all.
+    `Run` is the type of the choices that, with the problem, determine a mechanism, for example rounds and batch size.
+    It is None if the problem determines all.
     """
 
     family: Family[Targeted, Run]

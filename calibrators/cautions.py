@@ -30,7 +30,7 @@ MINIMALITY_NOT_PROVED = Caution(
 
 
 def noise_cautions(certified: Iterable[Certified], *, drawn: str | None = "record") -> Iterator[Caution]:
-    """Warn if the least noise on offer meets the target, or if no smaller noise was proved to miss it.
+    """Warn if the smallest noise that is offered meets the target, or if no smaller noise was proved to miss it.
 
     Args:
         certified: the certified noise of each group.
@@ -61,12 +61,12 @@ def assumption_cautions(problem: object) -> Iterator[Caution]:
 
 
 def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Warn of printed statements with a condition that fails, a claim that is false, or too little noise.
+    """Warn of theorems as printed in papers: conditions that fail, claims that are false, and too little noise.
 
-    Readings of a theorem that print the same parameters share their warnings.
+    Readings (interpretations) of a theorem that print the same parameters share their warnings.
 
     Args:
-        printed: the evaluated readings of printed statements.
+        printed: the evaluated readings.
         noise_stds: the certified σ of each group of clients, with which the printed noise is compared.
     """
     readings = tuple(printed)
@@ -82,7 +82,11 @@ def printed_cautions(printed: Iterable[PrintedReading], noise_stds: Sequence[flo
 
 
 def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
-    """Warn of each condition of a printed theorem that fails, once for all its readings, with the compared numbers."""
+    """Warn of each condition of a printed theorem that fails for the run, with the numbers that it compares.
+
+    Args:
+        readings: evaluated interpretations of printed theorems. Those of one theorem share a warning.
+    """
     failing: dict[tuple[str, str], list[tuple[str, ConditionAnswer]]] = {}
     for reading in readings:
         for condition in reading.conditions:
@@ -94,7 +98,7 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
 
 
 def _describe_failure(theorem: str, conditions: Sequence[tuple[str, ConditionAnswer]]) -> str:
-    """Return what a failing condition of a printed theorem means for the run, without the last full stop.
+    """Describe in words a failing condition of a printed theorem, without a final full stop.
 
     Args:
         theorem: id of the theorem.
@@ -123,10 +127,10 @@ def _has_finite_sides(condition: ConditionAnswer) -> bool:
 
 
 def noise_below(*readings: PrintedReading, noise_std: float) -> Iterator[Caution]:
-    """Warn if the readings of one theorem print less noise than the certified one.
+    """Warn if a printed theorem prescribes less noise than the smallest noise that is certified for the target.
 
     Args:
-        readings: readings of one theorem that print the same noise.
+        readings: interpretations of one theorem that print the same noise.
         noise_std: the certified standard deviation.
     """
     if readings[0].parameters["noise_std"] < noise_std:
@@ -160,9 +164,10 @@ def name_of(*readings: PrintedReading) -> str:
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn if readings of one theorem claim an ε that is smaller than the true one at their noise.
+    """Warn if a printed theorem claims an ε below the true ε at its noise, as a lower bound proves.
 
-    All readings print the same noise. The true ε is known by a lower bound.
+    Args:
+        readings: interpretations of one theorem that print the same noise.
     """
     refuted = [
         reading
@@ -179,7 +184,7 @@ def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
 
 
 def not_amplified(observer: Observer, here: str | None = None, unseen: str | None = None) -> Caution:
-    """Return the warning that a draw of clients was not counted as amplification.
+    """Return the warning that drawing clients at random was not counted as privacy amplification.
 
     Args:
         observer: the observer, who sees the draw.

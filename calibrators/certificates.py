@@ -46,7 +46,7 @@ def _target(problem: TargetedProblem, run: object) -> Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Family(Generic[Requested_contra, Run_contra]):
-    """The released mechanism of a run as a function of the noise multiplier, and how the smallest one is searched.
+    """The mechanisms of an algorithm as functions of the noise multiplier, and how the smallest multiplier is searched.
 
     A run holds the choices that, with the problem, determine the mechanism, for example rounds and batch size. It is
     None if the problem determines all.
@@ -71,9 +71,10 @@ class Family(Generic[Requested_contra, Run_contra]):
 
 
 class _RecentNoises:
-    """A cache of certified noise multipliers, which all problems share. The key of a noise is all inputs of its search.
+    """A cache of certified noise multipliers, shared by all problems.
 
-    It saves work where several algorithms are calibrated with the same mechanism and target.
+    The key of a noise holds all inputs of the search for it. The cache saves work where several algorithms are
+    calibrated with the same mechanism and target.
     """
 
     def __init__(self) -> None:
@@ -107,10 +108,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
     def restate(
         self: Certificates[Restated, Run_contra], problem: Restated, certified: Mapping[Run_contra, Certified]
     ) -> Certificates[Restated, Run_contra]:
-        """Return certificates of a request with another statement of the target, which keep some certified noises.
+        """Return certificates of a request with a restated target, keeping noises that are already certified.
+
+        A target that bounds an attacker's risk is restated as the (ε, δ) that was certified for it.
 
         Args:
-            problem: the request, with the (ε, δ) that is certified in place of a risk.
+            problem: the request with the restated target.
             certified: certified noises by their runs.
         """
         certificates = Certificates(self.family, problem)
@@ -123,7 +126,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.family.spec(self.problem, run, noise_multiplier)
 
     def of(self, run: Run_contra) -> Certified:
-        """Return the smallest certified noise multiplier with its guarantee.
+        """Return the smallest noise multiplier that is certified to meet the target, with its guarantee.
+
+        The result is cached.
+
+        Args:
+            run: the choices that determine the mechanism, such as rounds and batch size.
 
         Raises:
             ConditionViolated: no theorem covers the release under this relation.
@@ -135,7 +143,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self._certified[key]
 
     def _search(self, run: Run_contra, key: tuple[Spec, Target]) -> Certified:
-        """Search the smallest certified noise multiplier, and store it in the cache that all problems share.
+        """Search the smallest certified noise multiplier. The result is also stored in a cache that all problems share.
 
         Args:
             run: the run.
@@ -155,9 +163,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return certified
 
     def noise(self, run: Run_contra) -> float:
-        """Return the smallest certified noise multiplier, without its guarantee.
+        """Return the smallest noise multiplier that is certified to meet the target, without its guarantee.
 
         It comes from a cache that all problems share, if an equal search was made recently.
+
+        Args:
+            run: the choices that determine the mechanism, such as rounds and batch size.
 
         Raises:
             ConditionViolated: no theorem covers the release under this relation.
@@ -183,7 +194,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return {"slope": self.family.slope(self.problem, run, guess)}
 
     def _inputs_of_search(self, key: tuple[Spec, Target | None], guess: float, slope: Mapping[str, float]) -> Hashable:
-        """Return all inputs of a search as one key, which equal searches of different problems share.
+        """Return the cache key of a search for the smallest noise: all its inputs.
+
+        Equal searches of different problems have the same key.
 
         Args:
             key: the release at the noise multiplier 1, and the target; None for all targets.
@@ -206,7 +219,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
-        """Return the true ε and δ of a run at a noise that a paper prints.
+        """Bound the true ε and δ of a run at a noise that a paper prints.
 
         The neighbouring relation is replace-one, as in the printed theorems, and the protected unit is a record.
 

@@ -175,9 +175,10 @@ def _declared_condition(identifier: str, statement: str) -> DeclaredCondition:
 # Printed readings ----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class TheoremAtInputs:
-    """A registered theorem at given inputs: the values of its formula, and its checked conditions.
+    """A registered theorem at given inputs: the values of its formula, and whether its conditions hold.
 
-    A reading is an interpretation of the theorem, for example as `printed` or `corrected`.
+    A paper's text can be interpreted in several ways. `reading` names the interpretation, such as `printed` or
+    `corrected`.
     """
 
     theorem: Theorem
@@ -240,11 +241,11 @@ def make_reading(
     conditions: Iterable[ConditionResult] | None = None,
     **parts: object,
 ) -> PrintedReading:
-    """Return one reading (interpretation) of a printed theorem in the form of an answer.
+    """Describe one interpretation ("reading") of a printed theorem, in the form of an answer.
 
     Args:
-        main: the theorem that is read, at the inputs of the reading.
-        further: other theorems at inputs, whose values the answer also uses.
+        main: the theorem, at the inputs of the reading.
+        further: other evaluated theorems that the answer also uses.
         claims: the ε, δ and excess risk that the reading claims for its parameters.
         parameters: the parameters that it prescribes, by name.
         conditions: the evaluated conditions; by default the checked ones of the theorem.

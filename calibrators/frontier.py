@@ -43,7 +43,7 @@ SPACED_ROUNDS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """Functions by which a calibrator compares its runs.
+    """Functions that give the noise and the risk bound of a run, by which a calibrator compares runs.
 
     Noises are standard deviations σ per coordinate, the root mean square over clients if they differ.
 
@@ -84,16 +84,18 @@ class _CertifiedRun:
 
 
 def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Return the smallest run whose certified bound is at most (1 + within) times the best run's, and the frontier.
+    """Choose the smallest run with a certified risk bound of at most (1 + within) times the best one.
 
     Args:
-        runs: the runs to choose from.
-        outlook: their noises and bounds.
+        runs: the runs to choose from, in increasing size.
+        outlook: their noises and bounds on the excess risk.
         within: tolerated relative excess over the best bound.
         traffic: bits per round.
 
     Returns:
-        The run, with the frontier. A single run is returned as it is, without a frontier.
+        The run, with the frontier: alternatives of which none is better in rounds, batch size and bound. A single run
+            is
+        returned as it is, without a frontier.
 
     Raises:
         EpsilondError: no noise can be certified for a run that is tried.
@@ -105,18 +107,20 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
 
 
 def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffic: Traffic) -> Choice[Run]:
-    """Return a small run with a certified bound of at most (1 + within) times the best prediction, and the frontier.
+    """Choose a small run with a certified risk bound of at most (1 + within) times the best predicted one.
 
     It needs fewer certificates than `smallest_run`, for algorithms in which each takes seconds.
 
     Args:
-        runs: the runs to choose from.
-        outlook: their noises and bounds.
+        runs: the runs to choose from, in increasing size.
+        outlook: their noises and bounds on the excess risk.
         within: tolerated relative excess over the best bound.
         traffic: bits per round.
 
     Returns:
-        The run, with the frontier. A single run is returned as it is, without a frontier.
+        The run, with the frontier: alternatives of which none is better in rounds, batch size and bound. A single run
+            is
+        returned as it is, without a frontier.
 
     Raises:
         EpsilondError: no noise can be certified for a run that is tried.
@@ -150,9 +154,9 @@ class _Survey:
                 self._estimates.correct(outlook.reference, outlook.certified_noise(outlook.reference))
 
     def choose(self, within: float) -> Run:
-        """Choose the smallest certified run with a bound of at most (1 + within) times the best certified bound.
+        """Choose the smallest certified run with a risk bound of at most (1 + within) times the best certified bound.
 
-        The run is stored as the answer, which `frontier` marks.
+        Side effects: runs are certified, and the chosen run is stored for `frontier`.
         """
         self._certify_until(self._next_best, trials=BEST_TRIALS)
         self._certify_until(lambda: self._next_smallest(within), trials=MOST_TRIALS)
@@ -161,7 +165,7 @@ class _Survey:
         return self._answer
 
     def _certify_until(self, following: Callable[[], Run | None], *, trials: int) -> None:
-        """Certify one run after another, until none follows or the limit on expensive certificates is reached.
+        """Certify one run after another, until none follows or too many expensive ones were certified.
 
         Args:
             following: function that returns the next run to certify, or None.
@@ -204,10 +208,10 @@ class _Survey:
         return self._lower_bound(run) <= limit and self._prediction(run) <= limit
 
     def choose_thriftily(self, within: float) -> Run:
-        """Choose a small certified run with a bound of at most (1 + within) times the least predicted bound.
+        """Choose a small certified run with a risk bound of at most (1 + within) times the least predicted bound.
 
         The smallest run that is predicted to meet this limit is certified, until a certified run meets it. After
-        `THRIFTY_TRIALS` failures the best certified run is chosen. The run is stored as the answer.
+        `THRIFTY_TRIALS` failures the best certified run is chosen. The chosen run is stored for `frontier`.
         """
         for _ in range(THRIFTY_TRIALS):
             limit = (1.0 + within) * min(map(self._prediction, self._runs))
@@ -226,7 +230,7 @@ class _Survey:
         return min(self._certified, key=lambda run: self._certified[run].risk)
 
     def _certify(self, run: Run) -> None:
-        """Certify a run, and correct the estimates by its noise and its bound.
+        """Certify a run, store its noise and its risk bound, and correct the estimates for other runs by them.
 
         Raises:
             EpsilondError: no noise can be certified for the run.
@@ -248,9 +252,10 @@ class _Survey:
         return predicted
 
     def _predict(self, run: Run) -> float:
-        """Return the predicted bound of a run: the quick bound at its estimated noise, times a correction.
+        """Predict the bound on the excess risk of a run that need not be certified.
 
-        The correction is the ratio of the bound to the quick bound of the nearest certified run, or 1 if there is none.
+        The prediction is the quickly computed bound at the estimated noise, times a correction. The correction is the
+        ratio of the exact bound to the quick one for the nearest certified run, or 1 if there is none.
         """
         noise = self._estimates.noise(run)
         if run not in self._quick or self._quick[run][0] != noise:
@@ -260,10 +265,10 @@ class _Survey:
         return self._quick[run][1] * risk_ratio
 
     def _lower_bound(self, run: Run) -> float:
-        """Return an approximate lower bound on the prediction of a run, without a new quick bound where one is known.
+        """Return an approximate lower bound on the predicted risk bound of a run, without much work.
 
         A bound on the excess risk rises with the noise, at most with its square. The quick bound at an earlier noise σ₀
-        is therefore multiplied by min(1, σ/σ₀)², where σ is the estimated noise.
+        is therefore multiplied by min(1, σ/σ₀)², where σ is the noise that is estimated now.
         """
         if run in self._certified or run in self._predicted or run not in self._quick:
             return self._prediction(run)
@@ -272,7 +277,7 @@ class _Survey:
         return earlier_risk * noise_ratio**2 * self._least_ratio * (1.0 - PREDICTION_ERROR)
 
     def _best_prediction(self) -> Run:
-        """Return the run with the least predicted bound, the smallest one if several runs share it.
+        """Return the run with the least predicted bound on the excess risk, the smallest one if several runs share it.
 
         Runs are predicted in the order of their lower bounds, until a lower bound exceeds the least prediction.
         """
@@ -333,9 +338,10 @@ class _Survey:
         return min(runs, key=self._prediction, default=None)
 
     def _runs_at_spaced_rounds(self) -> Iterator[Run]:
-        """Yield the run with the best prediction at each of `SPACED_ROUNDS` numbers of rounds.
+        """Yield runs with few to many rounds, each the one with the best predicted risk bound at its number of rounds.
 
-        The numbers are evenly spaced in their logarithm, from the fewest rounds to those of the best run.
+        There are `SPACED_ROUNDS` numbers of rounds, evenly spaced in their logarithm, from the fewest rounds to those
+        of the best run.
         """
         best_at: dict[int, Run] = {}
         for run in self._runs:
@@ -355,7 +361,7 @@ class _Survey:
         return self._lower_bound(run) < rival_risk and self._prediction(run) < rival_risk
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        """Return a run as the answer states it, with its certified noise if there is one."""
+        """Describe a run as the answer states it, with its certified noise if there is one, and an estimate if not."""
         certified = self._certified.get(run)
         noise = self._estimates.noise(run) if certified is None else certified.noise
         return FrontierRun(

@@ -14,7 +14,7 @@ BOUND_MEMBERS = ("theorem", "reading", "value", "scale", "constant")
 
 
 class ShownInNotebooks:
-    """An answer with a short form in HTML."""
+    """Base class of answers that notebooks display as a short HTML table."""
 
     def _repr_html_(self) -> str:
         """Return a table of the chosen parts and the warnings, which a notebook displays."""

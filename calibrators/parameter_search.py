@@ -57,15 +57,16 @@ class _Bracket(NamedTuple):
 def least_parameter(
     shortfall: Callable[[float], float], guess: float, limits: Limits, fall: float = LIKELY_FALL
 ) -> float | None:
-    """Return a parameter that meets the target and is nearly the least that does.
+    """Find a parameter, such as log noise, that meets a privacy target and is nearly the least that does.
 
     The search interpolates. If that does not converge, it brackets the root by the evaluated parameters and bisects.
 
     Args:
-        shortfall: decreasing function of the parameter; at most 0 where the target is met.
+        shortfall: decreasing function of the parameter that says how far the target is missed; at most 0 where it is
+            met.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed derivative of the shortfall at the guess, with the opposite sign; above 0.
+        fall: assumed negative derivative of the shortfall at the guess; above 0.
 
     Returns:
         The parameter, or None if the largest permitted one misses the target.
@@ -107,7 +108,7 @@ def crossing(
 
 
 def _interpolate_root(shortfall: Callable[[float], float], start: float, limits: Limits, fall: float) -> float | None:
-    """Search the root of the shortfall by inverse quadratic interpolation.
+    """Search the least parameter that meets a target by inverse quadratic interpolation of the shortfall.
 
     A `Chart` transforms the parameter so that the function is nearly linear. Each step aims at twice `AIM` beyond the
     root, where the target is met.
@@ -116,7 +117,7 @@ def _interpolate_root(shortfall: Callable[[float], float], start: float, limits:
         shortfall: decreasing function of the parameter, at most 0 where the target is met.
         start: initial estimate of the root, within the limits.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed derivative of the function at the start, with the opposite sign.
+        fall: assumed negative derivative of the function at the start; above 0.
 
     Returns:
         A parameter that meets the target. By the last slope, its distance from the root is at most four times `AIM`,
@@ -176,7 +177,9 @@ def _passing_side(shortfall: Callable[[float], float], bracket: _Bracket | None,
 
 
 def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Limits) -> _Bracket | None:
-    """Return a bracket of the root, by steps from the start that double up to a limit.
+    """Enclose the root of a decreasing function between two parameters.
+
+    The search steps away from the start, in steps that double up to a limit.
 
     Args:
         shortfall: decreasing function of the parameter.
@@ -194,13 +197,16 @@ def _find_bracket(shortfall: Callable[[float], float], start: float, limits: Lim
 
 
 def _bracket_above(shortfall: Callable[[float], float], failing: float, step: float, most: float) -> _Bracket | None:
-    """Increase a parameter that misses the target until it meets the target; None if `most` misses it.
+    """Increase a parameter that misses the target, in growing steps, until it meets the target.
 
     Args:
-        shortfall: decreasing function of the parameter.
+        shortfall: decreasing function of the parameter; at most 0 where the target is met.
         failing: parameter that misses the target.
         step: first step.
         most: the largest permitted parameter.
+
+    Returns:
+        The last parameter that misses the target and the first that meets it; None if `most` misses it.
     """
     while failing < most:
         larger = min(failing + step, most)
@@ -212,10 +218,10 @@ def _bracket_above(shortfall: Callable[[float], float], failing: float, step: fl
 
 
 def _bracket_below(shortfall: Callable[[float], float], passing: float, step: float, least: float) -> _Bracket:
-    """Decrease a parameter that meets the target until it misses the target or is the least.
+    """Decrease a parameter that meets the target, in growing steps, until it misses the target or is the least.
 
     Args:
-        shortfall: decreasing function of the parameter.
+        shortfall: decreasing function of the parameter; at most 0 where the target is met.
         passing: parameter that meets the target.
         step: first step.
         least: the smallest permitted parameter.

@@ -21,7 +21,7 @@ class Point:
 
 
 def point(guarantee: Guarantee, name: str, value: float) -> Point:
-    """Return the bounds on δ at a given ε, or the bounds on ε at a given δ.
+    """Evaluate a privacy curve at one point: bound δ at a given ε, or ε at a given δ.
 
     Args:
         guarantee: the guarantee with the curve.

@@ -16,11 +16,13 @@ MOST_ROUNDS = 10**9
 
 
 def lattice(most: int, ratio: float) -> tuple[int, ...]:
-    """Return integers from 1 to `most`, both included, each about `ratio` times the previous one.
+    """Return a geometric sequence of integers from 1 to `most`, both included.
+
+    Each integer is about `ratio` times the previous one, and at least 1 larger.
 
     Args:
         most: the largest integer; the result is empty if it is below 1.
-        ratio: ratio of neighbouring integers, above 1; small integers are at least 1 apart.
+        ratio: ratio of neighbouring integers, above 1.
     """
     if most < 1:
         return ()
@@ -34,12 +36,12 @@ def lattice(most: int, ratio: float) -> tuple[int, ...]:
 def runs_within(
     most_rounds: Callable[[int], int], *, rounds: int | None, batch_size: int | None, largest_batch: int
 ) -> list[Run]:
-    """Return the runs within the budgets, at numbers of rounds and batch sizes that grow geometrically.
+    """List the runs to compare: rounds and batch sizes that grow geometrically, within the budgets.
 
-    At each number of rounds the largest batch that the budgets pay for is included.
+    At each number of rounds the largest batch that the budgets allow is included.
 
     Args:
-        most_rounds: batch size ↦ largest number of rounds that the budgets pay for.
+        most_rounds: batch size ↦ largest number of rounds that the budgets allow.
         rounds: the number of rounds if the problem fixes it.
         batch_size: the batch size if the problem fixes it.
         largest_batch: the largest batch size to try.

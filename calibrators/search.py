@@ -56,7 +56,7 @@ Family = Callable[[float, "Effort"], "Guarantee"]
 
 
 class Trials:
-    """The guarantees at trial values of the unknown; the most recent few are cached."""
+    """The privacy guarantees of a run at trial values of one unknown, such as the noise; the most recent are cached."""
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
         """Prepare the guarantees of runs that depend on one unknown, such as the noise multiplier.
@@ -90,7 +90,7 @@ def guarantee_of(
     relation: Relation | None = None,
     observer: Observer | None = None,
 ) -> Guarantee:
-    """Return the guarantee of a run in a setting.
+    """Return the privacy guarantee of a mechanism for a protected unit, neighbouring relation and observer.
 
     Args:
         setting: the protected unit, the neighbouring relation and the observer.
@@ -113,7 +113,7 @@ def guarantee_of(
 
 @dataclass(frozen=True)
 class Certified:
-    """A certified noise, its guarantee, and a proof that less noise misses the target.
+    """A noise that is certified to meet a target, and evidence that less noise misses the target.
 
     The `slack` s is about the smallest of `SLACKS` for which noise·(1 − s) provably misses the target: the lower
     numerical bound on the δ of the theorem exceeds the target's δ there. It is None without such a proof, for example
@@ -147,7 +147,7 @@ class Certified:
 
 
 class _Misses:
-    """The largest noises that missed the target in a search, with their guarantees; at most `MISSES_KEPT`."""
+    """The largest noises that missed the target in a search, at most `MISSES_KEPT`, with their guarantees."""
 
     def __init__(self) -> None:
         self._misses: list[tuple[float, Guarantee]] = []
@@ -173,7 +173,7 @@ class _Misses:
 
 
 def smallest_noise(family: Family, target: Target, *, guess: float, slope: float | None = None) -> Certified:
-    """Return the smallest certified noise: nearly the least noise at which the upper bound on δ meets the target.
+    """Find nearly the least noise at which the upper bound on δ meets the target, and certify it.
 
     It exceeds that least noise by at most a relative 1e-6 if the bound is computed exactly, and otherwise by about 1e-3
     at most.
@@ -182,7 +182,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         family: function from a noise to its guarantee.
         target: the target (ε, δ) or risk.
         guess: initial estimate of the noise.
-        slope: estimate of the derivative of log |log δ| with respect to log noise, with the opposite sign.
+        slope: estimate of the negative derivative of log |log δ| with respect to log noise.
 
     Returns:
         The noise with its guarantee. Whether less noise provably misses the target is decided on first use.
@@ -224,7 +224,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
 
 
 def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
-    """Return the error that no noise on offer meets a target.
+    """Return the error to raise if even the largest noise that is offered misses the target.
 
     Args:
         safest: the guarantee at the largest noise on offer.
@@ -238,7 +238,7 @@ def no_noise_suffices(safest: Guarantee, target: Target) -> Infeasible:
 
 
 def require_figure(guarantee: Guarantee, target: Target) -> None:
-    """Raise an error if the target is a risk that no theorem bounds.
+    """Check that a theorem bounds the risk that is the target, for a run that misses it at the safest parameter.
 
     Args:
         guarantee: the guarantee at the safest parameter, which misses the target.
@@ -336,17 +336,20 @@ def nearest_of(guarantee: Guarantee, target: Target) -> dict[str, float]:
 
 
 def _slack(family: Family, target: Target, noise: float, guarantee: Guarantee, *, slope: float) -> float | None:
-    """Return the least of `SLACKS` (1e-6 to 1e-3) at which noise·(1 − slack) provably misses; None without a proof.
+    """Find the smallest relative decrease of a noise at which it provably misses the target.
 
-    A slack is tried only if the lower bound on δ, extrapolated by the slope, exceeds the target's δ there. If none
-    qualifies, the largest one is tried if it would qualify with twice the slope.
+    The candidates are `SLACKS` (1e-6 to 1e-3). One is tried only if the lower bound on δ, extrapolated by the slope,
+    exceeds the target's δ there. If none qualifies, the largest one is tried if it would qualify with twice the slope.
 
     Args:
         family: function from a noise to its guarantee.
         target: the target (ε, δ).
         noise: the certified noise.
         guarantee: guarantee at this noise.
-        slope: estimate of the derivative of log |log δ| with respect to log noise, with the opposite sign.
+        slope: estimate of the negative derivative of log |log δ| with respect to log noise.
+
+    Returns:
+        The decrease; None without a proof.
     """
     lower = guarantee.curve.bound_log_delta(target.epsilon).lower
 

@@ -25,7 +25,7 @@ Run = TypeVar("Run")
 
 @dataclass(frozen=True, kw_only=True)
 class Solution(Generic[Problem_co]):
-    """The certified noise of a problem. Algorithms extend it by fields of their own."""
+    """The certified noise of a problem. Calibrators extend the class by fields of their own."""
 
     problem: Problem_co
     target: Target
@@ -48,7 +48,7 @@ class Solution(Generic[Problem_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSolution(Solution[Targeted_co], Generic[Targeted_co, Run]):
-    """The certified noise of one run of a family of releases."""
+    """The certified noise of one run, with the certificates of the runs it was compared with."""
 
     run: Run
     certificates: Certificates[Targeted_co, Run]

@@ -111,11 +111,11 @@ _INNER = (dict, list, _Mark)
 
 
 def step(pointer: str, key: str | int) -> str:
-    """Return the JSON pointer (RFC 6901) of a member of a value; a name that is very long is cut.
+    """Extend a JSON pointer (RFC 6901) by a name or an index; a name that is very long is cut.
 
     Args:
-        pointer: JSON pointer of the value.
-        key: name or index of the member.
+        pointer: JSON pointer of an object or array.
+        key: name or index of its member.
     """
     name = str(key)
     short_name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
@@ -234,12 +234,15 @@ def _faults(value: object) -> list[Fault]:
 
 
 def _own_fault(item: Any, depth: int, trail: _Trail) -> Fault | None:
-    """Return the fault of a part of a JSON value itself, not of the values in it; None if it has none.
+    """Return the fault that an array or object has itself: it is rejected, nested too deeply, or too long.
 
     Args:
-        item: an array, an object or a `_Mark`.
+        item: an array, an object or a `_Mark`, which the parser puts in the place of a rejected part.
         depth: number of arrays and objects around the part, itself included.
         trail: the keys to the part.
+
+    Returns:
+        The fault; None if there is none. Values inside the part are not examined.
     """
     if type(item) is _Mark:
         pointer = _pointer(trail)
@@ -258,7 +261,10 @@ def _pointer(trail: _Trail) -> str:
 
 
 def _refuse_lone_surrogates(value: object) -> None:
-    """Raise an error if a value has an escaped half of a surrogate pair, which is no character and cannot be encoded.
+    """Reject a parsed JSON value that has half of a surrogate pair, which is no character and cannot be encoded.
+
+    Args:
+        value: the parsed value.
 
     Raises:
         MalformedJson: a string of the value has such a half.

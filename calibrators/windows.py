@@ -61,7 +61,7 @@ class OverWindows:
 
 
 def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> None:
-    """Reject several windows if group privacy of the curve does not cover them.
+    """Reject a bound over several time windows if group privacy does not cover them.
 
     Group privacy goes through data sets that each lack one window more. Under add-or-remove-one each of them has a
     smaller population. A largest batch truncates less in a smaller population, so a unit is in a batch with a larger
@@ -87,7 +87,7 @@ def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> No
 
 
 def bound_over_windows(curve: Curve, unit: ProtectedUnit, windows: int, point: Point, quantity: str) -> OverWindows:
-    """Return bounds on ε or δ for all windows of a record or client together, by group privacy of the curve.
+    """Bound ε or δ for all time windows of a record or client together, by group privacy.
 
     Args:
         curve: the curve for one window.
@@ -122,7 +122,7 @@ def for_whole_unit(problem: ProblemT) -> ProblemT:
 
 
 def guarantee_of_unit(guarantee: GuaranteeAnswer, unit: ProtectedUnit) -> GuaranteeAnswer:
-    """Return the guarantee of a record or client as the guarantee of one window of its contributions.
+    """Restate a guarantee of a whole record or client for one time window of it, if the requested unit has one.
 
     Args:
         guarantee: the guarantee of the whole unit.
@@ -145,7 +145,12 @@ def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Conditio
 
 
 def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
-    """Return the statement on the protected contributions, and on when another bound is not larger."""
+    """Describe in words which contributions are protected over several windows, and when another bound is not larger.
+
+    Args:
+        unit: the windowed unit.
+        windows: number of windows.
+    """
     window = unit.window if isinstance(unit, WindowedUnit) else "window"
     base = base_unit(unit)
     if windows == 1:

@@ -26,9 +26,10 @@ DIRECT = 1 << 12
 
 @dataclass(frozen=True)
 class NoiseTables:
-    """Tables that draw a signed block of levels, then a level within the block.
+    """Tables to draw an integer of the truncated discrete Laplace distribution on −m, …, m, in two stages.
 
-    Block b = 1, …, B of width t has the levels 1 + (b − 1) t + a for a = 0, …, t − 1. The last block may have fewer.
+    The integers 1, …, m are divided into blocks. The first stage draws a sign and a block, the second an integer in the
+    block. Block b = 1, …, B has the t integers from 1 + (b − 1) t to bt. The last block may be shorter.
     """
 
     width: int
@@ -43,7 +44,7 @@ class NoiseTables:
 
 @functools.lru_cache(maxsize=8)
 def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
-    """Return the tables for the weights e^(−α|y|) on |y| ≤ m.
+    """Return the tables that draw an integer y, |y| ≤ m, with probability proportional to e^(−α|y|).
 
     Args:
         decay_rate: α > 0, read as the exact fraction that the double is.
@@ -71,13 +72,13 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
 
 @dataclass(frozen=True)
 class _BlockWeights:
-    """Weights e^(−α|y|) of the levels y, summed over blocks of consecutive levels.
+    """Sums of the weights e^(−α|y|) over blocks of consecutive integers y.
 
     Attributes:
         decay_rate: α > 0, read as the exact fraction that the double is.
-        width: number of levels of a block, t.
-        blocks: number of blocks of positive levels, B.
-        last_width: number of levels of the last block.
+        width: number t of integers in a block.
+        blocks: number B of blocks of positive integers.
+        last_width: number of integers in the last block.
     """
 
     decay_rate: float

@@ -23,7 +23,9 @@ TOLERANCE = 2.0**-32
 
 
 def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], source: RandomSource) -> Bools:
-    """Draw independent events of probability e^−γ.
+    """Draw independent Bernoulli events, each with probability exactly e^−γ for its own γ.
+
+    An approximation of γ decides almost every event. The rare random words too close to e^−γ are decided exactly.
 
     Args:
         exponents: approximations of γ ≥ 0. Their error is at most 2^−34 if γ < 50. If γ ≥ 50, it is enough that they
@@ -33,7 +35,7 @@ def exponential_flips(exponents: Floats, exact: Callable[[Place], Fraction], sou
         source: source of the random bits.
 
     Returns:
-        True where the event happens, with exactly the probability e^−γ.
+        An array of booleans, true where the event happens.
     """
     words = source.words(exponents.shape)
     numbers = words.astype(np.float64)

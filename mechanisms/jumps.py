@@ -86,14 +86,15 @@ def powers(base: tuple[int, int], count: int, precision: int) -> IntegerBounds:
 
 
 def jumps(weights: Weights, bits: int) -> IntegerBounds:
-    """Return lower and upper bounds on ⌊2^bits F_k⌋ for the cumulative probabilities F_k of a distribution.
+    """Return bounds on the integers at which a random word of `bits` bits passes from one outcome to the next.
 
-    Inversion jumps from one outcome to the next at these numbers. The last one, F = 1, is left out.
+    In sampling by inversion these are the numbers ⌊2^bits F_k⌋, with the cumulative probabilities F_k. The last one, F
+    = 1, is left out.
 
     Args:
         weights: function from a number of binary digits to bounds on the weights of all outcomes. The weights need not
             sum to 1.
-        bits: number of binary digits of the cumulative probabilities F_k.
+        bits: number of random bits.
     """
     bounds = weights(bits + WORD)
     lower_sums = list(itertools.accumulate(bounds.low))
@@ -106,7 +107,7 @@ def jumps(weights: Weights, bits: int) -> IntegerBounds:
 
 @dataclass(frozen=True)
 class Inversion:
-    """A distribution on 0, 1, … that turns random words into outcomes by inversion, exactly.
+    """An exact sampler of a distribution on 0, 1, … by inversion of its cumulative probabilities.
 
     Attributes:
         weights: function from a number of binary digits to bounds on the weights of all outcomes.

@@ -115,10 +115,10 @@ def quantized_messages(
 
 
 def unit_vectors(updates: Floats) -> Floats:
-    """Divide updates by their ℓ2 norms, along the last axis.
+    """Divide each update, a vector along the last axis, by its ℓ2 norm.
 
-    Zero vectors, and vectors with a coordinate that is not finite, become zero. Coordinates are in [−1, 1] after
-    rounding.
+    Zero vectors, and vectors with a coordinate that is not finite, become zero. All coordinates of the result are in
+    [−1, 1], also after rounding.
     """
     largest = np.max(np.abs(updates), axis=-1, keepdims=True)
     usable = (largest > 0.0) & np.isfinite(largest)

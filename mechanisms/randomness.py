@@ -28,7 +28,7 @@ Place = tuple[int, ...]
 
 
 class RandomSource(Protocol):
-    """A source of random bits, and of arrays of any shape that are drawn with them."""
+    """A source of random bits, with methods that draw arrays of random numbers from them."""
 
     def words(self, shape: tuple[int, ...]) -> Words:
         """Draw 64 fair bits for each entry."""
@@ -155,7 +155,7 @@ class Secure:
 
 @dataclass(frozen=True)
 class Seeded:
-    """A random source from a generator of numpy. It is reproducible, and its noise protects no data."""
+    """A reproducible random source, made from a generator of numpy. Its noise protects no data."""
 
     generator: np.random.Generator
 

@@ -52,7 +52,9 @@ def randomized_response(
 
 @functools.lru_cache(maxsize=8)
 def _truth_or_lie(epsilon: float, categories: int) -> Inversion:
-    """Return the distribution with weight 1 on outcome 0 (truth) and (k − 1) e^−ε on outcome 1 (lie).
+    """Return a sampler that decides between the true category (outcome 0) and a false one (outcome 1).
+
+    In randomized response with k categories, the truth has weight 1 and a lie has weight (k − 1) e^−ε.
 
     Args:
         epsilon: ε of randomized response.

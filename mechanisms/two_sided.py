@@ -98,10 +98,11 @@ def _draw_accepted(count: int, draw_candidates: Callable[[int], Candidates]) -> 
 
 
 def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Candidates:
-    """Draw candidates ±(U + tV) of the discrete Laplace distribution of rate α, where t = ⌈1/α⌉.
+    """Draw candidates for rejection sampling of the discrete Laplace distribution with rate α.
 
-    U is uniform on 0, …, t − 1 and accepted with probability e^(−αU). V is the number of successes, of probability
-    e^(−αt) each, before the first failure. The candidate −0 is rejected, so that 0 is not counted twice.
+    A candidate is ±(U + tV) with t = ⌈1/α⌉. U is uniform on 0, …, t − 1 and accepted with probability e^(−αU). V is the
+    number of successes, of probability e^(−αt) each, before the first failure. The candidate −0 is rejected, so that 0
+    is not counted twice.
 
     Args:
         rate: α > 0.
@@ -128,9 +129,10 @@ def _laplace_candidates(rate: Fraction, count: int, source: RandomSource) -> Can
 
 
 def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -> Candidates:
-    """Draw candidates Y of the discrete Gaussian distribution with parameter σ, by rejection.
+    """Draw candidates for rejection sampling of the discrete Gaussian distribution with parameter σ.
 
-    Y is discrete Laplace of rate 1/t, where t = ⌊σ⌋ + 1, and accepted with probability exp(−(|Y| − σ²/t)²/(2σ²)).
+    A candidate Y is discrete Laplace of rate 1/t with t = ⌊σ⌋ + 1. It is accepted with probability exp(−(|Y| −
+    σ²/t)²/(2σ²)).
 
     Args:
         variance: σ².
@@ -160,10 +162,9 @@ def _gaussian_candidates(variance: Fraction, count: int, source: RandomSource) -
 def _draw_by_row(
     shape: tuple[int, ...], source: RandomSource, draw: Callable[[int, RandomSource], Integers]
 ) -> Integers:
-    """Draw an array of independent integers.
+    """Draw an array of independent integers, row by row if the source has one generator per row.
 
-    If the source has one generator per row, the rows are drawn one after another, because rejection uses a varying
-    number of bits.
+    Rejection uses a varying number of bits, so rows with generators of their own cannot be drawn together.
 
     Args:
         shape: shape of the array.

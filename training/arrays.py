@@ -10,10 +10,10 @@ __all__ = ["Array", "Bools", "Floats", "Indices", "as_floats"]
 
 
 def as_floats(array: Array, *, pointer: str) -> Floats:
-    """Return a new array of doubles from numpy, a sequence, or an object with DLPack (torch, jax, …).
+    """Copy an array of any package, or a sequence, to a numpy array of doubles.
 
     Args:
-        array: the array of another package.
+        array: an array of numpy, a sequence, or an object with DLPack (torch, jax, …).
         pointer: JSON pointer to the array in the request, which error messages name.
 
     Raises:

@@ -55,11 +55,11 @@ class CellAnswer:
 
 
 def table_cells(preset: Preset, answers: Sequence[tuple[Cell, Any]]) -> tuple[CellAnswer, ...]:
-    """Make the table of an experiment from the answers of its simulations.
+    """Make the result table of an experiment from the answers of its simulations.
 
     Args:
         preset: the experiment.
-        answers: each cell with the answer of its simulation.
+        answers: each cell of the experiment's grid with the answer of its simulation.
 
     Returns:
         One cell for each simulation. If each simulation has a curve, one cell for each place on it. If the experiment
@@ -92,7 +92,7 @@ def _group_cells(cells: Sequence[CellAnswer], *, without: str) -> list[list[Cell
 
 
 def _split_curve(cell: CellAnswer, axis: str) -> Iterator[CellAnswer]:
-    """Yield one cell for each place on the curve of a simulation, with the scores at that place.
+    """Yield one cell for each measured place on the curve of a simulation, with the scores at that place.
 
     Only the last place gets the scores that the paper prints, because the paper has them for the end of the run.
 
@@ -166,7 +166,7 @@ def _mean(measured: Measured) -> float:
 
 
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
-    """Return the cell of a risk simulation: the private run with its bounds, and the runs that are compared with it.
+    """Make the table cell of a risk simulation: the private run with its bounds, and the runs it is compared with.
 
     Args:
         cell: the cell's place in the grid of the experiment.
@@ -192,10 +192,17 @@ def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
 
 
 def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
-    """Return the certified ε of the noise of a cell's private run.
+    """Return the certified ε of the noise in a cell's private run.
 
     Calibrated noise has the ε of its calibration. Given noise is accounted for if a paper claims an ε for it, at the δ
-    of the claim. The result is None for all other noise.
+    of the claim.
+
+    Args:
+        cell: the simulation, with the paper's claim if there is one.
+        answer: its answer.
+
+    Returns:
+        The bounds on ε; None for given noise without a claim.
 
     Raises:
         NoCertificate: no theorem certifies the given noise.
@@ -212,7 +219,7 @@ def _epsilon(cell: Cell, answer: RiskAnswer) -> Ends | None:
 
 
 def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
-    """Return the cell of an audit: the certified ε, and the lower bounds on ε that the audit proves.
+    """Make the table cell of an audit: the certified ε, and the lower bounds on ε that the audit proves.
 
     The evidence is an escape if outputs that are impossible on the other data set exclude the δ. Otherwise it is a
     threshold test of the attacker.
@@ -233,7 +240,7 @@ def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
 
 
 def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
-    """Return the cell of a membership inference: the certified ε, and the lower bound on ε of each attack.
+    """Make the table cell of a membership inference: the certified ε, and the lower bound on ε of each attack.
 
     Args:
         cell: the cell's place in the grid of the experiment.

@@ -23,7 +23,10 @@ class DataFileAnswer:
 
 
 def list_data_files(files: Iterable[DataFile]) -> tuple[DataFileAnswer, ...] | None:
-    """Return the files of data sets that an experiment read, each once, in the order of its first reading.
+    """List the data files that an experiment read, each once, in the order of their first reading.
+
+    Args:
+        files: the files, in the order of reading.
 
     Returns:
         The files in the form that an answer shows; None if there are none.

@@ -139,7 +139,7 @@ def judge_printed_noise(cells: Sequence[CellAnswer], claim: str) -> Finding:
 
 
 def _largest_bounds(cells: Sequence[CellAnswer]) -> dict[float, Ends]:
-    """Return the largest certified lower and upper bound on ε over the cells of each claimed ε.
+    """Return for each claimed ε the largest certified lower and upper bound on ε over its cells.
 
     Args:
         cells: cells of an experiment. Those without a claim or a certified ε are ignored.
@@ -197,7 +197,7 @@ def judge_trend(
 
 
 class RankRange(NamedTuple):
-    """Range of the parameter values that may be best at one stage.
+    """The range of the parameter values that may be best at one stage of an experiment, by their ranks.
 
     Attributes:
         smallest: index of the smallest of them, from 0, among all values in ascending order.
@@ -210,7 +210,7 @@ class RankRange(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredPoint:
-    """One stage of a line, such as a level of noise, at which a quantity is measured at several parameter values.
+    """A quantity that was measured at several parameter values under one condition ("stage"), such as a level of noise.
 
     Attributes:
         name: name of the stage.
@@ -221,7 +221,7 @@ class MeasuredPoint:
     measured: Mapping[str, Measured]
 
     def best(self, *, lower_is_better: bool) -> tuple[str, ...]:
-        """Return the parameter values that may be best: the value of the best mean, and those with overlapping bands.
+        """Return the parameter values that may be best: the best mean's, and those with overlapping confidence bands.
 
         Returns:
             Names of the values. The value of the best mean is first.
@@ -247,7 +247,7 @@ class MeasuredPoint:
 
 
 def best_unshared(stage: MeasuredPoint, shared: str, *, lower_is_better: bool) -> tuple[Measured, Measured]:
-    """Return the best measurement among models that are not fully shared, and that of the fully shared one.
+    """Return the best measurement among models that are not fully shared, and then that of the fully shared model.
 
     Args:
         stage: measured means by the share of the model that is trained jointly.
@@ -292,7 +292,7 @@ def judge_order(
 
 
 def _judge_fall(stages: Sequence[RankRange]) -> Verdict:
-    """Decide whether the best value falls along a line.
+    """Decide whether the best parameter value falls from the first stage to the last.
 
     Args:
         stages: values that may be best at each stage, at least one stage.

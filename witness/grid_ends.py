@@ -14,7 +14,7 @@ CODE = "best-at-end-of-grid"
 def end_warnings(
     preset: Preset, simulations: Sequence[tuple[Cell, object]], cells: Sequence[CellAnswer]
 ) -> Iterator[Caution]:
-    """Yield a warning for each run with a best tuned value at the smallest or the largest point of its grid.
+    """Warn of each run with a best tuned value, such as the step size, at the smallest or largest point of its grid.
 
     A value beyond the grid may be better then. A run is the private one, or one that is compared with it.
 

@@ -20,7 +20,7 @@ Parameters: TypeAlias = Any
 
 @dataclass(frozen=True, kw_only=True)
 class PromisedBound:
-    """A theorem's bound for the measured run, at the run's own parameters."""
+    """A theorem's bound on a measured quantity of a run, at the run's own parameters."""
 
     theorem: str
     status: Status
@@ -47,7 +47,7 @@ class Allowance:
 
 @dataclass(frozen=True, kw_only=True)
 class Join:
-    """Connection of a simulated algorithm to theory: functions that calibrate, account for, and bound its runs.
+    """The functions that connect a simulated algorithm with theory: they calibrate, account for, and bound its runs.
 
     `algorithm` is its name in the list of algorithms. A problem is the learning problem with its exact constants, and a
     run the algorithm with its parameters.

@@ -31,7 +31,7 @@ class SimulationPlan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request that is ready to run: noise for a target (ε, δ) is calibrated, and names are resolved.
+    """A request for a simulation that is ready to run: its noise is calibrated and its names are resolved.
 
     It can be pickled, so that blocks can run in other processes.
     """
@@ -44,7 +44,7 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationKind(Generic[RequestT, ResolvedT, BlockT]):
-    """One kind of simulation.
+    """One kind of simulation, such as an audit, as functions that plan, prepare, run and assemble a request.
 
     `plan` takes milliseconds, rarely a second. The other functions run in workers. All of them raise `InvalidInput` for
     a request that cannot be run, and `prepare` raises `NoCertificate` if no noise can be calibrated.

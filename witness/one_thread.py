@@ -15,11 +15,10 @@ from threadpoolctl import threadpool_limits
 
 
 class _Keeper:
-    """Owner of the limit of one thread for linear algebra, which applies to the whole process.
+    """Keeper of a limit of one thread for linear algebra, while any computation is in progress.
 
-    It counts the computations in progress. A thread of its own holds the limit from the first to the last of them,
-    because
-    threadpoolctl requires that the same thread sets and removes it.
+    The limit applies to the whole process. The keeper counts the computations. A thread of its own holds the limit from
+    the first to the last of them, because threadpoolctl requires that the same thread sets and removes it.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ OWN_FIELDS = ("run", "problem", "epsilon", "delta", "log10_delta")
 
 @contextmanager
 def point_into(request: object) -> Iterator[None]:
-    """Convert the pointers of faults raised within the context to pointers into the request.
+    """Convert the JSON pointers of faults raised within the context to pointers into the request.
 
     Args:
         request: request of a simulation with the fields `run` and `problem`.
@@ -31,11 +31,10 @@ def point_into(request: object) -> Iterator[None]:
 
 
 def _pointer(request: Any, pointer: str) -> str:
-    """Return the pointer into the request for a pointer into the run or the calibrator's problem.
+    """Convert a pointer into the run or the calibrator's problem to a pointer into the request.
 
     Pointers to fields of the request itself are unchanged. Others get the prefix "/run" if the run has such a field,
-    and
-    "/problem" otherwise.
+    and "/problem" otherwise.
 
     Args:
         request: the request of a simulation.

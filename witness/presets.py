@@ -180,9 +180,12 @@ def plan(request: PresetSimulation) -> SimulationPlan:
 
 
 def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
-    """Return the indices of the cells that take time: all except repetitions of the trials of an earlier cell.
+    """Return the indices of the simulations that take time: those that do not repeat the trials of an earlier one.
 
     Runs without noise are the same at each ε. Their trials run once, because results are cached.
+
+    Args:
+        cells: the cells of the experiment.
     """
     seen: set[TrialSimulation] = set()
     indices = []
@@ -201,7 +204,10 @@ def _plan_cell(cell: Cell) -> SimulationPlan:
 
 
 def check_data(request: PresetSimulation) -> None:
-    """Find the folder of each data set that the experiment reads.
+    """Check that each data set that the experiment reads has a folder on this machine.
+
+    Args:
+        request: the request of the experiment.
 
     Raises:
         InvalidInput: a data set has no folder. The fault is that of the field `preset`, because a request has no field
@@ -229,17 +235,17 @@ def _prepare_cell(cell: Cell) -> Prepared:
 
 
 def run_block(resolved: Sequence[Prepared], index: int) -> object:
-    """Run one block of one cell.
+    """Run one block of one simulation of an experiment.
 
     Args:
-        resolved: every cell, prepared.
-        index: index of the block. Blocks are numbered through all cells, in order.
+        resolved: the simulations, prepared.
+        index: index of the block. Blocks are numbered through all simulations, in order.
 
     Returns:
         The block's plain data, for `assemble`.
 
     Raises:
-        IndexError: the cells have fewer blocks.
+        IndexError: the simulations have fewer blocks.
     """
     first = 0
     for cell in resolved:
@@ -250,12 +256,12 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
 
 
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
-    """Assemble the answers of all cells, and make the table and the findings of the experiment from them.
+    """Assemble the answers of all simulations, and make the table and the findings of the experiment from them.
 
     Args:
         request: the request.
-        resolved: every cell, prepared.
-        blocks: the blocks of all cells, one cell after another.
+        resolved: every simulation, prepared.
+        blocks: the blocks of all simulations, one simulation after another.
     """
     preset = find_preset(request)
     bounds = accumulate((cell.plan.blocks for cell in resolved), initial=0)
@@ -293,6 +299,9 @@ def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
     """Return the titles of the runs that private runs are compared with, by name.
 
     The first series of an answer is the private run; the remaining ones are comparisons.
+
+    Args:
+        answers: the answers of all simulations.
     """
     titles = {}
     for answer in answers:
@@ -313,10 +322,7 @@ def _tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
 
 
 def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
-    """Yield the warnings of all cells.
-
-    A warning of more than three cells is given once, with the number of cells. Otherwise it is given once for each
-    cell.
+    """Yield the warnings of all simulations, but those of more than three simulations only once.
 
     Args:
         answers: the cells, each with the answer of its simulation.

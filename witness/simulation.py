@@ -24,7 +24,10 @@ def plan(request: object) -> SimulationPlan:
 
 
 def prepare(request: object) -> Prepared:
-    """Prepare the request to run, which includes the calibration of its noise.
+    """Prepare a request for a simulation to run, which includes the calibration of its noise.
+
+    Args:
+        request: request of any kind of simulation.
 
     Raises:
         InvalidInput: the request cannot be run.
@@ -36,7 +39,7 @@ def prepare(request: object) -> Prepared:
 
 
 def run_block(prepared: Prepared, index: int) -> object:
-    """Run one block; this takes seconds, not minutes.
+    """Run one block of a simulation; this takes seconds, not minutes.
 
     Args:
         prepared: the prepared request.

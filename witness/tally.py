@@ -55,7 +55,7 @@ class Tally:
 
     @property
     def statement(self) -> str:
-        """The verdict with its counts."""
+        """The verdict on a claim in words, with the number of settings in which it holds or fails."""
         verdict, plural = self.verdict, self.noun[1]
         if verdict == "confirmed":
             return f"confirmed in {self._all_settings}" + self._level_clause

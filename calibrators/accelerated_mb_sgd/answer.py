@@ -82,7 +82,7 @@ class AcceleratedParameters(MembersParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPlan:
-    """The stages that nearly minimise the bound on the excess risk at a noise, and that bound.
+    """The stages of accelerated SGD for a given noise, and the bound on the excess risk that they nearly minimise.
 
     Attributes:
         stages: the stages, in the order of the run.
@@ -136,16 +136,16 @@ def printed_reading(
     true: TrueFigures | None,
     excluded: tuple[str, ...] = (),
 ) -> PrintedReading:
-    """Return one interpretation of a printed theorem ("reading") in the form of the answer.
+    """Return an evaluated interpretation ("reading") of a printed theorem, in the form of the answer.
 
-    It claims the target, and no risk, because the theorem's bounds on the risk hide constants. Its status is `unproved`
-    if the sampling of batches is not that of the paper's proof.
+    The reading claims the target (ε, δ). It claims no risk, because the theorem's bounds on the risk hide constants.
+    Its status is `unproved` if batches are sampled in another way than in the paper's proof.
 
     Args:
         problem: the request.
-        evaluation: the theorem at the inputs of the reading.
+        evaluation: the theorem, evaluated at the inputs of the reading.
         reading: name of the reading, for example `corrected`.
-        parameters: the parameters that it prescribes.
+        parameters: the parameters of the run that the reading prescribes.
         target: the claimed (ε, δ).
         true: the true ε and δ at these parameters, if they are known.
         excluded: ids of conditions that do not apply to the reading.

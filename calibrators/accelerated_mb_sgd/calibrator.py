@@ -42,7 +42,7 @@ Problem = TypeVar("Problem", bound=AcceleratedMbSgdProblem)
 
 
 class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, AcceleratedPlan], Generic[Problem]):
-    """An algorithm with accelerated steps, in stages."""
+    """Base class of the calibrators of noisy SGD with accelerated steps, which divide a run into stages."""
 
     parameters_type = AcceleratedParameters
     objective: Objective
@@ -99,7 +99,7 @@ EXAMPLE = {
 
 
 class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem]):
-    """Accelerated noisy mini-batch SGD on the data at hand."""
+    """Calibrator of accelerated noisy mini-batch SGD, with bounds on the empirical excess risk."""
 
     name = "accelerated-mb-sgd"
     title = "Accelerated noisy mini-batch SGD without a trusted server"

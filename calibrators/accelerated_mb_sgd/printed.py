@@ -31,10 +31,10 @@ SHOWN = ("regularization", "envelope_smoothness", "excess_risk_scale")
 
 
 def printed_readings(problem: AcceleratedMbSgdProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Return the parameters that the paper prints for the request, next to the guarantee that is certified at them.
+    """Return the parameters that Lowy and Razaviyayn print for a request, with the guarantee that is certified at them.
 
-    The theorem of Lowy and Razaviyayn is E.1 for a smooth loss and 2.4 otherwise, at the run's batch size K. A reading
-    is one interpretation of it: `informal` for its short form for equal clients, `complete` for its full form, and
+    The theorem is their E.1 for a smooth loss and 2.4 otherwise, at the run's batch size K. A reading is one
+    interpretation of it: `informal` for its short form for equal clients, `complete` for its full form, and
     `corrected`. Each uses the request's rounds, or those that the reading prescribes. The corrected reading divides the
     prescribed rounds by K, and counts the term for client sampling that the text leaves out.
 
@@ -95,10 +95,10 @@ def _reading(problem: AcceleratedMbSgdProblem, run: Run, reading: Reading, truth
 def theorem_inputs(
     problem: AcceleratedMbSgdProblem, run: Run, variant: Variant, rounds: int | None = None
 ) -> ReusedInputs:
-    """Return the inputs of Theorem E.1 or 2.4 of Lowy and Razaviyayn for a request.
+    """Return the inputs at which Theorem E.1 or 2.4 of Lowy and Razaviyayn is evaluated for a request.
 
-    Identical distributions do not imply equal data (E-14 in docs/errata.md). The heterogeneity of the clients' data
-    therefore has its largest possible value, the bound on the standard deviation of gradients.
+    Equal distributions of the clients do not imply equal data (E-14 in docs/errata.md). The heterogeneity of their data
+    therefore gets its largest possible value: the bound on the standard deviation of gradients.
 
     Args:
         problem: the request. Its losses are smooth (Theorem E.1) or not (Theorem 2.4).

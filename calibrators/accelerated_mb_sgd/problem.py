@@ -37,7 +37,14 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
     initial_gap: Annotated[float | None, INITIAL_GAP] = None
 
     def check(self) -> None:
-        """Check the fields, that squares of scales are doubles, and that L and the diameter D allow the initial gap."""
+        """Check that the fields are consistent.
+
+        The initial gap may not exceed L · D, with the Lipschitz constant L and the diameter D. The squares of scales
+        must be in the range of doubles.
+
+        Raises:
+            InvalidInput: a field contradicts another one, is out of range, or names an unknown reading.
+        """
         super().check()
         check_scales(SQUARES, heterogeneity=self.heterogeneity, initial_gap=self.gap)
         faults = list(self._gradient_faults())
@@ -50,10 +57,10 @@ class AcceleratedMbSgdProblem(MiniBatchProblem):
             raise InvalidInput(*faults)
 
     def _gradient_faults(self) -> Iterator[Fault]:
-        """Yield the statistics of gradients that exceed their largest value under the Lipschitz constant.
+        """Yield a fault for each statistic of gradients that exceeds its largest value under the Lipschitz constant L.
 
-        A loss that is not smooth is replaced by its Moreau envelope. Gradients of the envelope may differ by twice the
-        constant.
+        The largest value is L. For the data at hand and a loss that is not smooth it is 2L: the algorithm then uses
+        gradients of the Moreau envelope, which may differ by 2L.
         """
         steepest = max(lipschitz for _, lipschitz in self.weighted_lipschitz)
         largest = {

@@ -40,10 +40,10 @@ class AcceleratedRiskProblem(PairTarget, AcceleratedMbSgdProblem, RiskFields):
 
 
 def bounds(problem: AcceleratedRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the upper bounds on the empirical excess risk of a run.
+    """Return the upper bounds on the empirical excess risk of a run of accelerated SGD.
 
-    They are the bound with explicit constants at the best stages, and the orders of magnitude that Theorems E.1 and 2.4
-    of Lowy and Razaviyayn print.
+    One bound has explicit constants, at the best stages. The others are the orders of magnitude that Theorems E.1 and
+    2.4 of Lowy and Razaviyayn print.
 
     Args:
         problem: the request.
@@ -67,15 +67,16 @@ def bounds_of(
     printed: Sequence[PrintedReading],
     objective: Objective,
 ) -> Bounds:
-    """Return the upper bounds, the quantities of the lower bounds, and the cautions of an accelerated run.
+    """Collect the upper bounds of an accelerated run, the inputs of the lower bounds, and the cautions.
 
-    The upper bounds are for `objective`. If the request is about the other objective, there are only lower bounds.
+    The upper bounds are for one objective, the empirical or the population risk. If the request is about the other one,
+    only inputs of the lower bounds and cautions are returned.
 
     Args:
         problem: the request.
         fields: its fields about risk.
         plan: the stages and the explicit bound, if one applies.
-        printed: the readings of the printed theorems.
+        printed: the evaluated interpretations of the printed theorems.
         objective: the objective of the upper bounds.
     """
     applies = fields.problem == objective
@@ -94,7 +95,7 @@ def bounds_of(
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
-    """Yield the upper bound with explicit constants of the best stages; nothing if no plan has one."""
+    """Yield the upper bound with explicit constants that a plan has for its stages; nothing without such a bound."""
     if plan is not None and plan.risk.upper is not None:
         bound = plan.risk.upper
         yield UpperBound(
@@ -108,7 +109,7 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the bounds of the printed statements, which are only orders of growth: their constants are hidden."""
+    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden."""
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
         informal = reading.parameters.get("informal_excess_risk_scale")
@@ -123,7 +124,11 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
 
 
 def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
-    """Warn of an objective without upper bounds, of equal clients that are assumed, and of absent fields."""
+    """Yield cautions about assumptions of the risk bounds.
+
+    They warn that no upper bound exists for the requested objective, that clients are assumed equal, and that absent
+    fields have assumed values.
+    """
     if fields.problem != objective:
         yield Caution(
             code="no-upper-bound-for-this-objective",

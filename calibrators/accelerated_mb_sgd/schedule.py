@@ -38,7 +38,9 @@ def problem_of(
     gradient_std: float | None,
     heterogeneity: float | None,
 ) -> AcceleratedProblem:
-    """Return the inputs of the bound on the excess risk, before an envelope is chosen.
+    """Return the inputs of the bound on the excess risk of accelerated SGD.
+
+    For losses that are not smooth, the caller still has to choose a Moreau envelope.
 
     Args:
         problem: the request, with the losses and the clients.
@@ -80,11 +82,11 @@ def problem_of(
 
 
 def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) -> float:
-    """Return a quick estimate of the bound on the excess risk, by which runs are compared.
+    """Return a quick estimate of the bound on the excess risk, to compare runs.
 
     For strongly convex losses it is the lesser of two values. The first is for a single stage. The second is for short
-    stages that reduce the initial excess risk by the factor e^(−R√(μ/β)/(2e)), and a long stage that averages the
-    noise.
+    stages that reduce the initial excess risk by the factor e^(−R√(μ/β)/(2e)), followed by a long stage that averages
+    the noise. Here β is the smoothness and μ the strong convexity of the loss.
 
     Args:
         inputs: the inputs of the risk bound.
@@ -95,11 +97,10 @@ def likely_risk(inputs: AcceleratedProblem, *, noise_std: float, rounds: int) ->
 
 
 class LikelyRisk:
-    """The estimate of `likely_risk` as a function of the rounds.
+    """Quick estimate of the bound on the excess risk at a given noise, as a function of the number of rounds.
 
-    For a smooth loss the constants of the loss and the variance do not depend on the rounds, and are computed once. For
-    other losses the smoothness of the Moreau envelope is L(R + 1)/(2D), for the Lipschitz constant L, R rounds and the
-    initial distance D.
+    For a smooth loss, quantities that do not depend on the rounds are computed once. For other losses the smoothness of
+    the Moreau envelope is L(R + 1)/(2D), with the Lipschitz constant L, R rounds and the initial distance D.
     """
 
     def __init__(self, inputs: AcceleratedProblem, noise_std: float) -> None:
@@ -126,7 +127,7 @@ class LikelyRisk:
 
 
 def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
-    """Return the estimate of `likely_risk` for a smooth loss, or for the envelope of another.
+    """Estimate the bound on the excess risk of accelerated SGD for a smooth loss or a Moreau envelope.
 
     Args:
         rounds: rounds R of the run.
@@ -135,7 +136,7 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
     Returns:
         The bound for a single stage of R rounds. If μ > 0, the lesser of it and Δ e^(−R√(μ/β)/(2e)) + 4·variance/(μR),
-        where Δ is the initial excess risk.
+            where Δ is the initial excess risk.
     """
     mu, beta = descent.strong_convexity, descent.smoothness
     squared_distance = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
@@ -162,7 +163,7 @@ def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProbl
 
 
 def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> AcceleratedPlan | None:
-    """Return the envelope, the stages and the risk bound of a run at its certified noise.
+    """Return the stages, the Moreau envelope and the risk bound of a run at its certified noise.
 
     Args:
         problem: the request.
@@ -184,10 +185,17 @@ def plan_of(problem: AcceleratedMbSgdProblem, run: Run, noise_std: float) -> Acc
 def choose_run(
     problem: AcceleratedMbSgdProblem, certificates: Certificates[AcceleratedMbSgdProblem, Member]
 ) -> Choice[Run]:
-    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
+    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
     batch, and the number of rounds closest to that of Theorem 2.4 of Lowy and Razaviyayn.
+
+    Args:
+        problem: the request. Its budgets limit the runs.
+        certificates: the certified noise of each run.
+
+    Returns:
+        The chosen run, with the runs it was compared with.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -214,9 +222,13 @@ def choose_run(
 
 
 def _closeness(problem: AcceleratedMbSgdProblem, run: Run) -> float:
-    """Return how close the number of rounds is to the one that Theorem 2.4 of Lowy and Razaviyayn prescribes.
+    """Score how close a run's number of rounds is to the one that Theorem 2.4 of Lowy and Razaviyayn prescribes.
 
     It prescribes √M ε n/√(d ln(1/δ)) rounds, for M participants, n records per client and dimension d.
+
+    Args:
+        problem: the request.
+        run: the run, of which only the rounds are used.
 
     Returns:
         −|ln(rounds/prescribed)|, which is 0 at best. A prescribed number below 1 counts as 1.

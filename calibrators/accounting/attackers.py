@@ -82,13 +82,17 @@ class Directions:
 
 
 def requested_figures(curve: Curve, query: Query) -> JsonRecord:
-    """Return the figures that a query requests, by the name of their member of the answer.
+    """Compute the attack and divergence figures that a query requests from a privacy curve.
 
-    With a trade-off curve or Bayes errors comes the smallest parameter μ of Gaussian differential privacy.
+    The figures are trade-off curves, Bayes errors, Rényi divergences and δ of each direction. With a trade-off curve or
+    Bayes errors comes the smallest parameter μ of Gaussian differential privacy.
 
     Args:
         curve: the privacy curve of the mechanism.
         query: the query. Its absent members are left out.
+
+    Returns:
+        The figures, by the name of their member of the answer.
     """
     members: JsonRecord = {}
     if query.false_positive_rates is not None:

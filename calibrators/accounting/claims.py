@@ -47,9 +47,10 @@ class ClaimAnswer:
 
 
 def judge_claim(guarantee: Guarantee, claim: Claim) -> ClaimAnswer:
-    """Decide whether a run has a claimed (ε, δ), and return the margins of the claim.
+    """Decide whether a run has a claimed (ε, δ), and compute the margins of the claim.
 
-    An upper bound on δ or ε proves the claim, and a lower bound on δ disproves it. Otherwise it is undecidable.
+    The claim is true if an upper bound on δ or ε confirms it, and false if a lower bound on δ exceeds the claimed δ.
+    Otherwise it is undecidable.
 
     Args:
         guarantee: the guarantee of the run.

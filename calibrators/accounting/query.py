@@ -67,7 +67,11 @@ class Query:
     ] = None
 
     def check(self) -> None:
-        """Check that at most one point of the curve is present, something is requested, and all values are in range."""
+        """Check that at most one quantity gives points of the curve, something is requested, and values are in range.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         points = [name for name in _DOMAINS if getattr(self, name) is not None]
         figures = [name for name in _FIGURES if getattr(self, name) is not None]
         if len(points) > 1 or not (points or figures):

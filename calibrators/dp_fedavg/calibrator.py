@@ -52,7 +52,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
-    """The certified noise, with the figures of the run and of other numbers of rounds if they were open."""
+    """The certified noise of DP-FedAvg for the chosen number of rounds, and figures such as the traffic.
+
+    `rounds_runs` has the figures for each number of rounds that was considered; it is None if the request gave the
+    rounds.
+    """
 
     figures: RoundsRun
     rounds_runs: tuple[RoundsRun, ...] | None = None
@@ -112,7 +116,7 @@ def guess(problem: DpFedavgProblem, rounds: int) -> float:
 
 
 def slope(problem: DpFedavgProblem, rounds: int, noise: float) -> float:
-    """Return an estimate of the derivative of log |log δ| with respect to log noise, with the opposite sign.
+    """Estimate the negative derivative of log |log δ| with respect to log noise, as the initial slope of a search.
 
     Args:
         problem: the request.
@@ -188,11 +192,15 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return "joint" if problem.observer == "other-clients" else "central"
 
     def find(self, problem: DpFedavgProblem) -> DpFedavgSolution:
-        """Return the number of rounds, as given or chosen by `rounds.choose`, with its smallest certified noise.
+        """Return the number of rounds, as requested or chosen, with its smallest certified noise.
+
+        Args:
+            problem: the request. If it gives no rounds, they are chosen by `rounds.choose`.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
-            Infeasible: no noise meets the target, or that on adaptive clipping's count of clipped updates is too small.
+            Infeasible: no noise meets the target, or adaptive clipping leaves too little noise for the count of clipped
+                updates.
         """
         certificates = Certificates(FAMILY, problem)
         runs: tuple[RoundsRun, ...] | None = None
@@ -293,7 +301,10 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         )
 
     def derivation(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> tuple[Step, ...]:
-        """Return the certificate, the split of its noise, and the bound on the risk."""
+        """Return the proof of the answer: of the privacy guarantee, of the split of its noise, and of the risk bound.
+
+        The split exists only with adaptive clipping.
+        """
         solution, training = outcome.solution, outcome.training
         steps = [solution.certified.guarantee.derivation]
         if solution.split is not None:

@@ -34,9 +34,13 @@ SERVER_SEES = Caution(
 
 
 def own_cautions(problem: DpFedavgProblem, run: RoundsRun) -> Iterator[Caution]:
-    """Yield cautions about training loops that differ from the certified run, and about noise that hides the updates.
+    """Yield cautions about training loops that differ from the certified one, and about noise that hides the updates.
 
     Common differences are the divisor of the sum, weights of clients, and a server that logs the participants.
+
+    Args:
+        problem: the request.
+        run: the figures of the certified run.
     """
     yield Caution(code="fixed-denominator", message=_denominator(problem))
     yield EQUAL_WEIGHTS

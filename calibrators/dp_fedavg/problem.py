@@ -113,7 +113,11 @@ class DpFedavgProblem(TargetedProblem):
                 yield Fault("/rounds", f"is more than {name} allows", f"≤ {most}")
 
     def _limits(self) -> Iterator[tuple[str, int]]:
-        """Yield the name of each given limit, with the largest number of rounds that it allows."""
+        """Yield each limit that the request gives, with the largest number of rounds that it allows.
+
+        Limits concern the rounds, the traffic, and the reports of one client. Each is a pair of a field's name and a
+        number.
+        """
         share = Fraction(self.reporting, self.clients)
         bits = self.bits_per_report
         if self.max_rounds is not None:

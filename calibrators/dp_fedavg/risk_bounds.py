@@ -39,7 +39,12 @@ class DpFedavgRiskProblem(PairTarget, DpFedavgProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of dp-fedavg, that Lipschitz constant and diameter exist, and that a noise has rounds."""
+        """Check the fields of dp-fedavg and those of the risk bound.
+
+        Raises:
+            InvalidInput: the Lipschitz constant or the diameter is missing, a noise is given without rounds, or a field
+                of dp-fedavg is invalid.
+        """
         super().check()
         faults = [
             Fault(f"/{name}", "is needed for a bound on the risk")
@@ -121,7 +126,15 @@ def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
 
 
 def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float, UpperBound]:
-    """Return the step size, and the bound on the excess risk of the average model."""
+    """Bound the empirical excess risk of the average model of a run that never clips a gradient.
+
+    Args:
+        problem: the request.
+        run: the number of rounds, and the standard deviation of the noise in the mean of a round.
+
+    Returns:
+        The step size of the bound, and the bound.
+    """
     lipschitz, _ = problem.constants
     outputs = TheoremAtInputs.of(
         AVERAGED_STEPS,
@@ -140,9 +153,12 @@ def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float,
 
 
 def _lower_bound_for_clients(problem: DpFedavgRiskProblem) -> LowerBound:
-    """Return the order of the central lower bound on the mean loss, for clients with one record each.
+    """Return the order of the lower bound on the empirical risk under central differential privacy of whole clients.
 
     A client's loss counts as one record, because the protected unit is the client.
+
+    Args:
+        problem: the request.
     """
     lipschitz, diameter = problem.constants
     target = problem.target

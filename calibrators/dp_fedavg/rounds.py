@@ -159,13 +159,13 @@ def ladder(most: int) -> tuple[int, ...]:
 
 
 def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> tuple[RoundsRun, ...]:
-    """Certify several numbers of rounds, and mark as chosen the fewest whose remaining share is nearly the least.
+    """Certify several numbers of rounds, and mark as chosen the fewest for which training is nearly the best.
 
-    The remaining share is the bound on the excess risk after the run over clipping_norm · diameter (`run_of`).
-    "Nearly" means within the factor `WITHIN`.
+    The criterion is the remaining share: the bound on the excess risk after the run over clipping norm times diameter.
+    The chosen run's share is at most `WITHIN` times the least share.
 
     Args:
-        problem: the request, whose limits bound the rounds.
+        problem: the request. Its limits bound the rounds.
         certificates: the certified noise of each number of rounds.
 
     Returns:
@@ -183,10 +183,13 @@ def choose(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem,
 
 
 def _try_rounds(problem: DpFedavgProblem, certificates: Certificates[DpFedavgProblem, int]) -> list[RoundsRun]:
-    """Certify numbers of rounds from the largest down, until the remaining share exceeds `WORSE` times the least.
+    """Certify decreasing numbers of rounds, until the bound on the excess risk is `WORSE` times the least bound.
 
-    The remaining share is the bound on the excess risk after the run over clipping_norm · diameter (`run_of`). Numbers
-    of rounds that no noise is certified for are left out.
+    Numbers of rounds that no noise is certified for are left out.
+
+    Args:
+        problem: the request.
+        certificates: the certified noise of each number of rounds.
 
     Returns:
         The runs, fewest rounds first.

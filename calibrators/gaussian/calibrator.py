@@ -90,7 +90,7 @@ class GaussianParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """The numbers of a run: those that the problem gives, with the one that is tried or solved for."""
+    """The noise multiplier, rounds and sampling of a run; the unknown one has a trial value or the solution."""
 
     noise_multiplier: float
     rounds: int
@@ -140,7 +140,7 @@ def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianSolution(Solution[GaussianProblem]):
-    """The certified numbers of a run; ε and δ are in the target."""
+    """A certified run of the Gaussian mechanism, as numbers of the run and a target (ε, δ)."""
 
     numbers: Numbers
 
@@ -162,7 +162,7 @@ Solved = tuple[Certified, Target, Numbers]
 
 
 def _for_noise(problem: GaussianProblem) -> Solved:
-    """Return the smallest noise multiplier that meets the target at the given rounds and sampling rate.
+    """Return the smallest noise multiplier that meets the target: its certificate, the target, and the run's numbers.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -193,7 +193,7 @@ def _rate(problem: GaussianProblem) -> float:
 
 
 def _for_rounds(problem: GaussianProblem) -> Solved:
-    """Return the largest number of rounds that meets the target at the given noise and sampling rate.
+    """Return the largest number of rounds that meets the target: its certificate, the target, and the run's numbers.
 
     Raises:
         Infeasible: even one round misses the target.
@@ -216,7 +216,7 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest sampling rate that meets the target, or the largest batch size if a population is given.
+    """Return the largest sampling rate, or batch size, that meets the target: certificate, target and numbers.
 
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
@@ -248,7 +248,7 @@ def _likely_rate(problem: GaussianProblem) -> float:
 
 
 def _for_epsilon(problem: GaussianProblem) -> Solved:
-    """Return the certified ε of the given run at the given δ.
+    """Return the certified ε of the given run at the given δ: the certificate, (ε, δ), and the run's numbers.
 
     Raises:
         Infeasible: no finite ε has this δ.

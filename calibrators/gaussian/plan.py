@@ -12,9 +12,12 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def batch(plan: PlanProblem) -> tuple[int | None, int | None]:
-    """Return the size of a round's batch and the size of the population, both in protected units.
+    """Return the size of a round's batch and of the population from which it is drawn, in protected units.
 
-    Units are the records of all clients, or whole clients.
+    Units are the records of all clients together, or whole clients.
+
+    Args:
+        plan: the planned training.
 
     Returns:
         The two sizes; None for both if the plan lacks records, participants or clients.
@@ -90,7 +93,10 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the assumptions on where the data are, how batches are drawn, and values that the plan leaves open."""
+    """Yield the assumptions of planning with a central Gaussian mechanism.
+
+    They say where the data are, how batches are drawn, and which values are used where the plan leaves them open.
+    """
     if plan.unit == "client":
         yield Reason(
             message="a trusted server draws participants of clients in each round, and adds noise to their sum"

@@ -71,9 +71,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         return Target.of(self.epsilon or 0.0, self.delta, self.log10_delta)
 
     def _absences(self) -> Iterator[Fault]:
-        """Yield a fault for the unknown if it is given, and for each of the known numbers that is absent.
+        """Yield a fault for the number to solve for if it is given, and for each other number that is missing.
 
-        A target risk stands for ε, and δ may then be absent.
+        The numbers are noise multiplier, rounds, ε and δ. A target risk takes the place of ε, and δ may then be absent.
         """
         is_present = {
             "noise_multiplier": self.noise_multiplier is not None,
@@ -96,7 +96,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
                 yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}{instead}")
 
     def _batch_faults(self) -> Iterator[Fault]:
-        """Yield the fault of a batch that is not described, or described twice."""
+        """Yield a fault if the sampling rate of batches is missing, given twice, or impossible."""
         given_fields = {name for name in ("rate", "batch_size", "population") if getattr(self, name) is not None}
         if self.sampling == "full":
             if given_fields or self.solve_for == "rate":
@@ -117,13 +117,13 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
 
 def infer_unknown(fields: JsonObject) -> Unknown | None:
-    """Return the number to solve for: the only one of the five that the fields do not give.
+    """Return which of noise multiplier, rounds, rate, ε and δ a request leaves open, to be solved for.
 
     Args:
         fields: fields of a `GaussianProblem` by their names. A batch has a rate unless `sampling` is `full`.
 
     Returns:
-        The name of the number, or None if more or fewer than one of the five are absent.
+        The name of the number, or None unless exactly one of the five is absent.
     """
     has_risk = not set(RISKS).isdisjoint(fields)
     present: dict[Unknown, bool] = {

@@ -43,7 +43,11 @@ class GaussianRiskProblem(GaussianProblem):
     ] = None
 
     def check(self) -> None:
-        """Check the fields of gaussian, that the number of vectors is given, and that the noise is given once."""
+        """Check the fields of gaussian, that the number of vectors is given, and that the noise is given only once.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         super().check()
         faults = list(self._risk_faults())
         if faults:
@@ -84,7 +88,14 @@ class GaussianRiskProblem(GaussianProblem):
 
 
 def given_run(problem: GaussianRiskProblem) -> NoisyRun | None:
-    """Return the run that the request describes, or None if one of its numbers is to be calibrated."""
+    """Return the noise, rounds and batches that the request describes.
+
+    Args:
+        problem: the request.
+
+    Returns:
+        The run; None if one of its numbers still has to be calibrated.
+    """
     noise_std = problem.given_noise_std
     if not problem.is_given or noise_std is None:
         return None
@@ -126,10 +137,11 @@ def _rate_of(problem: GaussianRiskProblem, *, rate: float | None, batch_size: in
 
 
 def bounds(problem: GaussianRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the largest mean squared error of the average of all noisy sums over the expected batch size.
+    """Bound the mean squared error of the mean of vectors, estimated by noisy sums of random batches.
 
-    The mechanism has no loss function. Its sums estimate the mean of the vectors, so the squared error is the risk. The
-    baseline is the estimate 0, with a squared error of at most C², where C bounds the norm of every vector.
+    The estimate is the average of all noisy sums over the expected batch size. The mechanism has no loss function, so
+    the squared error takes the place of the excess risk. The baseline is the estimate 0, with a squared error of at
+    most C², where C bounds the norm of every vector.
 
     Args:
         problem: the request, with the number of vectors and their norm bound.

@@ -85,7 +85,9 @@ def _no_count_suffices(guarantee: Guarantee, target: Target, name: str) -> Infea
 
 
 def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
-    """Return the largest count that meets the target, by doubling or halving from a distant start and bisection.
+    """Find the largest count that meets the target, when the initial estimate may be far off.
+
+    The search doubles or halves the estimate until two counts enclose the result, and then bisects.
 
     Args:
         meets: whether a count meets the target; no larger count does after one that does not.
@@ -104,7 +106,9 @@ def _estimate_largest(meets: Callable[[int], bool], start: int, most: int) -> in
 
 
 def _refine_largest(meets: Callable[[int], bool], start: int, most: int) -> int:
-    """Return the largest count that meets the target, by steps from a close start that double, and bisection.
+    """Find the largest count that meets the target, when the initial estimate is close.
+
+    The search goes away from the estimate in steps that double until two counts enclose the result, and then bisects.
 
     Args:
         meets: whether a count meets the target; no larger count does after one that does not.

@@ -79,7 +79,12 @@ class MembersCalibrator(
         """Return the standard deviation σ of each group's noise by the printed theorem."""
 
     def find(self, problem: Problem) -> MembersSolution[Problem]:
-        """Return the smallest certified noise of every kind of client.
+        """Find the smallest certified noise of each kind of client; kinds may differ in data, batches and targets.
+
+        The batch size and the rounds are those of the request, or are chosen here.
+
+        Args:
+            problem: the request.
 
         Raises:
             InvalidInput: the budgets leave no run.
@@ -186,7 +191,7 @@ EXAMPLE = {
 
 
 class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]):
-    """Noisy distributed mini-batch SGD."""
+    """Calibrator of noisy distributed mini-batch SGD, with bounds on the population excess risk."""
 
     name = "mb-sgd"
     title = "Noisy mini-batch SGD without a trusted server"

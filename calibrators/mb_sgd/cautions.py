@@ -22,13 +22,13 @@ def cautions_of(
     noise_stds: Sequence[float],
     printed: Sequence[PrintedReading],
 ) -> tuple[Caution, ...]:
-    """Return every caution that applies, in a fixed order.
+    """Return every caution of mini-batch SGD that applies, in a fixed order.
 
     Args:
         problem: the request.
         certified: the certified noise of each group.
         noise_stds: the certified σ of each group.
-        printed: the readings of the printed theorems.
+        printed: the evaluated interpretations of the paper's theorems.
     """
     cautions = itertools.chain(
         _group_cautions(problem, noise_stds),
@@ -52,7 +52,12 @@ def _unused_field_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> Iterator[Caution]:
-    """Warn if groups of clients differ in their noise, or in their targets."""
+    """Warn if groups of clients differ in their noise, or in their targets.
+
+    Args:
+        problem: the request, with the groups.
+        noise_stds: the certified σ of each group.
+    """
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
         yield Caution(
@@ -69,7 +74,7 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
 
 
 def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    """Warn if the printed theorem is for another sampling, relation or observer than the request."""
+    """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request."""
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",

@@ -71,7 +71,11 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
         return Target.of(epsilon, at.delta, at.log10_delta)
 
     def at_certified_epsilon(self, target: Target) -> Self:
-        """Return the group with the (ε, δ) of a certified target in place of its own risk, if it has one."""
+        """Return the group with the certified (ε, δ) in place of its own risk, if it has one.
+
+        Args:
+            target: the certified (ε, δ).
+        """
         if self.risk is None:
             return self
         log10_delta = target.log10_delta if target.given_delta is None else None
@@ -89,7 +93,7 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
 
 
 def own_epsilons(problem: TargetedProblem, groups: Sequence[TargetedGroup]) -> Iterator[float]:
-    """Yield the ε of the request's target and of its groups' targets.
+    """Yield the ε of the request's target, then the ε of each group's target.
 
     Args:
         problem: the request.

@@ -65,7 +65,12 @@ class Member:
 
 
 def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
-    """Return the kinds of clients of a run: the client groups of the request, or all its clients as one kind."""
+    """Return the kinds of clients of a run: one for each client group of the request, or one for all clients.
+
+    Args:
+        problem: the request.
+        run: the batch size and the rounds.
+    """
     if problem.client_groups is None:
         return (
             Member(
@@ -120,7 +125,7 @@ def start_of_run(problem: PacedProblem, objective: Objective, *, gap: float | No
 
 
 def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[Certified]) -> tuple[Member, ...]:
-    """Return the kinds of clients, each with the ε that is certified for it if its target is a risk.
+    """Return the kinds of clients, with the certified ε in the target of those that bound an attacker's risk.
 
     Args:
         members: the kinds of clients.
@@ -133,10 +138,10 @@ def members_at_certified_epsilon(members: Sequence[Member], certified: Sequence[
 
 
 def problem_at_certified_epsilon(problem: Requested, members: Sequence[Member]) -> Requested:
-    """Return the request with a certified (ε, δ) in place of its target risk, and of the risks of its groups.
+    """Return the request with certified (ε, δ) in place of targets that bound an attacker's risk.
 
-    In place of the request's risk it has the largest ε of the clients that have this risk as their target, or of all
-    clients if there are none.
+    A group's own risk becomes the (ε, δ) of that group. In place of the request's risk it has the largest certified ε
+    of the clients with this risk as their target. If there are none, all clients count.
 
     Args:
         problem: the request. It is unchanged if no target is a risk.
@@ -190,10 +195,14 @@ def likely_noise_multiplier(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_noise(problem: PacedProblem, member: Member) -> float:
-    """Return the noise multiplier at which the search starts.
+    """Return the noise multiplier at which the search for the smallest noise starts.
 
     If the probability that a record is drawn in any round is at most δ, then δ covers that event. The search then
     starts at the smallest noise that is offered.
+
+    Args:
+        problem: the request.
+        member: the kind of client.
     """
     rate = _rate(problem, member)
     most_draw_probability = rate * member.rounds  # the union bound
@@ -205,7 +214,7 @@ def _first_noise(problem: PacedProblem, member: Member) -> float:
 
 
 def _first_slope(problem: PacedProblem, member: Member, noise: float) -> float:
-    """Estimate the derivative of log |log δ| with respect to log noise, with the opposite sign, at the first noise.
+    """Estimate the negative derivative of log |log δ| with respect to log noise, at the start of a search.
 
     Args:
         problem: the request.
@@ -233,10 +242,14 @@ def _rate(problem: PacedProblem, member: Member) -> float:
 
 
 def contribution_norm(problem: PacedProblem, member: Member) -> float:
-    """Return the bound on the ℓ2 norm of one protected contribution to the mean of a batch's gradients.
+    """Bound the ℓ2 norm of one protected contribution to the mean of a batch's gradients.
 
     For a record it is L/K, where L is the Lipschitz constant and K the batch size. For a client it is the bound on the
     norm of its whole message: L, or nL/K for Poisson batches, which may hold all n records.
+
+    Args:
+        problem: the request, with the protected unit and the sampling.
+        member: the kind of client.
     """
     record_norm = member.lipschitz / member.batch_size
     if problem.unit == "record":
@@ -272,12 +285,12 @@ def likely_mean_noise_std(certificates: Certificates[PacedProblem, Member], run:
 
 
 def root_mean_square(values: Iterable[tuple[float, Member]]) -> float:
-    """Return the root mean square of a positive figure over all clients.
+    """Return the root mean square of a positive number over all clients.
 
     Values are divided by the largest one before they are squared, so that no square overflows.
 
     Args:
-        values: the figure of each kind of client with that kind, which states the number of clients.
+        values: for each kind of client, the number and the kind, which states how many clients there are.
     """
     value_and_count = [(value, member.clients) for value, member in values]
     clients = sum(count for _, count in value_and_count)
@@ -293,9 +306,13 @@ def mean_noise_std(certificates: Certificates[PacedProblem, Member], run: Run) -
 
 
 def federation_of(problem: PacedProblem, members: tuple[Member, ...]) -> Federation:
-    """Return the clients as the printed theorems see them: groups with equal records, batches and targets.
+    """Return the clients in the form that the paper's theorems need: groups with equal records, batches and targets.
 
-    The theorems depend on no other property of a client, so members that agree in these are merged.
+    The theorems depend on no other property of a client, so kinds of clients that agree in these are merged.
+
+    Args:
+        problem: the request.
+        members: the kinds of clients.
     """
     clients_of: dict[tuple[int, int, float, float], int] = {}
     for member in members:

@@ -34,11 +34,11 @@ class NoiseEstimates:
         """Estimated noises under the current corrections."""
 
     def correct(self, run: Run, noise: float) -> None:
-        """Store the logarithm of certified over estimated noise of a run, and clear the cached estimates.
+        """Learn from a certified run how far the noise estimates are off, and clear the cached estimates.
 
         Args:
             run: the certified run.
-            noise: its certified noise.
+            noise: its certified noise. The logarithm of its ratio to the estimate is stored.
         """
         likely = self._likely[run] if run in self._likely else self._likely_noise(run)
         correction = math.log(noise / likely)
@@ -55,10 +55,13 @@ class NoiseEstimates:
         return noise
 
     def _correction(self, run: Run) -> float:
-        """Return the estimate of log(certified noise / estimated noise) of a run.
+        """Return the expected log(certified noise / estimated noise) of a run, learned from runs that are certified.
 
-        It is interpolated linearly in the rarity, a number that orders runs by the error of the estimate. At each
-        known rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
+        It is interpolated linearly in the rarity, a number that orders runs by the error of the estimate. At each known
+        rarity it is the correction of the nearest certified run. Beyond the known rarities it is constant.
+
+        Args:
+            run: the run.
         """
         if not self._corrected:
             return 0.0

@@ -77,12 +77,12 @@ def theorem_of(problem: MbSgdProblem) -> str:
 def printed_readings(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], truth: Truth[Member]
 ) -> tuple[PrintedReading, ...]:
-    """Return the parameters that the paper prints for the request, next to the guarantee that is certified at them.
+    """Return the parameters that Lowy and Razaviyayn print for a request, with the guarantee that is certified at them.
 
-    A reading is one interpretation of a printed statement of Lowy and Razaviyayn: `informal`, `complete`, `proof` and
-    `corrected` of Theorem 2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch size, and the
-    run's is used. Appendix H prescribes a batch size but no rounds, and the run's rounds are used. With several groups
-    of clients, a reading has the figures of the group with the largest ratio of the true ε to the promised one.
+    A reading is one interpretation of a printed statement: `informal`, `complete`, `proof` and `corrected` of Theorem
+    2.1 or 2.2, and `experimental` of Appendix H. The theorems prescribe no batch size, and the run's is used. Appendix
+    H prescribes a batch size but no rounds, and the run's rounds are used. With several groups of clients, a reading
+    has the figures of the group with the largest ratio of the true ε to the promised one.
 
     Args:
         problem: the request; it may restrict the readings and fix the rounds.
@@ -103,7 +103,7 @@ def printed_readings(
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
-    """Return the requested readings that are defined for the request, in the order of `READINGS`.
+    """Select the interpretations of the printed theorems that are requested and that the request allows.
 
     The informal statements are for equal clients. Appendix H is for random batches. All are for records.
     """
@@ -121,7 +121,7 @@ def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
 def theorem_inputs(
     problem: MbSgdProblem, run: Run, rounds: int | None, variant: Variant = "complete"
 ) -> SmoothInputs | NonsmoothInputs:
-    """Return the inputs of Theorem 2.1 or 2.2 of Lowy and Razaviyayn for a request.
+    """Return the inputs at which Theorem 2.1 or 2.2 of Lowy and Razaviyayn is evaluated for a request.
 
     Args:
         problem: the request. Its losses are smooth (Theorem 2.1) or not (Theorem 2.2).
@@ -143,7 +143,7 @@ def theorem_inputs(
 def prescription_of(
     problem: MbSgdProblem, run: Run, rounds: int | None, reading: TheoremReading = "corrected"
 ) -> Prescription:
-    """Return the rounds, step size and risk of the full statement of Theorem 2.1 or 2.2.
+    """Return the rounds, step size and risk that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes in its full form.
 
     Args:
         problem: the request.
@@ -155,10 +155,13 @@ def prescription_of(
 
 
 def printed_noise_std(member: Member) -> float:
-    """Return the standard deviation σ of Theorem 2.1 of Lowy and Razaviyayn, at the client's own Lipschitz constant.
+    """Return a client's noise standard deviation σ by the formula of Theorem 2.1 of Lowy and Razaviyayn.
 
-    The constant is the one of the client's weighted loss. The paper prints the largest constant of all clients for each
-    client, which is corrected here. Both agree if clients are equal.
+    The Lipschitz constant is that of the client's own weighted loss. The paper uses the largest constant of all clients
+    for each client, which is corrected here. Both agree if clients are equal.
+
+    Args:
+        member: the kind of client, with its target and rounds.
     """
     return noise_std(
         lipschitz=member.lipschitz,
@@ -173,7 +176,7 @@ def printed_noise_std(member: Member) -> float:
 def _reading(
     problem: MbSgdProblem, run: Run, members: tuple[Member, ...], reading: Reading, truth: Truth[Member]
 ) -> PrintedReading:
-    """Evaluate Theorem 2.1 or 2.2 in one reading, and state its parameters, its claims and the true figures.
+    """Evaluate one interpretation ("reading") of Theorem 2.1 or 2.2: its parameters, its claims and the true ε and δ.
 
     The reading has the status `unproved` if its sampling of batches is not that of the proof. The reading `proof` has
     this status also if a condition of the proof is not known to hold.
@@ -227,8 +230,15 @@ def _prescribed_parameters(
 def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> float | None:
     """Return the excess risk that the theorem claims, or for the reading `proof` the sum of the terms in its proof.
 
-    The result is None if records are not identically distributed, because the theorems then claim no risk, or if the
-    claim has no explicit constant.
+    Args:
+        problem: the request.
+        reading: name of the interpretation of the theorem.
+        outputs: the values of the theorem's formula.
+
+    Returns:
+        The risk. None if records are not identically distributed, because the theorems then claim no risk, or if the
+            claim
+        has no explicit constant.
     """
     if not problem.identically_distributed:
         return None
@@ -238,7 +248,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
 
 
 def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Truth[Member]) -> PrintedReading:
-    """Evaluate Appendix H of Lowy and Razaviyayn, the parameters of their experiments, at the run's rounds.
+    """Evaluate the parameters that Lowy and Razaviyayn used in their experiments (Appendix H), at the run's rounds.
 
     The appendix prescribes σ and a batch size K, which is rounded up and is at most the number of records n. With
     several kinds of clients, the one with the largest ratio of its true ε to the ε of its target is shown.
@@ -268,7 +278,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 
 def _appendix_h_of(member: Member) -> TheoremAtInputs:
-    """Return Appendix H at the target, the records and the rounds of one kind of client."""
+    """Return Appendix H of Lowy and Razaviyayn as a theorem at the target, records and rounds of one kind of client."""
     target = member.target
     inputs = ExperimentInputs(
         epsilon=target.epsilon,
@@ -302,7 +312,7 @@ def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
-    """Return the ids of the theorem's conditions that do not apply to a reading of this request."""
+    """Return the ids of those conditions of the printed theorem that do not apply to this request and reading."""
     excluded = []
     if reading == "informal":
         excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]
@@ -316,7 +326,7 @@ def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, 
 def _conditions(
     problem: MbSgdProblem, evaluation: TheoremAtInputs, reading: Reading, members: tuple[Member, ...]
 ) -> list[ConditionResult]:
-    """Return the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
+    """Evaluate the conditions of the printed theorem or, for the reading `proof`, of the steps of its proof.
 
     Poisson batches add a condition that fails. Records that are not identically distributed add another one, except for
     `proof`.
@@ -324,7 +334,7 @@ def _conditions(
     Args:
         problem: the request.
         evaluation: the theorem at the request's inputs.
-        reading: the reading, which determines the conditions that apply.
+        reading: the interpretation of the theorem, which determines the conditions that apply.
         members: one entry for each kind of client, with the printed rounds.
     """
     if reading == "proof":
@@ -339,11 +349,14 @@ def _conditions(
 
 
 def _proof_conditions(members: tuple[Member, ...]) -> list[ConditionResult]:
-    """Check the two steps of the printed proof of privacy.
+    """Check the two steps by which Lowy and Razaviyayn prove privacy.
 
     The ε of one round before subsampling must be at most 1. The composition of all rounds must be at most the target ε.
     Each condition is evaluated for one kind of client: the one that violates it most or, if all clients meet it, the
     one with the least margin.
+
+    Args:
+        members: one entry for each kind of client, with the printed rounds.
     """
     round_sides, total_sides = [], []
     for member in members:

@@ -44,7 +44,7 @@ class PrintedNoise:
 
 
 def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[Member]) -> PrintedNoise:
-    """Return the kind of client with the largest ratio of its true ε to the ε of its target, at the printed noise.
+    """Return the kind of client that a printed noise protects worst: with the largest ratio of true ε to target ε.
 
     Args:
         members: one entry for each kind of client, with the printed batch size and rounds.
@@ -60,7 +60,7 @@ def worst_client(members: Sequence[Member], stds: Sequence[float], truth: Truth[
 
 
 def noise_parameters(problem: MiniBatchProblem, printed: PrintedNoise, rounds: float) -> dict[str, float]:
-    """Return the parameters that a printed statement prescribes for one kind of client, by their names in the answer.
+    """Return the parameters that a paper prescribes for one kind of client, by their names in the answer.
 
     Args:
         problem: the request. If it has groups of clients, the index of the client's group is added.

@@ -122,7 +122,7 @@ class PacedProblem(TargetedProblem):
         return []
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each condition between two fields that the request breaks."""
+        """Yield a fault for each pair of fields that contradict each other."""
         n = self.samples_per_client
         mu, beta = self.strong_convexity, self.smoothness
         if (self.participants or 1) > self.clients:
@@ -257,7 +257,7 @@ class MiniBatchProblem(PacedProblem):
         return law_faults(self.participation, participants=self.participants, clients=self.clients)
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield the faults of all mini-batch problems, of a needless heterogeneity, and of unknown readings."""
+        """Yield a fault for fields that contradict each other, and for unknown readings."""
         yield from super()._crossing_faults()
         if self.identically_distributed and (self.heterogeneity or 0.0) > 0:
             yield Fault("/heterogeneity", "needs identically_distributed = false", "0")

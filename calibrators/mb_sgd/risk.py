@@ -63,7 +63,7 @@ class MbSgdRiskProblem(PairTarget, MbSgdProblem, SteppedRiskFields):
 
 
 def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return upper bounds on the excess risk of a run, with the setting of the lower bounds and the risk of the start.
+    """Return upper bounds on the excess risk of a run, with the inputs of the lower bounds and the initial risk.
 
     The first upper bound has explicit constants and holds at the run's noise. It is absent if batches are not drawn
     without replacement. The further ones are those that Lowy and Razaviyayn print in Theorems 2.1 and 2.2.
@@ -100,10 +100,13 @@ def bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
 
 
 def setting_of(problem: PacedProblem) -> LowerBoundSetting:
-    """Return the quantities that the lower bounds on the excess risk depend on.
+    """Return the inputs of the lower bounds on the excess risk.
 
     The lower bounds are for equal clients. If clients differ, the largest ε, the smallest δ and the largest number of
     records of any client are returned.
+
+    Args:
+        problem: the request.
     """
     any_run = Run(batch_size=1, rounds=1)  # Targets and numbers of records do not depend on the run.
     members = members_of(problem, any_run)
@@ -168,7 +171,7 @@ def _printed_bounds(problem: MbSgdRiskProblem, run: Run, noise_std: float) -> It
 def _full_statement(
     problem: MbSgdRiskProblem, run: Run, noise_std: float, reading: Literal["complete", "corrected"]
 ) -> UpperBound:
-    """Return the bound of the full statement of Theorem 2.1 or 2.2 of Lowy and Razaviyayn.
+    """Evaluate the risk bound of Theorem 2.1 or 2.2 of Lowy and Razaviyayn in its full form.
 
     Args:
         problem: losses, clients and target of the request.
@@ -191,7 +194,7 @@ def _printed_bound(
     reading: Literal["informal", "complete", "corrected"],
     further_conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Return one printed bound, with the conditions that the run's rounds and noise must meet for it.
+    """Return the risk bound of a printed statement, with the conditions on the run's rounds and noise.
 
     Args:
         problem: losses, clients and target of the request.

@@ -30,16 +30,16 @@ def choose_among(
     quick_risk: Callable[[Run, float], float],
     risk: Callable[[Run, float], float],
 ) -> Choice[Run]:
-    """Return the smallest run with a bound on its excess risk within a factor 1 + `within` of the least.
+    """Choose the smallest run with a bound on its excess risk within a factor 1 + `within` of the least bound.
 
-    The runs are those of a lattice of batch sizes and rounds within the request's budgets.
+    The candidates are a lattice of batch sizes and rounds within the request's budgets.
 
     Args:
         problem: the request, with the budgets and `within`.
         certificates: the certified noise of each kind of client.
         has_bound: function that decides whether a theorem bounds the risk of a run. If none does, the answer is the run
             with the largest batch and, among runs with that batch, the largest `closeness`.
-        closeness: (run) ↦ closeness of its rounds to the prescribed rounds; larger is closer.
+        closeness: (run) ↦ closeness of its rounds to the number that the paper prescribes; larger is closer.
         quick_risk: (run, σ) ↦ estimate of the bound on the excess risk.
         risk: (run, σ) ↦ the bound on the excess risk.
 
@@ -88,7 +88,10 @@ def most_rounds(problem: PacedProblem, batch_size: int) -> int:
 
 
 def paid_runs(problem: PacedProblem) -> list[Run]:
-    """Return the runs within the budgets that agree with the request, from a lattice of batch sizes and rounds.
+    """Return the candidate runs: batch sizes and rounds of a lattice that the request and its budgets allow.
+
+    Args:
+        problem: the request. A batch size or number of rounds that it gives is kept.
 
     Raises:
         InvalidInput: the budgets leave no run.

@@ -59,7 +59,7 @@ class Averaging:
 
 @dataclass(frozen=True)
 class StepPlan:
-    """The steps that minimise the bound on the excess risk at the certified noise, and that bound.
+    """The step size and averaging that minimise the bound on the excess risk at a given noise, and that bound.
 
     Attributes:
         step_size: the step size η.
@@ -85,7 +85,7 @@ class _Step:
 
 
 def risk_problem(problem: PacedProblem, run: Run) -> ExcessRiskProblem | None:
-    """Return the inputs of the bound on the excess risk.
+    """Return the inputs of the bound on the excess risk of noisy mini-batch SGD.
 
     A loss that is not smooth has infinite smoothness here; a smooth envelope of it is chosen later. Standard deviations
     of gradients have the largest values that the Lipschitz constant allows. The request's heterogeneity is not used,
@@ -146,11 +146,11 @@ def _risk_problem_of_groups(problem: PacedProblem, run: Run) -> UnequalProblem:
 
 
 def _bound(inputs: ExcessRiskProblem, step: _Step, *, noise_std: float, rounds: int) -> ExcessRisk:
-    """Return the bound on the excess risk at a step size, on the envelope if there is one.
+    """Return the bound on the excess risk at a step size, for the loss or for its Moreau envelope if there is one.
 
     Args:
         inputs: sizes and constants of the loss.
-        step: the step size and the envelope.
+        step: the step size, and the smoothness of the envelope or None.
         noise_std: σ per coordinate, root mean square over clients.
         rounds: number of rounds.
     """
@@ -166,7 +166,9 @@ def _bound(inputs: ExcessRiskProblem, step: _Step, *, noise_std: float, rounds: 
 
 
 def _best_step(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quick: bool = False) -> _Step:
-    """Return the step size that minimises the bound and, for a loss that is not smooth, the best envelope.
+    """Return the step size that minimises the bound on the excess risk.
+
+    For a loss that is not smooth, the smoothness of its Moreau envelope is chosen too.
 
     Args:
         inputs: sizes and constants of the loss; its smoothness is infinite if it is not smooth.
@@ -182,12 +184,15 @@ def _best_step(inputs: ExcessRiskProblem, *, noise_std: float, rounds: int, quic
 
 
 def plan_of(problem: PacedProblem, run: Run, noise_std: float) -> StepPlan | None:
-    """Return step size, averaging and risk bound of a run at its noise; None if no bound applies.
+    """Choose the step size and the averaging of a run at its noise, and bound its excess risk.
 
     Args:
         problem: the request.
         run: the run.
         noise_std: σ per coordinate, root mean square over clients.
+
+    Returns:
+        The plan; None if no bound applies.
     """
     inputs = risk_problem(problem, run)
     if inputs is None:
@@ -231,7 +236,7 @@ def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
 
 
 def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
-    """Return the run with the number of rounds that the corrected Theorem 2.1 or 2.2 prescribes.
+    """Return the run with the rounds that Theorem 2.1 or 2.2 of Lowy and Razaviyayn prescribes, in the corrected form.
 
     Args:
         problem: the request.
@@ -250,10 +255,10 @@ def prescribed_run(problem: MbSgdProblem, run: Run) -> Run | None:
 
 
 def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, noise_std: float) -> StepPlan:
-    """Return the plan with a comparison: the explicit risk bound at the run that the paper prescribes.
+    """Add to a plan the comparison with the run that the paper prescribes.
 
-    The bound is evaluated at the paper's rounds, step size and envelope, once with the certified and once with the
-    printed noise. The `ratio` of the comparison is the first of these bounds divided by the bound of the plan.
+    The explicit risk bound is evaluated at the paper's rounds, step size and envelope, once with the certified and once
+    with the printed noise. The `ratio` of the comparison is the first of these bounds divided by the bound of the plan.
 
     Args:
         plan: the chosen steps with their bound.
@@ -291,10 +296,14 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
 
 
 def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, Member]) -> Choice[Run]:
-    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
+    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. If no theorem bounds the risk, the run has the largest
     batch, and the number of rounds closest to that of Theorem 2.2 of Lowy and Razaviyayn.
+
+    Args:
+        problem: the request. Its budgets limit the runs.
+        certificates: the certified noise of each kind of client.
 
     Raises:
         InvalidInput: the budgets leave no run.
@@ -310,9 +319,13 @@ def choose_run(problem: MbSgdProblem, certificates: Certificates[MbSgdProblem, M
 
 
 def _closeness(problem: MbSgdProblem, run: Run) -> float:
-    """Return how close the number of rounds is to the one that Theorem 2.2 of Lowy and Razaviyayn prescribes.
+    """Score how close a run's number of rounds is to the one that Theorem 2.2 of Lowy and Razaviyayn prescribes.
 
     It prescribes M min{n, ε²n²/d} rounds, for M participants, n records per client and dimension d.
+
+    Args:
+        problem: the request.
+        run: the run, of which only the rounds are used.
 
     Returns:
         −|ln(rounds/prescribed)|, which is 0 at best. A prescribed number below 1 counts as 1.

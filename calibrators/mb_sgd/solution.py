@@ -58,9 +58,13 @@ class MembersSolution(Solution[Answered_co], Generic[Answered_co]):
 def guarantees_of(
     certificates: Certificates[MiniBatchProblem, Member], members: Sequence[Member]
 ) -> tuple[GuaranteeAnswer, ...]:
-    """Return the guarantee of each kind of client, with the sensitivity of its own messages.
+    """Return the certified guarantee of each kind of client, with the sensitivity of its own messages.
 
-    Kinds of clients with one certificate have the same ε and δ, which are computed once.
+    Kinds of clients that share a certificate have the same ε and δ, which are computed once.
+
+    Args:
+        certificates: the certified noise of each kind of client.
+        members: the kinds of clients.
     """
     problem = certificates.problem
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}
@@ -192,9 +196,12 @@ def common(figures: Iterable[float]) -> float | None:
 
 
 def members_parameters(solution: MembersSolution) -> MembersParameters:
-    """Return the run, with the figures of its noise that are equal for all clients; other figures are None.
+    """Return the batch size and rounds of a run, with those figures of its noise that are equal for all clients.
 
-    Guarantees: noise_multiplier and contribution_norm are both given, or neither is.
+    A figure in which clients differ is None. The noise multiplier and the contribution norm are both given, or neither.
+
+    Args:
+        solution: the run with the certified noise of each kind of client.
     """
     multiplier = common(member.noise for member in solution.certified_members)
     norm = common(solution.norms)

@@ -249,10 +249,14 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return "local" if problem.server == "untrusted" else "central"
 
     def find(self, problem: Mu2SgdProblem) -> Mu2SgdSolution:
-        """Return the run with the smallest certified standard deviation of a client's first noise.
+        """Find the smallest certified noise: its standard deviation σ, per coordinate.
 
-        The guarantee holds for every record of every client that reports at most `most_participations` times. It does
-        not depend on the reports of other clients.
+        With an untrusted server, σ is that of a client's first noise. The guarantee then holds for every record of
+        every client that reports at most `most_participations` times, and does not depend on other clients' reports.
+        With a trusted server, σ is that of each round's noise.
+
+        Args:
+            problem: the request.
 
         Raises:
             Infeasible: no noise that is offered meets the target.

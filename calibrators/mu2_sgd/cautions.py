@@ -28,14 +28,14 @@ def cautions_of(
     reports: Sequence[ClientReport],
     printed: tuple[PrintedReading, ...],
 ) -> Iterator[Caution]:
-    """Yield every caution that applies, in a fixed order.
+    """Yield every caution of μ²-SGD that applies, in a fixed order.
 
     Args:
         problem: the request.
         certified: the smallest certified noise.
         noise: the noise of the schedule.
         reports: the protection of each kind of client.
-        printed: the readings of the printed theorems.
+        printed: the evaluated interpretations of the paper's theorems.
     """
     yield from _guarantee_cautions(problem, certified)
     yield from _participation_cautions(problem, reports)
@@ -44,7 +44,12 @@ def cautions_of(
 
 
 def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) -> Iterator[Caution]:
-    """Yield the cautions on printed risks that are not proved, and on values that the risk bound assumes."""
+    """Warn of printed risk bounds that are not proved, and of worst-case values that replace absent fields.
+
+    Args:
+        problem: the request.
+        printed: the evaluated interpretations of the paper's theorems.
+    """
     for reading in printed:
         if reading.status is Status.UNPROVED:
             yield Caution(
@@ -60,7 +65,12 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
 
 
 def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterator[Caution]:
-    """Yield the cautions on the noise, the target, the neighbouring relation and the observer."""
+    """Yield the cautions on the noise, the target, the neighbouring relation and the observer.
+
+    Args:
+        problem: the request.
+        certified: the smallest certified noise.
+    """
     if certified.noise == LEAST:
         yield Caution(
             code="least-noise-offered",

@@ -104,7 +104,7 @@ class ClientReport:
 
 
 def describe_clients(problem: Mu2SgdProblem, noise: ScheduleNoise, target: Target) -> tuple[ClientReport, ...]:
-    """Describe the protection of each kind of client of a run.
+    """Describe how well a run protects each kind of client.
 
     Args:
         problem: the request.
@@ -209,10 +209,14 @@ def _report_rounds(kind: ReportingClients) -> Fields:
 
 
 def _own_noise(kind: ReportingClients) -> Fields:
-    """Return the figures of clients that add their own noise, because the server is not trusted.
+    """Return figures about the noise of clients that add their own, because the server is not trusted.
 
     The noise of a client's K-th report has the standard deviation σ√K, for the standard deviation σ of its first noise.
-    The last noise of a client is never cancelled. It is the only protection of the last report's record.
+    Each report also subtracts the noise of the one before, so only the last noise stays. It is the only protection of
+    the last record.
+
+    Args:
+        kind: clients that report at least once.
     """
     noise = kind.noise
     problem = noise.problem
@@ -229,7 +233,7 @@ def _own_noise(kind: ReportingClients) -> Fields:
 
 
 def _protection(kind: ReportingClients) -> str:
-    """Return the statement on the protected data and the observers, for the answer."""
+    """State in words which data of a client are protected, and against whom."""
     if kind.reports == 0:
         return "everything: such a client sends nothing"
     if kind.noise.problem.server == "untrusted":
@@ -244,7 +248,7 @@ def _protection(kind: ReportingClients) -> str:
 
 
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield the statements on facts that the guarantee does not cover, for the answer."""
+    """Yield sentences about facts that the guarantee does not cover."""
     yield "who reports, when and how often"
     if kind.reports == 0:
         return

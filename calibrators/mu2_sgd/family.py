@@ -51,12 +51,13 @@ def contribution_norm(problem: Mu2SgdProblem) -> float:
 
 
 def noise_std_of(problem: Mu2SgdProblem, noise_multiplier: float) -> float:
-    """Return the standard deviation σ of a client's first noise (untrusted server) or of every round's (trusted).
+    """Convert a noise multiplier to the standard deviation σ of the noise that is added.
 
-    By Theorems 5.1 and F.1 of Reshef and Levy, all releases about a record are together one Gaussian mechanism of
-    variance σ²/H. With an untrusted server H = 1 + 1/2 + … + 1/K, for at most K reports of a client. With a trusted
-    server H is the number of released sums. Hence σ = z · C · √H for the noise multiplier z and the contribution norm
-    C of that mechanism. The result is rounded up.
+    With an untrusted server, σ is that of a client's first noise; with a trusted server, of every round's noise. By
+    Theorems 5.1 and F.1 of Reshef and Levy, all releases about a record are together one Gaussian mechanism of variance
+    σ²/H. With an untrusted server H = 1 + 1/2 + … + 1/K, for at most K reports of a client. With a trusted server H is
+    the number of released sums. Hence σ = z · C · √H for the noise multiplier z and the contribution norm C of that
+    mechanism. The result is rounded up.
 
     Args:
         problem: the request.
@@ -129,7 +130,12 @@ def guarantee_at(
 
 
 def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
-    """Return the smallest noise multiplier of the single Gaussian mechanism that the run is equivalent to.
+    """Find the smallest noise multiplier that meets the target.
+
+    The multiplier is that of the single Gaussian mechanism to which all releases of the run are equivalent.
+
+    Args:
+        problem: the request.
 
     Returns:
         The certified noise multiplier, and the target. If the request states a risk in place of ε, the multiplier
@@ -173,7 +179,7 @@ def _certify_mu(problem: Mu2SgdProblem, mu: float) -> tuple[Certified, Target]:
 
 
 def residual_noise_std(problem: Mu2SgdProblem, noise_std: float) -> float:
-    """Return the root mean square, per coordinate, of the noise that is left in the server's mean after the last round.
+    """Return how much noise stays in the server's mean after the last round: the root mean square per coordinate.
 
     With a trusted server it is the noise of the last round. With an untrusted server the last noise of every client is
     left (Lemma 4.1 of Reshef and Levy). It is then σ √(Σ_i K_i)/m, for K_i reports of client i and m participants. The

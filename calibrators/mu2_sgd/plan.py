@@ -20,7 +20,7 @@ READS = ("rounds", "samples_per_client", "identically_distributed", "heterogenei
 
 
 def computed_fields(server: Server, plan: PlanProblem) -> Fields:
-    """Return the fields of the algorithm's request that a plan states in another way or not at all.
+    """Return the fields of a request of μ²-SGD that differ from the fields of the plan, or are absent from it.
 
     Without given rounds there is one round for each record of a client, within the plan's limits. Clients with
     identically distributed records have no heterogeneity.
@@ -53,9 +53,12 @@ def default_rounds(plan: PlanProblem) -> int | None:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield a refusal if the plan has more rounds than a client has records.
+    """Yield the reason why μ²-SGD cannot run the plan: it has more rounds than a client has records.
 
     A client uses a new record in every round in which it reports.
+
+    Args:
+        plan: the plan.
     """
     rounds = plan.rounds
     records = plan.samples_per_client

@@ -37,12 +37,12 @@ def printed_readings(problem: Mu2SgdProblem, target: Target, norm: float) -> tup
 
 
 def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
-    """Return the parameter of Gaussian differential privacy (ρ in the paper) that a reading uses for the target.
+    """Convert the target to the parameter μ of Gaussian differential privacy; Reshef and Levy call it ρ.
 
     Args:
         problem: the request. If its target is a risk, the parameter that is equivalent to the risk is returned.
         target: the target (ε, δ).
-        reading: `statement` for the conversion of Lemma 2.6, `corrected` for the exact conversion.
+        reading: `statement` for the conversion of the paper's Lemma 2.6, `corrected` for the exact conversion.
     """
     if problem.risk is not None:
         return problem.risk.gaussian_mu
@@ -51,7 +51,7 @@ def mu_of(problem: Mu2SgdProblem, target: Target, reading: Reading) -> float:
 
 
 def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Reading) -> PrintedReading:
-    """Evaluate Theorem 5.2 (untrusted server) or F.2 (trusted server) at the parameter of one reading.
+    """Evaluate Theorem 5.2 (untrusted server) or F.2 (trusted server) of Reshef and Levy in one interpretation.
 
     The reading has the status `proved` if the risk that the theorem claims is proved at these numbers.
 
@@ -59,7 +59,7 @@ def _reading(problem: Mu2SgdProblem, target: Target, norm: float, reading: Readi
         problem: the request.
         target: the target (ε, δ).
         norm: bound on the norm of one contribution, by which the noise multiplier is defined.
-        reading: `statement` or `corrected`.
+        reading: `statement` or `corrected`, for the conversion of the target to the theorem's parameter.
     """
     is_untrusted = problem.server == "untrusted"
     mu = mu_of(problem, target, reading)

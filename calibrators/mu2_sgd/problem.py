@@ -158,7 +158,7 @@ class Mu2SgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check that spreads, participants, reports and observer agree with the other fields.
+        """Check that gradient variances, participants, reports and observer agree with the other fields.
 
         Raises:
             InvalidInput: some fields contradict each other.
@@ -170,7 +170,7 @@ class Mu2SgdProblem(TargetedProblem):
             raise InvalidInput(*faults)
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each condition between two fields that the request breaks."""
+        """Yield a fault for each pair of fields that contradict each other, and for unknown readings."""
         for name, bound in SPREADS.items():
             if (getattr(self, name) or 0.0) > getattr(self, bound):
                 yield Fault(f"/{name}", f"cannot exceed {bound}", f"≤ {getattr(self, bound):g}")

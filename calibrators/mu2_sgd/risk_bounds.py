@@ -75,7 +75,7 @@ def given_run(problem: Mu2SgdRiskProblem) -> NoisyRun | None:
 
 
 def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the bound on the population excess risk of a run, and the order of the lower bound.
+    """Bound the population excess risk of a run, and return the order of the lower bound.
 
     With an untrusted server the bound is the least of the three of the repaired Theorem 5.2 of Reshef and Levy. With a
     trusted server it is the bound of their Theorem F.2. There is none for participation that the theorems do not cover.
@@ -94,11 +94,11 @@ def bounds(problem: Mu2SgdRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
-    """Return the step size and the proved bound if the clients add the noise.
+    """Return the step size and the proved bound on the excess risk if the clients add the noise.
 
     Args:
-        problem: the request.
-        noise_std: standard deviation √c of the noise of a client's first report.
+        problem: the request. If it gives no step size, the one with nearly the least bound is used.
+        noise_std: standard deviation of the noise of a client's first report.
     """
     run = problem.federation
     search_std = max(noise_std, LEAST_NOISE_STD * run.clipping_norm)
@@ -113,10 +113,12 @@ def _untrusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[floa
 
 
 def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float, UpperBound]:
-    """Return the step size and the bound of Theorem F.2 of Reshef and Levy if a trusted server adds the noise.
+    """Return the step size and the bound on the excess risk if a trusted server adds the noise.
+
+    The bound is that of Theorem F.2 of Reshef and Levy.
 
     Args:
-        problem: the request.
+        problem: the request. If it gives no step size, the one of the theorem is used.
         noise_std: standard deviation σ of the server's noise in every round.
     """
     run = problem.federation
@@ -130,7 +132,13 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
 
 
 def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
-    """Return the order of the lower bound that Reshef and Levy compare with, in units of the loss."""
+    """Return the order of growth of the lower bound on the excess risk that Reshef and Levy compare with.
+
+    It is in units of the loss, and its constant is hidden.
+
+    Args:
+        problem: the request.
+    """
     orders = order_terms(
         server=problem.server,
         clients=problem.clients,
@@ -152,7 +160,7 @@ def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
 
 
 def _target_epsilon(problem: Mu2SgdRiskProblem) -> float:
-    """Return the ε of the target or, for a risk, the exact ε at the δ of the target.
+    """Return the ε of the target. If the target is a risk, ε is the exact one at the δ of the target.
 
     Returns:
         The ε; infinite if the exact ε of a risk is 0, which leaves no privacy term in the lower bound.

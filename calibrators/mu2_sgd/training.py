@@ -68,7 +68,12 @@ def training_of(problem: Mu2SgdProblem, noise_std: float, epsilon: float) -> Mu2
 
 
 def _lower_order(problem: Mu2SgdProblem, epsilon: float) -> RiskBound:
-    """Return the order of the lower bound on the excess risk at a target ε; its constant is hidden."""
+    """Return the order of growth of the lower bound on the excess risk at a target ε, without its hidden constant.
+
+    Args:
+        problem: the request.
+        epsilon: ε of the target; 0 leaves no privacy term.
+    """
     orders = order_terms(
         server=problem.server,
         clients=problem.clients,
@@ -89,7 +94,12 @@ def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, Ris
 
 
 def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
-    """Return the best step size, and the bound on the excess risk, with an untrusted server."""
+    """Return the step size with the least bound on the excess risk, and that bound, for an untrusted server.
+
+    Args:
+        problem: the request.
+        noise_std: standard deviation of the noise of a client's first report.
+    """
     run = problem.federation
     noise_variance = noise_std * noise_std
     step_size = best_step_size(run, noise_variance=noise_variance)
@@ -101,7 +111,7 @@ def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, R
 
 
 def start_of_run(problem: Mu2SgdProblem) -> Start:
-    """Return the bound on the excess risk of the initial model, for losses that are Lipschitz and smooth.
+    """Bound the excess risk of the initial model, before training, for losses that are Lipschitz and smooth.
 
     Args:
         problem: the request. Its `optimum_gradient_norm` bounds the norm of the gradient at the minimiser.

@@ -15,9 +15,13 @@ READS = ("participants", "initial_distance", "diameter")
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields that the plan states in another way: participants, convex losses, and the initial distance.
+    """Return the fields of a request of norm-fedavg that differ from the fields of the plan.
 
-    The initial distance is the plan's, or the diameter if the plan has none.
+    These are the participants, a quasar convexity of 1 for convex losses, and the initial distance. The initial
+    distance is the plan's, or the diameter if the plan has none.
+
+    Args:
+        plan: the plan.
     """
     return {
         "participants": plan.reporting,

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: NormFedavgProblem) -> Iterator[PrintedReading]:
-    """Yield the figures that Theorems 2 and 3 of Das et al. print for the request.
+    """Yield Theorems 2 and 3 of Das et al., evaluated as printed for the request.
 
-    Theorem 2 needs a δ that is not below every double, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem
-    3 are stated and never used, because they hold only with a probability over the data. Nothing is yielded if the
-    request has an empty list of readings.
+    Theorem 2 needs a δ that a double can represent, and Theorem 3 needs `growth_ratio`. The sensitivities of Theorem 3
+    are shown and never used, because they hold only with a probability over the data. Nothing is yielded if the request
+    has an empty list of readings.
+
+    Args:
+        problem: the request.
     """
     if problem.readings == ():
         return
@@ -72,7 +75,7 @@ def _theorem_2(problem: NormFedavgProblem, delta: float) -> PrintedReading:
 
 
 def own_cautions(problem: NormFedavgProblem) -> Iterator[Caution]:
-    """Warn of the faults of Theorems 2 and 3 of Das et al., of assumed sensitivities, and of a weak amplification."""
+    """Warn of false theorems of Das et al., of assumed sensitivities, and of weak amplification."""
     yield Caution(
         code="printed-theorem-refuted",
         message="the printed theorem das.2 is false, as it rests on das.1. Its factor 2r/n for drawing r of n clients "

@@ -58,9 +58,13 @@ class NormFedavgProblem(GridProblem):
     step_ratio: Annotated[float | None, STEP_RATIO, RATIOS] = None
 
     def check_own(self) -> None:
-        """Check the observer, the relation, the method of composition, and the fields of Theorem 3.
+        """Check the fields that norm-fedavg has in addition to those of the quantized mechanism.
 
-        Theorem 3 of Das et al. needs both `growth_ratio` and `samples_per_client`.
+        They are the observer, the neighbouring relation, the method of composition, and the fields of Theorem 3 of Das
+        et al., which needs both `growth_ratio` and `samples_per_client`.
+
+        Raises:
+            InvalidInput: a check fails.
         """
         if self.observer not in OBSERVERS:
             raise InvalidInput.at("/observer", "is not one that this run has", allowed=", ".join(OBSERVERS))

@@ -48,7 +48,7 @@ def given_run(problem: NormFedavgRiskProblem) -> NoisyRun | None:
 
 
 def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the bounds on the mean gradient norm over the rounds.
+    """Bound the mean norm of the gradient over the rounds of a run.
 
     No theorem bounds the excess risk, because the losses are only quasar-convex about the clients' own minimisers.
 
@@ -73,7 +73,9 @@ def bounds(problem: NormFedavgRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound:
-    """Return the bound of Theorem 2 of Das et al., which holds for its own local steps and step sizes only.
+    """Evaluate the bound on gradient norms of Theorem 2 of Das et al., with its conditions.
+
+    It holds only for its own local steps and step sizes.
 
     Args:
         problem: the request.

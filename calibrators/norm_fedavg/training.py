@@ -61,7 +61,7 @@ class ConvergenceAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class NormFedavgTraining:
-    """The steps of a run at its certified noise, and bounds on the gradient norm that it reaches.
+    """The step sizes of a run at its certified noise, and bounds on the gradient norm that it reaches.
 
     Attributes:
         steps: the values of equation (39) of Das et al., among them the step sizes.
@@ -116,7 +116,7 @@ def training_of(problem: NormFedavgProblem, compression: float) -> NormFedavgTra
 
 
 def _equation_39(problem: NormFedavgProblem, compression: float) -> Outputs:
-    """Return the step sizes and the bound on the mean gradient norm by equation (39) of Das et al.
+    """Evaluate equation (39) of Das et al.: the step sizes, and a bound on the mean gradient norm over the rounds.
 
     Args:
         problem: the request.

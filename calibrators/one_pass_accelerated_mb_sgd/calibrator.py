@@ -101,7 +101,7 @@ EXAMPLE = {
 
 
 class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
-    """One pass of accelerated noisy SGD, with every record used at most once."""
+    """Calibrator of accelerated noisy SGD in one pass: every record is used at most once."""
 
     name = "one-pass-accelerated-mb-sgd"
     title = "One pass of accelerated noisy SGD without a trusted server"

@@ -26,7 +26,7 @@ SHOWN = ("noise_std", "noise_multiplier", "batch_size", "rounds", "regularizatio
 
 
 def printed_readings(problem: OnePassProblem, run: Run, truth: Truth[Member]) -> tuple[PrintedReading, ...]:
-    """Return Theorem 2.3 of Lowy and Razaviyayn for the request, in each requested reading.
+    """Evaluate Theorem 2.3 of Lowy and Razaviyayn for the request, in each requested reading.
 
     A reading is an interpretation of the theorem: `informal` in the main text, `complete` in the appendix, `corrected`.
     The batch size is the requested one, or follows from the requested rounds. If both are open, the reading prescribes
@@ -55,7 +55,7 @@ def distinct_clients(members: Sequence[Member]) -> tuple[Member, ...]:
 
 
 def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: Truth[Member]) -> PrintedReading:
-    """Evaluate Theorem 2.3 of Lowy and Razaviyayn in one reading, for equal clients.
+    """Evaluate one interpretation of Theorem 2.3 of Lowy and Razaviyayn, for equal clients.
 
     Args:
         problem: the request.
@@ -81,7 +81,7 @@ def _reading(problem: OnePassProblem, member: Member, reading: Reading, truth: T
 
 
 def _inputs(problem: OnePassProblem, member: Member, reading: Reading) -> OnePassInputs:
-    """Return the inputs of Theorem 2.3 for one client.
+    """Return the inputs of Theorem 2.3 of Lowy and Razaviyayn for one client.
 
     The batch size is the one of the request if given. Otherwise it is ⌊n/R⌋, for n records and the R rounds of the
     request; for `informal`, R may be the number that the statement prescribes. If neither is given, the batch size is

@@ -32,12 +32,12 @@ class OnePassRiskProblem(PairTarget, OnePassProblem, RiskFields):
 def bounds(problem: OnePassRiskProblem, run: Run, noise_std: float) -> Bounds:
     """Return upper bounds on the excess risk of a run: one with explicit constants, and the paper's orders of growth.
 
-    The explicit bound is for the division of the rounds into stages that makes it least. The orders are those of
-    Theorem 2.3 of Lowy and Razaviyayn, with hidden constants.
+    The explicit bound divides the rounds into the stages that make it least. The orders are those of Theorem 2.3 of
+    Lowy and Razaviyayn, with hidden constants.
 
     Args:
         problem: the request.
-        run: the run.
+        run: the batch size and the rounds.
         noise_std: σ per coordinate, root mean square over clients.
     """
     return bounds_of(

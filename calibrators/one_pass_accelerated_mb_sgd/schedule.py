@@ -39,10 +39,17 @@ def plan_of(problem: OnePassProblem, run: Run, noise_std: float) -> AcceleratedP
 
 
 def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProblem, Member]) -> Choice[Run]:
-    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
+    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. Every record is used once, so the certified noise of
     records depends only on the batch size.
+
+    Args:
+        problem: the request. Its budgets limit the runs.
+        certificates: the certified noise of each run.
+
+    Returns:
+        The chosen run, with the runs it was compared with.
 
     Raises:
         InvalidInput: the budgets leave no run.

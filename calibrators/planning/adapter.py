@@ -52,7 +52,7 @@ def no_reasons(_: PlanProblem) -> Iterable[Reason]:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanAdapter:
-    """One variant of an algorithm: the kind of its guarantee, and the fields that come from the plan."""
+    """The translation of plans into requests of one variant of an algorithm, with the kind of its guarantee."""
 
     variant: str | None = None
     definition: Trust

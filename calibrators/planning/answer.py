@@ -47,7 +47,7 @@ class Reason:
 
     @classmethod
     def of(cls, fault: Fault) -> Reason:
-        """Make a reason from a fault of the algorithm's own request."""
+        """Make a reason from a fault that the algorithm's own request reports."""
         return cls(message=fault.message, pointer=fault.pointer, allowed=fault.allowed)
 
 
@@ -62,7 +62,7 @@ class GuaranteeKind:
 
     @classmethod
     def from_json(cls, members: JsonObject) -> GuaranteeKind:
-        """Read the kind from the JSON form of a calibration's guarantee, which has further members."""
+        """Read the kind of a guarantee from the JSON form of a calibration's guarantee; other members are ignored."""
         kind = {name: members[name] for name in cls.__dataclass_fields__}
         return cls(**{**kind, "unit": require_unit(members["unit"])})
 
@@ -80,7 +80,11 @@ class PlannedRisk:
 
     @classmethod
     def from_json(cls, members: JsonObject) -> PlannedRisk | None:
-        """Read the upper bound from the JSON form of a calibration's risk; None if there is no upper bound."""
+        """Read the upper bound on the excess risk from the JSON form of a calibration's risk.
+
+        Returns:
+            The bound; None if there is no upper bound.
+        """
         upper, baseline = members.get("upper"), members.get("baseline")
         if upper is None:
             return None
@@ -126,7 +130,7 @@ class Reached:
 
     @classmethod
     def from_json(cls, members: JsonObject) -> Reached:
-        """Read a solved value from its JSON form, with the next smaller value if there is one."""
+        """Read a solved value from its JSON form, with the next smaller value that was tried, if there is one."""
         below = members.get("below")
         return cls(**{**members, "below": None if below is None else Tried(**below)})
 

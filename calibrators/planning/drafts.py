@@ -24,11 +24,11 @@ TARGET = ("epsilon", "delta", "log10_delta", *RISK_FIELDS)
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """The request that one adapter of an algorithm makes from a plan, or the reasons why there is none.
+    """A request that one variant of an algorithm makes from a plan, or the reasons why the variant does not apply.
 
     Attributes:
         calibrator: the algorithm.
-        adapter: the adapter of one of its variants.
+        adapter: the translation of plans into requests of the variant.
         guarantee: the kind of guarantee that the variant gives.
         unused: given fields of the plan that do not affect the request.
         request: the request; None if the variant does not apply.
@@ -49,7 +49,7 @@ class Draft:
 
 
 def draft(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Draft:
-    """Make the request of an algorithm from a plan, or give the reasons why the algorithm does not apply.
+    """Translate a plan into a request of an algorithm, or give the reasons why the algorithm does not apply.
 
     Faults of the plan's fields become reasons of the result. No `InvalidInput` is raised for them.
 
@@ -109,7 +109,12 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
 
 
 def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
-    """Yield a reason for each requirement of the plan that the variant does not meet: trust, observer and unit."""
+    """Yield a reason for each of the plan's requirements on trust, observer and unit that the variant does not meet.
+
+    Args:
+        adapter: the variant of the algorithm, with its guarantee.
+        plan: the plan.
+    """
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
             message=f"its guarantee is {adapter.definition}, which the plan does not accept",
@@ -158,7 +163,7 @@ def _missing_reasons(
         calibrator: the algorithm.
         adapter: the adapter, which knows the plan's names of the fields.
         values: values of the algorithm's fields that the plan gives.
-        pointers: pointers to fields of the plan that have a reason already; they get no second one.
+        pointers: JSON pointers to fields of the plan for which a reason was given already. They get no second one.
     """
     problem: type = calibrator.problem
     for field_name, quantity in _required_fields(problem):

@@ -42,14 +42,14 @@ def participation_rate(plan: PlanProblem) -> Fraction:
 
 
 def most_rounds(plan: PlanProblem, dimension: int | None = None) -> int | None:
-    """Return the largest number of rounds within the limits, for messages of 32 bits per coordinate.
+    """Return the largest number of rounds within the plan's limits, for messages of 32 bits per coordinate.
 
     Args:
         plan: the plan, with its limits.
         dimension: coordinates of a message; those of the plan if absent. Limits on traffic are ignored without both.
 
     Returns:
-        The number of rounds; None if nothing limits the rounds, and 0 if the limits do not pay for one round.
+        The number of rounds; None if nothing limits the rounds, and 0 if the limits do not allow one round.
     """
     if plan.clients is None:
         return plan.max_rounds
@@ -81,7 +81,7 @@ def limits_as_budget(plan: PlanProblem) -> JsonObject:
 
 
 def exceeded_limits(plan: PlanProblem, *, rounds: int | None, bits: int | None) -> Iterator[str]:
-    """Yield the names of the limits that a run exceeds. Without a number of clients there are no limits.
+    """Yield the names of the plan's limits that a run exceeds; none if the plan has no number of clients.
 
     Args:
         plan: the plan.
@@ -110,7 +110,7 @@ def _exceeds(figure: Fraction | int | None, limit: float | None) -> bool:
 def likely_rounds(
     plan: PlanProblem, *, drawn: int, population: int, dimension: int, relation: Relation, seen: bool = False
 ) -> int | None:
-    """Return the rounds of the plan or, if it has none, a number of rounds that suits the estimated noise.
+    """Return the rounds of the plan or, if it has none, a suitable number of rounds by a quick estimate of the noise.
 
     A round releases the noisy mean of a random batch, of records or of clients. The result is the fewest rounds R at
     which √((1 + ν²)/R) is within the factor `WITHIN` of the least. Here ν is the norm of a round's noise over the

@@ -50,9 +50,9 @@ Outcome = Found | EpsilondError | Undecided
 
 
 def drafts(calibrators: Iterable[Calibrator], plan: PlanProblem) -> tuple[Draft, ...]:
-    """Draft the request of every algorithm in the plan, one for each of its variants.
+    """Translate a plan into requests, one for every algorithm and each of its variants.
 
-    An algorithm whose fields the plan does not provide has a draft without a request, which holds the reasons.
+    An algorithm that does not fit the plan has a draft without a request, which holds the reasons.
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
@@ -81,7 +81,7 @@ def draft_at(calibrators: Iterable[Calibrator], plan: PlanProblem, index: int) -
 def _draft_inputs(
     calibrators: Iterable[Calibrator], plan: PlanProblem
 ) -> tuple[tuple[Calibrator, PlanAdapter, PlanProblem], ...]:
-    """Return the arguments of `draft` for each algorithm and each of its variants.
+    """List the combinations of algorithm, variant and plan for which a request is drafted.
 
     Args:
         calibrators: all algorithms; the plan may select some of them.
@@ -112,7 +112,7 @@ def outcome_of_calibration(answer: Calibration | JsonObject, request: object) ->
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
-    """Calibrate the drafted request, or solve for the field that is to reach the plan's risk.
+    """Calibrate the drafted request. If the plan solves for a field, search its smallest sufficient value.
 
     Returns:
         The calibration with its request, or the error that it raised. None if the draft has no request.
@@ -128,11 +128,11 @@ def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
 
 
 def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]) -> PlanAnswer:
-    """Return the plan's answer: one entry for each draft, in groups within which entries are ranked.
+    """Combine the calibrations of all algorithms into the answer to a plan, in groups within which entries are ranked.
 
     A group has one kind of guarantee, and its figures measure the same quantity. Groups are ordered by the trust that
-    they require, the least first. After the groups come entries whose calibration was not completed, and then those of
-    algorithms that do not apply.
+    they require, the least first. After the groups come entries with a calibration that was not completed, and then
+    those of algorithms that do not apply.
 
     Args:
         plan: the plan.
@@ -165,7 +165,7 @@ def answer_of(plan: PlanProblem, settled: Sequence[tuple[Draft, Outcome | None]]
 
 
 def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> PlanEntry:
-    """Return the entry of the answer for one draft.
+    """Describe one algorithm as an entry of the plan's answer.
 
     Args:
         entry_draft: request of an algorithm, or the reasons why it has none.
@@ -195,7 +195,7 @@ def _entry(entry_draft: Draft, outcome: Outcome | None, plan: PlanProblem) -> Pl
 
 
 def _applicable_entry(entry: PlanEntry, outcome: Found, adapter: PlanAdapter, plan: PlanProblem) -> PlanEntry:
-    """Complete an entry by the figures of its calibration: noise, traffic, risk, and the limits that it exceeds.
+    """Add to an entry the figures of its calibration: noise, traffic, risk, and the limits that it exceeds.
 
     Args:
         entry: the entry without figures.
@@ -279,7 +279,7 @@ def _compare_with_start(
 
 
 def reasons_of(error: EpsilondError) -> tuple[Reason, ...]:
-    """Return the reasons in words why a calibration failed.
+    """Explain why a calibration failed.
 
     Args:
         error: the error of the calibration. An invalid input has a reason for each fault; a missing certificate has one
@@ -309,12 +309,10 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
 
 
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """Return the figure by which an entry is ranked.
+    """Return the number by which an entry of a plan's answer is ranked.
 
-    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names.
-
-    Returns:
-        The figure, or None if the entry has none or an infinite one.
+    It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names. It is None if
+    the entry has no such figure or an infinite one.
     """
     value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
     if not isinstance(value, int | float) or not math.isfinite(value):
@@ -323,7 +321,7 @@ def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
 
 
 def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
-    """Return the quantity by which an entry is ranked, in words; figures of different quantities are never compared."""
+    """Describe in words the quantity by which an entry is ranked. Only figures of the same quantity are compared."""
     risk = f"the bound on the excess risk ({entry.objective or 'none is known'})"
     if plan.unknown is not None:
         return f"the {plan.unknown} that takes {risk} to the target"
@@ -340,10 +338,10 @@ def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
 def _group_entries(
     plan: PlanProblem, entries: Iterable[PlanEntry]
 ) -> list[tuple[tuple[GuaranteeKind, str], list[PlanEntry]]]:
-    """Group the entries that apply by their kind of guarantee and the compared quantity.
+    """Group the entries of algorithms that apply by their kind of guarantee and the quantity that they are ranked by.
 
     Returns:
-        Pairs of a group's key, the kind and the quantity, and its entries; groups that need the least trust come first.
+        For each group its key (the kind and the quantity) and its entries. Groups that need the least trust come first.
     """
     groups: dict[tuple[GuaranteeKind, str], list[PlanEntry]] = {}
     for entry in entries:

@@ -46,7 +46,7 @@ STARTS: Mapping[Unknown, Callable[[PlanProblem], float]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ValueGrid:
-    """A grid of values with at most four significant digits, numbered by integers.
+    """A grid of trial values with at most four significant digits, which integers index.
 
     The value at index n is n up to 10000. Above that, adjacent values differ by a relative 1e-4 to 1e-3.
 
@@ -110,10 +110,13 @@ def first_value(plan: PlanProblem) -> float:
 
 
 def grid_of(plan: PlanProblem) -> ValueGrid:
-    """Return the grid of values that are tried for the plan's unknown, within the limits of the plan's other fields.
+    """Return the grid of trial values for the field that the plan solves for.
 
     Values of ε are multiples of a millionth (`micro`), from 0.001 to 1000. Other unknowns are integers from 1 on. There
     are at least as many clients as participants.
+
+    Args:
+        plan: a plan that solves for a field. Its other fields may narrow the grid.
     """
     assert plan.unknown is not None  # only plans that solve for a field have trial values
     least = 1
@@ -136,12 +139,15 @@ def _last_within(grid: ValueGrid, most: float) -> int:
 
 
 def reach(calibrator: Calibrator, adapter: PlanAdapter, plan: PlanProblem) -> Found:
-    """Return the calibration at the smallest value of one field for which the risk bound is at most a requested risk.
+    """Find the smallest value of one field, such as the number of clients, for which the risk bound is small enough.
 
     Args:
         calibrator: the algorithm.
         adapter: the adapter of one of its variants.
-        plan: the plan; its member `reach` names the field and the risk.
+        plan: the plan; its member `reach` names the field and the largest permitted risk.
+
+    Returns:
+        The calibration at that value.
 
     Raises:
         Infeasible: even the largest value misses the target; the condition holds the risk there and the target.
@@ -193,7 +199,7 @@ class _Search:
         return self._answer(failing, meeting)
 
     def _narrow(self, failing: int, meeting: int, index: int, width: int) -> tuple[int, int]:
-        """Try one value inside a bracket, and return the narrower bracket.
+        """Try one value inside a bracket of the solution, and return the narrower bracket.
 
         The bracket is returned unchanged if the index is outside. A trial takes long, so the middle is not tried once
         the other trials of the step have halved the bracket.
@@ -213,7 +219,7 @@ class _Search:
         return index, meeting
 
     def _bracket(self) -> tuple[int, int]:
-        """Return the indices of two grid values of which only the larger meets the target.
+        """Enclose the solution: return the indices of two grid values of which only the larger meets the target.
 
         The smaller index is `least` − 1, just outside the grid, if even the smallest value meets the target.
 
@@ -226,7 +232,7 @@ class _Search:
         return self._bracket_above(start)
 
     def _bracket_below(self, meeting: int) -> tuple[int, int]:
-        """Divide a value that meets the target by `STRIDE` until it misses the target or is the smallest.
+        """Divide a value that meets the target by `STRIDE`, repeatedly, until it misses the target or is the smallest.
 
         Args:
             meeting: index of the value.
@@ -244,7 +250,7 @@ class _Search:
         return grid.least - 1, grid.least
 
     def _bracket_above(self, failing: int) -> tuple[int, int]:
-        """Multiply a value that misses the target by `STRIDE` until it meets the target.
+        """Multiply a value that misses the target by `STRIDE`, repeatedly, until it meets the target.
 
         Args:
             failing: index of the value.
@@ -280,10 +286,10 @@ class _Search:
         return Infeasible(message, condition, {"risk": last.risk})
 
     def _guess(self, failing: int, meeting: int) -> int:
-        """Return the index of the value at which a power law for the risk meets the target.
+        """Guess the index of the smallest value that meets the target, from the risks at both sides of a bracket.
 
-        The power law goes through the risks at both sides of the bracket. The index is strictly between them. It is the
-        middle if one side was not tried, or if the risks do not fall.
+        The risk is interpolated by a power law of the value. The index is strictly inside the bracket. It is the middle
+        if one side was not tried, or if the risks do not fall.
 
         Args:
             failing: index of a value that misses the target; one below the grid if even the smallest value meets it.
@@ -303,7 +309,10 @@ class _Search:
         return min(max(self._grid.index_of(value), failing + 1), meeting - 1)
 
     def _meets(self, index: int) -> bool:
-        """Decide whether the bound on the risk at the grid value with an index is at most the target.
+        """Decide whether the risk bound meets the target at a grid value. Each value is calibrated only once.
+
+        Args:
+            index: index of the value in the grid.
 
         Raises:
             BeyondBudget: too many trials.
@@ -316,7 +325,10 @@ class _Search:
         return self._trials[index].risk <= self._target
 
     def _trial(self, value: float) -> Trial:
-        """Calibrate the plan at a value of the unknown; an error counts as an infinite risk.
+        """Calibrate the plan at a trial value of the unknown. A failed calibration counts as an infinite risk.
+
+        Args:
+            value: the trial value.
 
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.
@@ -338,10 +350,10 @@ class _Search:
         return Trial(value=value, risk=upper.value, result=Found(request=as_json(drafted.request), calibration=answer))
 
     def _answer(self, failing: int, meeting: int) -> Found:
-        """Return the calibration at the smallest value that meets the target, with the trial of the next smaller value.
+        """Return the calibration at the smallest value that meets the target, with evidence that it is the smallest.
 
-        That trial, `below` in the answer, shows that the smaller value misses the target. It has the risk there, or
-        none if the calibration failed. It is absent if there is no smaller value.
+        The evidence, `below` in the answer, is the trial of the next smaller value, which misses the target. It has the
+        risk there, or none if the calibration failed. It is absent if there is no smaller value.
 
         Args:
             failing: index of the next smaller value; outside the grid if there is none.

@@ -41,7 +41,10 @@ TRUST_RANKS: Mapping[Trust, int] = {"local": 0, "shuffle": 1, "joint": 2, "centr
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """The ℓ2 norm of the noise in a round's mean, and the bound on the ℓ2 norm of the mean."""
+    """The noise-to-signal figures of one round: norms of the noise in the round's mean, and of the mean itself.
+
+    `noise_norm` is the ℓ2 norm of the noise. `signal_norm` is a bound on the ℓ2 norm of the mean.
+    """
 
     noise_norm: float
     signal_norm: float
@@ -81,7 +84,7 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
 def share_and_basis(
     risk: PlannedRisk | None, signal: Signal | None, rounds: int | None
 ) -> tuple[float | None, Basis | None]:
-    """Return the share of the initial excess risk that remains after training, and the figure that it comes from.
+    """Estimate which share of the initial excess risk remains after training.
 
     Args:
         risk: the bound on the excess risk, if any.
@@ -89,9 +92,10 @@ def share_and_basis(
         rounds: rounds of the run, if known.
 
     Returns:
-        The bound on the excess risk over the bound for the initial model, and `risk`, if the bound has explicit
-        constants. Otherwise √((1 + ν²)/R) and `noise`, for R rounds and the ratio ν of noise to signal. None for both
-        if neither is known.
+        The share, and the word for its origin. If the risk bound has explicit constants, they are the bound over that
+            for
+        the initial model, and `risk`. Otherwise they are √((1 + ν²)/R), for R rounds and the ratio ν of noise to
+            signal, and `noise`. None for both if neither is known.
     """
     if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
         return float(risk.value) / risk.baseline.value, "risk"
@@ -128,7 +132,7 @@ def usable_entries(entries: Iterable[PlanEntry]) -> list[PlanEntry]:
 
 
 def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation:
-    """Recommend the entry that requires the least trust among those whose remaining share is nearly the least.
+    """Recommend an entry of a plan: of those with nearly the least remaining risk, the one that needs the least trust.
 
     The remaining share is the bound on the excess risk over the bound for the initial model or, without such a bound, a
     measure of the noise. "Nearly" means within the factor 1 + `within` of the plan. Among entries of equal trust, the
@@ -165,10 +169,10 @@ def recommend(plan: PlanProblem, entries: Sequence[PlanEntry]) -> Recommendation
 
 
 def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice, ...]:
-    """Return the best entry of every kind of trust that the plan accepts, with the price of that trust.
+    """Compare the kinds of trust that a plan accepts: return the best entry of each, with the price of that trust.
 
     Entries with a proved bound on the risk are preferred to those with only a measure of the noise. The price is the
-    entry's remaining share over the least share of all returned entries.
+    entry's remaining share of the initial risk over the least share of all returned entries.
 
     Args:
         plan: the plan, which may restrict the kinds of trust.
@@ -187,7 +191,7 @@ def trusts(plan: PlanProblem, entries: Sequence[PlanEntry]) -> tuple[TrustPrice,
 
 
 def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPrice:
-    """Return the price of a kind of trust.
+    """Describe a kind of trust with its best entry and its price: how much larger the remaining risk is than the least.
 
     Args:
         definition: the kind of trust.
@@ -209,7 +213,7 @@ def _price(definition: Trust, best: PlanEntry | None, least: float) -> TrustPric
 
 
 def _reasons(plan: PlanProblem, best: PlanEntry, entries: Sequence[PlanEntry]) -> Iterator[str]:
-    """Yield the sentences that justify a recommendation: guarantee, risk, warnings, noise, traffic, other trust.
+    """Yield the sentences that justify a recommendation: guarantee, risk, warnings, noise, traffic, other trust models.
 
     Args:
         plan: the plan.
@@ -248,7 +252,7 @@ def _long_run_sentences(best: PlanEntry) -> Iterator[str]:
 
 
 def _risk_sentence(best: PlanEntry) -> str:
-    """Return the sentence on the remaining share of an entry: by its bound on the risk, or by its noise."""
+    """Write the sentence about the share of the initial risk that remains, by the risk bound or by the noise."""
     rounds = _describe_rounds(best.rounds)
     if best.risk is None or best.basis != "risk":
         return (
@@ -264,7 +268,7 @@ def _risk_sentence(best: PlanEntry) -> str:
 
 
 def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
-    """Return in words the remaining share under another kind of trust, over the share of the recommended entry.
+    """Write the remaining share under another kind of trust, relative to the share of the recommended entry.
 
     Args:
         price: the best entry of the other kind of trust, with its share.
@@ -276,7 +280,7 @@ def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
 
 
 def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
-    """Return the sentence that says why no entry is recommended, with advice.
+    """Write the sentence that says why no entry is recommended, with advice.
 
     Args:
         entries: all entries; none of them is usable.
@@ -324,7 +328,7 @@ def _choices(plan: PlanProblem, best: PlanEntry) -> tuple[PlanChoice, ...] | Non
 
 
 def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float) -> float:
-    """Return the remaining share of the excess risk if gradients are bounded by their Lipschitz constant.
+    """Restate a run's remaining share of the excess risk for gradients that are bounded by their Lipschitz constant.
 
     A run states the share √((s + (z/C)²)/R) for R rounds, the norm z of the noise in a round's mean, and the clipping
     norm C. The term s is the second moment of the number of participants over the squared divisor of the mean, at least
@@ -343,11 +347,11 @@ def _share_of_gradients(run: JsonObject, clipping_norm: float, lipschitz: float)
 
 
 def _choice(run: JsonObject, baseline: float | None, clipping_norm: float | None, clients: int) -> PlanChoice:
-    """Return one compared run in the form of the plan's answer.
+    """Describe an alternative run of the recommended algorithm in the form of the plan's answer.
 
     Args:
         run: JSON form of the run. It has a remaining share or a bound on the excess risk.
-        baseline: bound on the excess risk of the start, by which the risk is divided.
+        baseline: bound on the excess risk of the initial model, by which the risk is divided.
         clipping_norm: bound on the norm of a clipped update; None if the noise is not relative to such a bound.
         clients: number of clients.
     """

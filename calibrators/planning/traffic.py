@@ -24,11 +24,15 @@ def reports_per_client(plan: PlanProblem, rounds: int | None) -> float | None:
 
 
 def total_bits(communication: JsonObject) -> int | None:
-    """Return the bits that all clients send over the run, from the JSON form of an answer's communication.
+    """Read the bits that all clients send over the run from the JSON form of an answer's communication.
+
+    Args:
+        communication: the JSON object; empty if the answer states no traffic.
 
     Returns:
-        The expectation, rounded up, if the number of participants is random. Otherwise the exact integer, which is a
-        string if JSON numbers cannot hold it. None if the answer states no traffic.
+        The number of bits: the expectation, rounded up, if the number of participants is random. None if the answer
+            states
+        no traffic.
     """
     if "expected_total_bits" in communication:
         return math.ceil(float(communication["expected_total_bits"]))

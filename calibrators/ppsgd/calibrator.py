@@ -132,7 +132,7 @@ class PpsgdSolution(Solution[PpsgdProblem]):
 
 
 def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
-    """Warn that there is no bound on the excess risk, that nothing is shared, or of assumed values.
+    """Yield cautions about the risk bound: there is none, nothing is shared, or values are assumed.
 
     Args:
         problem: the request.
@@ -162,9 +162,12 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
 
 
 def noise_constant_of(solution: PpsgdSolution) -> float:
-    """Return the constant c at which the formula that Bietti et al. print has the certified noise.
+    """Return the constant c for which the noise formula of Bietti et al. gives the certified noise.
 
-    The formula determines c/ε, so that c is 0 at ε = 0.
+    The paper leaves the constant open. The formula determines c/ε, so that c is 0 at ε = 0.
+
+    Args:
+        solution: the run with its certified noise.
     """
     problem, target = solution.problem, solution.target
     if target.epsilon == 0.0:
@@ -244,7 +247,12 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return "joint"
 
     def find(self, problem: PpsgdProblem) -> PpsgdSolution:
-        """Return the smallest certified noise, with a comparison to secret draws if a fixed number of clients is drawn.
+        """Find the smallest certified noise.
+
+        If a fixed number of clients is drawn, the solution also compares ε with that of secret independent draws.
+
+        Args:
+            problem: the request.
 
         Raises:
             ConditionViolated: no theorem covers this sampling under this relation.
@@ -335,7 +343,13 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return PERSONALIZED_RISK.conditions
 
     def warnings(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Iterator[Caution]:
-        """Yield every caution that applies, in a fixed order."""
+        """Yield every caution that applies, in a fixed order.
+
+        They concern the noise, lost amplification, unused fields, printed theorems and the risk bound.
+
+        Args:
+            outcome: the certified noise, with the steps and the risk.
+        """
         solution = outcome.solution
         problem, figures = solution.problem, solution.participation
         yield from noise_cautions((solution.certified,), drawn="client")

@@ -116,7 +116,7 @@ def guarantee_at(
 def certify(
     problem: PpsgdProblem, *, sampling: ClientSampling | None = None, relation: Relation | None = None
 ) -> Certified:
-    """Return the smallest certified noise multiplier.
+    """Find the smallest noise multiplier that is certified to meet the target.
 
     An estimate of it is first tried as it is, with a small margin, unless clients are drawn independently. The estimate
     is exact if all clients take part in every round. If it is not confirmed, the noise is searched from the estimate.
@@ -162,9 +162,9 @@ def _likely_poisson_noise(problem: PpsgdProblem, relation: Relation) -> float:
 
 
 def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: bool) -> float:
-    """Return the noise multiplier of a client, if the other clients know the rounds in which it takes part.
+    """Estimate the noise multiplier that meets the target if the other clients know who takes part in each round.
 
-    It is exact if the client takes part in all rounds, and otherwise an estimate.
+    The result is exact if the client takes part in all rounds.
 
     Args:
         problem: the request.
@@ -183,7 +183,7 @@ def _likely_gaussian_noise(problem: PpsgdProblem, factor: float, *, is_full: boo
 
 
 def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor: float) -> float:
-    """Estimate the noise multiplier if the other clients see who takes part in each round.
+    """Estimate the noise multiplier that meets the target if the other clients see who takes part in each round.
 
     A client takes part in a binomial number k of rounds. Let δ_k(ε) be the δ of k Gaussian mechanisms. The estimate is
     the noise at which the mean of δ_k(ε) over k is the target δ. If there are more than `MOST_COUNTED` likely values of
@@ -219,7 +219,7 @@ def _likely_seen_noise(problem: PpsgdProblem, noise_of_one_round: float, factor:
 
 
 def noise_std_of(problem: PpsgdProblem, noise_multiplier: float) -> float:
-    """Return the standard deviation zC/(qW) of the noise in the average of the clients' messages.
+    """Convert a noise multiplier z to the noise's standard deviation zC/(qW) in the average of the clients' messages.
 
     C is the clipping norm, q the participation rate, and W the total weight of all clients.
 

@@ -12,9 +12,12 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def rounds_of(plan: PlanProblem) -> int | None:
-    """Return the rounds of the plan, or an estimate of the best number if the plan leaves it open.
+    """Return the rounds of the plan, or a quick estimate of the best number if the plan leaves it open.
 
     The estimate assumes that the other clients know who takes part, unless clients are drawn independently.
+
+    Args:
+        plan: the plan.
 
     Returns:
         The number of rounds; None if the plan gives no rounds, and lacks a field that the estimate needs.
@@ -33,7 +36,13 @@ def rounds_of(plan: PlanProblem) -> int | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields that the plan states in another way: rounds, draw of clients, clipping, dimension."""
+    """Return the fields of a request of ppsgd that differ from the fields of the plan.
+
+    These are the rounds, the draw of clients, the clipping norm and the dimension of the shared part.
+
+    Args:
+        plan: the plan.
+    """
     is_full = plan.clients is None or plan.reporting == plan.clients
     return {
         "rounds": rounds_of(plan),
@@ -45,7 +54,11 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def assumptions(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield the values assumed for absent fields, and the absent fields that a bound on the risk needs."""
+    """Yield the values that ppsgd assumes for absent fields of the plan, and the fields that a risk bound still needs.
+
+    Args:
+        plan: the plan.
+    """
     if plan.rounds is None:
         yield CHOSEN
     if plan.clipping_norm is None:

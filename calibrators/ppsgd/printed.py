@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 def printed_readings(
     problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None
 ) -> tuple[PrintedReading, ...]:
-    """Return the printed results of Bietti et al. for the request, next to the figures that are certified for them.
+    """Evaluate the results that Bietti et al. print, for the request, with the guarantee that is certified for each.
 
-    The reading `statement` has the noise and the risk bound of the theorems, for independent draws or all clients.
-    The reading `experimental` has the noise of their experiments (Section 6), for a fixed number of participants.
+    The reading `statement` has the noise and the risk bound of the theorems, for independent draws or all clients. The
+    reading `experimental` has the noise of their experiments (Section 6), for a fixed number of participants.
 
     Args:
         problem: the request, which may select readings.
@@ -51,10 +51,13 @@ def printed_readings(
 
 
 def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
-    """Yield the noise of Theorem 4.1, equation (4), or of Theorem 5.1, equation (12), of Bietti et al.
+    """Yield the noise that Bietti et al. prescribe, in Theorem 4.1, equation (4), or Theorem 5.1, equation (12).
 
     Equation (4) is for rounds of all clients with equal weights, and (12) for all other rounds. Both leave a constant
     open. Nothing is yielded unless the request states the constant as `noise_constant`.
+
+    Args:
+        problem: the request.
     """
     if problem.noise_constant is None:
         return
@@ -90,7 +93,7 @@ def _has_all_clients_equally(problem: PpsgdProblem) -> bool:
 
 
 def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPlan | None) -> Iterator[PrintedReading]:
-    """Yield the printed bound on the excess risk, at the certified noise and at the chosen share α of the model.
+    """Yield the bound on the excess risk that Bietti et al. print, at the certified noise and the chosen sharing α.
 
     Nothing is yielded without a plan, or if the whole model is shared (α unbounded).
 
@@ -164,6 +167,9 @@ def _experiments(problem: PpsgdProblem) -> PrintedReading:
 
     The authors' privacy accountant assumes independent draws of clients and neighbours in which a client's data are
     removed. Their runs draw a fixed number of clients.
+
+    Args:
+        problem: the request.
     """
     certified_by_authors = certify(problem, sampling="poisson", relation="zero-out-one")
     return PrintedReading(

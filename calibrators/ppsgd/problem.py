@@ -122,7 +122,11 @@ class PpsgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check the degree of sharing, the client groups, the draw of clients, and relations between fields."""
+        """Check the degree of sharing, the client groups, the draw of clients, and that fields agree.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         if self.personalization is not None:
             personalization_value(self.personalization)
         if self.client_groups is not None:
@@ -134,7 +138,7 @@ class PpsgdProblem(TargetedProblem):
         participants_of(self.sampling, rate=self.rate, clients=self.clients)
 
     def _faults(self) -> Iterator[Fault]:
-        """Yield a fault for each condition between fields that the request breaks."""
+        """Yield a fault for each contradiction between fields, and for a missing participation rate."""
         if self.sampling != "full" and self.participation_rate is None:
             yield Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed)
         if self.client_groups is not None and self.batch_size is not None:
@@ -172,9 +176,10 @@ class PpsgdProblem(TargetedProblem):
 
     @cached_property
     def federation(self) -> DrawnGradients:
-        """The clients as inputs of the risk bounds: groups of equal batch size, weights, draw and gradient statistics.
+        """The clients in the form that the risk bounds need.
 
-        Absent statistics have the values that the request assumes, mostly the largest that clipping allows.
+        These are groups of equal batch size, weights, the draw of participants, and gradient statistics. Absent
+        statistics have the values that the request assumes, mostly the largest that clipping allows.
         """
         names = ("shared_gradient_std", "local_gradient_std", "shared_gradient_norm")
         statistics = {name: value_of(self, name) for name in names}

@@ -63,10 +63,10 @@ def given_run(problem: PpsgdRiskProblem) -> NoisyRun | None:
 
 
 def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the bounds on the mean excess risk of the clients' own models.
+    """Bound the mean excess risk of the clients' own models after a run of PPSGD.
 
-    Without a step size they are for the theorem's step size, at the requested weight α of the shared part or at the
-    best one. There is no bound if a message may be clipped.
+    Without a step size the bounds are for the theorem's step size, at the requested weight α of the shared part or at
+    the best one. There is no bound if a message may be clipped.
 
     Args:
         problem: the request.
@@ -96,7 +96,7 @@ def bounds(problem: PpsgdRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float, tuple[UpperBound, ...]]:
-    """Return the bounds at the theorem's step size, at the requested weight α of the shared part or the best one.
+    """Return the risk bounds at the theorem's step size, at the requested weight α of the shared part or the best one.
 
     Args:
         problem: the request.
@@ -119,7 +119,7 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 
 
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
-    """Return the bound at the requested step size η and weight α of the shared part.
+    """Return the risk bound at the requested step size η and the requested weight α of the shared part.
 
     Args:
         problem: the request.

@@ -134,12 +134,15 @@ class SharingPlan:
 
 
 def start_of_run(problem: PpsgdProblem) -> Start | None:
-    """Return the bound on the excess risk of the initial models, before any training.
+    """Bound the excess risk of the initial models, before any training.
 
     The model of client i is w + θ_i, which starts at 0. Its loss is smooth, with gradient 0 at the optimum v_i. Let v̄
     be the mean optimum, with the norm `optimum_norm`, and S/N the mean of ‖v_i − v̄‖² over N clients, with the root
     `optimum_spread`. The mean of ‖v_i‖² is then ‖v̄‖² + S/N. Its root is the distance from the initial models to the
     optima.
+
+    Args:
+        problem: the request.
 
     Returns:
         The bound; None if the optima or the smoothness are unknown.
@@ -160,9 +163,10 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
 
 
 def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
-    """Return the steps and the risk bound at the share α of the model that is trained jointly.
+    """Choose the degree of sharing α, with its step sizes and the bound on the excess risk.
 
-    α is the requested value, or the one with the smallest proved bound.
+    α is the step size of the part of the model that is trained jointly, relative to that of the clients' own parts. It
+    is the requested value, or the one with the smallest proved bound.
 
     Args:
         problem: the request.
@@ -211,9 +215,12 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
-    """Return the rounds and the ε at which Lemma 4.6 of Bietti et al. prefers models that share nothing.
+    """Return the rounds and the ε beyond which training without sharing is best, by Lemma 4.6 of Bietti et al.
 
     The lemma is for equal clients that all take part and have one optimum, with gradient parts of equal variance.
+
+    Args:
+        problem: the request.
 
     Returns:
         The thresholds; None in all other cases.
@@ -238,7 +245,7 @@ def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
 
 
 def _point(drawn_weight: float, bound: PersonalizationBounds) -> SharingPoint:
-    """Return the bound at one share α in the form of the answer, with its step sizes.
+    """Return the risk bound at one degree of sharing α in the form of the answer, with its step sizes.
 
     Args:
         drawn_weight: qW, the expected weight of the clients that take part in a round.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Accounts:
-    """Accounts of the runs of a request, each computed once."""
+    """A cache of the privacy guarantees of runs, all for the relation, unit and observer of one request."""
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
         self.problem = problem
@@ -26,7 +26,7 @@ class Accounts:
     def of(
         self, plan: RunSchedules, effort: Effort = "default", only_at: float | None = None, **changes: object
     ) -> Account:
-        """Return the account of a run under the relation, unit and observer of the request.
+        """Return the guarantee of a run, with the theorems that were tried, under the setting of the request.
 
         Args:
             plan: the batch size and the schedules of the run.
@@ -50,7 +50,7 @@ class Accounts:
         )
 
     def guarantee_at(self, *, effort: Effort = "default", **numbers: float) -> Guarantee:
-        """Return the guarantee of the run at a value of the unknown.
+        """Return the guarantee of the request's run at a trial value of the number that is solved for.
 
         Args:
             effort: the work that compositions may take.

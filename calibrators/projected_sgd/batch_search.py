@@ -56,10 +56,14 @@ class BatchRanges:
 
 
 def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchRanges:
-    """Return the ranges of batch sizes that meet the target, and certify the smallest one.
+    """Find the ranges of batch sizes that meet the target, and certify the smallest size.
 
     For constant schedules, ranges of batch sizes are decided as a whole or halved. For changing schedules, batch sizes
     are tried one by one. Both are limited by a fixed budget, so that some batch sizes may remain undecided.
+
+    Args:
+        problem: the request.
+        accounts: the guarantees of its runs.
 
     Raises:
         Infeasible: no batch size that was tried meets the target.
@@ -76,7 +80,7 @@ def feasible_batches(problem: ProjectedSgdProblem, accounts: Accounts) -> BatchR
 
 
 def _no_batch_suffices(best: float, target: float) -> Infeasible:
-    """Return the error that no batch size meets a target.
+    """Return the error to raise if no batch size meets the target.
 
     Args:
         best: the least log10 δ of all batch sizes that were tried.
@@ -103,10 +107,11 @@ class _BatchSearch:
         return log_delta <= self.problem.target.log_delta
 
     def bisect(self) -> tuple[tuple[Feasible, ...], bool]:
-        """Decide ranges of batch sizes, or halve them, in ascending order.
+        """Decide for whole ranges of batch sizes whether they meet the target; halve ranges that cannot be decided.
 
         Returns:
-            The ranges that meet the target, and whether all ranges were decided within `MOST_NODES` attempts.
+            The ranges that meet the target, in ascending order, and whether all ranges were decided within `MOST_NODES`
+            attempts.
         """
         n = self.problem.clients
         # The first ranges reach from each power of two to the next one, or to n.
@@ -155,7 +160,7 @@ class _BatchSearch:
         return False if none_meets else None
 
     def _bound_over_range(self, batch: int, step_batch: int) -> Interval:
-        """Return bounds on the log δ of a run that combines the smallest and the largest batch size of a range.
+        """Bound log δ for a whole range of batch sizes, by a run that combines the smallest and the largest size.
 
         With `batch` the largest size and `step_batch` the smallest, the upper bound holds for every δ of the range.
         With the two exchanged, the lower bound holds for every δ of the range. `_decide` gives the reason.
@@ -199,7 +204,7 @@ class _BatchSearch:
         return tuple(ranges), are_few and least == 1
 
     def _refine(self, failing: int, passing: int) -> int:
-        """Return a batch size that meets the target, while the next smaller one misses it.
+        """Bisect to a batch size that meets the target, while the next smaller one misses it.
 
         Args:
             failing: a batch size that misses the target, or that is too small to be tried.

@@ -107,7 +107,7 @@ class ProjectedSgdSolution(Solution[ProjectedSgdProblem]):
 
 
 def considered_bounds(solution: ProjectedSgdSolution) -> Iterator[ConsideredBound]:
-    """Yield the bounds on log δ by all theorems for the released model, and one bound for comparison.
+    """Yield the bounds on log δ by all theorems for the released model, and one more bound for comparison.
 
     The last bound is for an observer of all models, in a run that draws its batches anew.
 
@@ -152,10 +152,13 @@ def _applicable_bound(theorem: str, problem: ProjectedSgdProblem, log_delta: flo
 
 
 def _bound_for_all_models(solution: ProjectedSgdSolution) -> ConsideredBound:
-    """Return a bound for comparison: the observer sees every model, and each batch is drawn anew.
+    """Bound δ of a different run, for comparison: the observer sees every model, and each batch is drawn anew.
 
-    The run has the answer's noise, and ⌊n/m⌋ steps with batches of m of n clients. In the answer's run, batches are
+    That run has the answer's noise, and ⌊n/m⌋ steps with batches of m of n clients. In the answer's run, batches are
     disjoint and only one model is seen, so the bound does not apply to it.
+
+    Args:
+        solution: the certified run.
     """
     problem = solution.problem
     m, n = solution.plan.participants, problem.clients
@@ -175,12 +178,12 @@ def _bound_for_all_models(solution: ProjectedSgdSolution) -> ConsideredBound:
 def cautions(
     solution: ProjectedSgdSolution, utility: ProjectedSgdUtility, printed: tuple[PrintedReading, ...]
 ) -> Iterator[Caution]:
-    """Yield every caution that applies, in a fixed order.
+    """Yield every caution of projected SGD that applies, in a fixed order.
 
     Args:
         solution: the certified run.
         utility: the risk bound, or the reason why there is none.
-        printed: the readings of the printed bounds.
+        printed: the evaluated interpretations of the paper's bounds.
     """
     problem = solution.problem
     yield from _minimality_cautions(solution)
@@ -196,7 +199,7 @@ def cautions(
 
 
 def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
-    """Warn if the solved number is the smallest on offer, or if a smaller one may also meet the target."""
+    """Warn if the solved number is the smallest that is offered, or if a smaller one may also meet the target."""
     problem, certified = solution.problem, solution.certified
     if problem.solve_for == "noise_std" and certified.noise == LEAST:
         yield Caution(code="least-noise", message=f"δ is met at the least noise offered, {LEAST:g} gradient norms")
@@ -238,7 +241,7 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of assumed constants, and of a risk bound whose constant or extension to batches is not proved."""
+    """Warn of assumed constants, of a risk bound with a hidden constant, and of one that is not proved for batches."""
     yield from assumption_cautions(problem)
     if problem.release != "random-stop":
         return
@@ -301,6 +304,9 @@ class ProjectedSgdCalibrator(
         """Solve for the noise, the step size or the batch size, and certify the run with it.
 
         The guarantee is against an observer of only the released model.
+
+        Args:
+            problem: the request, which names the unknown.
 
         Raises:
             ConditionViolated: no theorem covers this relation or observer.

@@ -14,10 +14,14 @@ from epsilond.calibrators.planning.problem import PlanProblem
 
 
 def schedule(plan: PlanProblem) -> Schedule | None:
-    """Return the step sizes of a plan: its constant η, or 1/(μt) in step t, or the constant 1/β.
+    """Return the step sizes of a plan for projected SGD.
 
-    The second needs strong convexity μ, as Corollary 1 of Asoodeh et al. assumes. The third needs smoothness β. The
-    first of these that the plan's fields allow is used.
+    They are the plan's constant η, or 1/(μt) in step t, or the constant 1/β. The second needs strong convexity μ, as
+    Corollary 1 of Asoodeh et al. assumes. The third needs smoothness β. The first of these that the plan's fields allow
+    is used.
+
+    Args:
+        plan: the plan.
 
     Returns:
         The schedule; None if the plan gives none of η, μ and β.
@@ -30,9 +34,12 @@ def schedule(plan: PlanProblem) -> Schedule | None:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields that the plan states in another way: radius, step sizes and participants.
+    """Return the fields of a request of projected-sgd that differ from the fields of the plan.
 
-    The domain is a ball with the plan's diameter.
+    These are the radius of the domain, which is a ball with the plan's diameter, the step sizes and the participants.
+
+    Args:
+        plan: the plan.
     """
     return {
         "radius": None if plan.diameter is None else 0.5 * plan.diameter,
@@ -42,9 +49,12 @@ def computed_fields(plan: PlanProblem) -> Fields:
 
 
 def refusals(plan: PlanProblem) -> Iterable[Reason]:
-    """Yield a refusal for each condition that the plan breaks.
+    """Yield the reasons why projected SGD cannot run the plan.
 
-    The conditions are one record per client, as many rounds as one pass has batches, and a known step size.
+    It needs one record per client, as many rounds as one pass has batches, and a known step size.
+
+    Args:
+        plan: the plan.
     """
     if (plan.samples_per_client or 1) > 1:
         yield _broken("one-record", "every client holds one record", "/samples_per_client", plan.samples_per_client, 1)
@@ -59,11 +69,11 @@ def refusals(plan: PlanProblem) -> Iterable[Reason]:
 
 
 def _broken(name: str, statement: str, pointer: str, left: int | None, right: int) -> Reason:
-    """Return the reason that an equation between two numbers does not hold.
+    """Return the reason that a number of the plan differs from the required one.
 
     Args:
         name: id of the condition.
-        statement: the equation in words.
+        statement: the condition in words.
         pointer: JSON pointer to the field of the plan.
         left: the number in the plan.
         right: the required number.

@@ -72,7 +72,7 @@ CLAIM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class _Pass:
-    """One pass over n clients in batches of m: the quantities by which the conditions of the theorems are checked."""
+    """One pass over n clients in batches of m, with the quantities that the conditions of the theorems refer to."""
 
     run: ProjectedRun
     clients: int
@@ -89,13 +89,13 @@ class _Pass:
 def readings(
     problem: ProjectedSgdProblem, plan: RunSchedules, truth: Callable[[RunSchedules], TrueFigures | None]
 ) -> tuple[PrintedReading, ...]:
-    """Return the bounds that Asoodeh et al. print for the request, each at the noise that it requires.
+    """Evaluate the bounds that Asoodeh et al. print, each at the noise that it requires for the target.
 
     Each keeps the batch size and the steps of the answer, and has its own noise. Next to its claim is the guarantee
     that is certified at that noise. A bound has the status `refuted` if one of its conditions fails.
 
     Args:
-        problem: the request, which may restrict the readings.
+        problem: the request, which may restrict the readings (interpretations of the bounds).
         plan: the run of the answer.
         truth: function that certifies the ε and δ of a run; it returns None if these are not requested.
     """
@@ -112,7 +112,7 @@ def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
 
 # The four radii -----------------------------------------------------------------------------------------------------
 def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
-    """Yield the bounds that differ in the assumed radius of the domain's image under a gradient step.
+    """Yield the printed bounds, which differ in the radius they assume for the domain's image under a gradient step.
 
     The domain is a ball of radius ρ. Two bounds need the smoothness of the losses, and are left out without it.
     """
@@ -161,10 +161,10 @@ def _statement(problem: ProjectedSgdProblem, plan: RunSchedules) -> PrintedBound
 
 
 def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
-    """Return the run by which the stated bound models a plan.
+    """Return the simplified run for which Theorem 2 or Corollary 3 of Asoodeh et al. computes its bound.
 
-    The image of the domain under a gradient step has the diameter of the domain. For a random model, all steps have the
-    least step size and noise, as in the closed form (12) of Asoodeh et al.
+    It assumes that the domain's image under a gradient step has the diameter of the domain. If a random model is
+    released, all steps have the least step size and noise, as in the closed form (12) of the paper.
 
     Args:
         problem: the request.
@@ -175,14 +175,13 @@ def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> Project
 
 
 def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float:
-    """Return log δ of the stated bound at the target's ε.
+    """Return log δ at the target's ε by Theorem 2 or Corollary 3 of Asoodeh et al. as stated.
 
-    For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋, for n clients in
-    batches of m.
+    For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋.
 
     Args:
-        problem: the request.
-        plan: the batch size and the schedules.
+        problem: the request, with n clients.
+        plan: the batch size m and the schedules.
     """
     run = _whole_ball_run(problem, plan)
     real_steps = None
@@ -194,7 +193,7 @@ def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float
 def _bound_by_losses(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...], **losses: object
 ) -> PrintedBound:
-    """Return the bound with the radius of the domain's image that follows from assumptions on the losses.
+    """Return a contraction bound on δ; assumptions on the losses give the radius of the domain's image.
 
     Args:
         problem: the request.
@@ -223,9 +222,9 @@ def _run_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSche
 
 
 def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
-    """Return the run of the closed form (12) of Asoodeh et al., for the model after a random number of steps.
+    """Return the run of closed form (12) of Asoodeh et al.: every step has the least step size and noise of the pass.
 
-    Every step has the least step size and noise of the pass. It is assumed to map the domain, a ball, into itself.
+    Each step is assumed to map the domain, a ball, into itself. The form is for the model after a random step.
     """
     return replace(
         run,
@@ -237,10 +236,11 @@ def _closed_form_run(run: ProjectedRun) -> ProjectedRun:
 
 # The corollaries ----------------------------------------------------------------------------------------------------
 def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
-    """Yield the bounds for smooth convex losses, the step size 1/(λt) in step t, and equal noise in all steps.
+    """Yield the bounds of Corollaries 1 and 3 of Asoodeh et al.
 
-    λ is the strong convexity. For a random model the bound is Corollary 3 with the noise of the paper's experiments.
-    For the last model there are two readings of Corollary 1. Nothing is yielded for other losses or schedules.
+    They are for smooth λ-strongly convex losses, the step size 1/(λt) in step t, and equal noise in all steps. For a
+    random model the bound is Corollary 3 with the noise of the paper's experiments. For the last model there are two
+    readings of Corollary 1. Nothing is yielded for other losses or schedules.
     """
     has_equal_noise = plan.noise_schedule.constant is not None
     has_such_losses = problem.smoothness is not None and problem.convex
@@ -270,11 +270,11 @@ def _corollaries(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[P
 def _corollary_1(
     problem: ProjectedSgdProblem, reading: Reading, conditions: tuple[ConditionResult, ...]
 ) -> PrintedBound:
-    """Return Corollary 1 with bound (11) of its proof, in which all steps have the size of the last step.
+    """Return Corollary 1 of Asoodeh et al., with bound (11) of its proof: all steps have the size of the last one.
 
     Args:
         problem: the request.
-        reading: name of the reading.
+        reading: name of the interpretation.
         conditions: conditions on the step sizes.
     """
     return PrintedBound(
@@ -294,7 +294,7 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Return a reading at the noise that it prescribes, with its claims and the certified figures of that run.
+    """Describe a printed bound at the noise that it prescribes, with its claims and the certified figures of that run.
 
     Args:
         problem: the request.
@@ -346,7 +346,7 @@ def _step_figures(run: ProjectedRun, epsilon: float) -> dict[str, float]:
 
 
 def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Claims:
-    """Return the claim of a printed bound at its noise.
+    """Return the (ε, δ) that a printed bound claims for the run with the noise that it prescribes.
 
     It is the target itself if the claimed δ is that of the target within the accuracy of the search for the noise.
 
@@ -367,10 +367,10 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 
 
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
-    """Return the plan with the smallest noise at which a printed bound claims the target.
+    """Return the run with the smallest noise at which a printed bound claims to meet the target.
 
-    The noise schedule is scaled as a whole. The plan is unchanged if no noise within the factor 10⁸ meets the target,
-    its changing steps are too many to search, or its own noise is the smallest up to `SAME_NOISE`.
+    The noise schedule is scaled as a whole. The run is unchanged in three cases. No noise within the factor 10⁸ meets
+    the target; the changing steps are too many to search; or the run's own noise is the smallest up to `SAME_NOISE`.
 
     Args:
         problem: the request, with the target.

@@ -18,7 +18,7 @@ LAST_PAD = 1e-7
 
 
 def least_log_factor(excess: Callable[[float], float]) -> float | None:
-    """Return nearly the least logarithm of a noise factor at which a bound claims the target.
+    """Return nearly the least factor of the noise at which a printed bound claims to meet the target, as a logarithm.
 
     Args:
         excess: log δ of the bound minus log δ of the target; a decreasing function of the logarithm of the factor.

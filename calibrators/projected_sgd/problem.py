@@ -155,7 +155,7 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
                 yield Fault(f"/{name}/kind", "a list fits one number of steps only", "constant, inverse-time")
 
     def plan(self, **solved: float) -> RunSchedules:
-        """Return the run at a value of the unknown.
+        """Return the batch size and the schedules of the run at a value of the number that is solved for.
 
         Args:
             solved: the unknown by name, at most one: `noise_std`, the least noise of all steps; `step_size`, the

@@ -35,9 +35,12 @@ class ProjectedSgdUtility:
 
 
 def start_of_run(problem: ProjectedSgdProblem) -> Start:
-    """Return the bound on the excess risk of the initial model.
+    """Bound the excess risk of the initial model, before training.
 
     The domain is a ball of radius ρ, so the initial model is at most 2ρ from the minimiser.
+
+    Args:
+        problem: the request.
     """
     return start_of(
         "population",
@@ -88,11 +91,18 @@ def utility_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgd
 
 
 def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Return the bound of Corollary 1 on the excess risk of the last model: 2β(mD² + G² + dσ²)/(λ² m T).
+    """Bound the excess risk of the last model by Corollary 1 of Asoodeh et al., with its errors corrected.
 
-    β is the smoothness, λ the strong convexity, m the batch size, T the number of steps, d the dimension, and σ the
-    noise of one record. D bounds the norm of the mean gradient, and G the standard deviation of gradients. The bound
-    needs the step size 1/(λt) in step t, and equal noise in all steps.
+    The bound is 2β(mD² + G² + dσ²)/(λ² m T). Here β is the smoothness and λ the strong convexity. T is the number of
+    steps, m the batch size, d the dimension, and σ the noise of one record. D bounds the norm of the mean gradient, and
+    G the standard deviation of gradients. The bound needs the step size 1/(λt) in step t, and equal noise in all steps.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
+
+    Returns:
+        The bound, or the reason why there is none.
     """
     if plan.noise_schedule.constant is None or not has_inverse_time_steps(problem, plan):
         return ProjectedSgdUtility(None, reason="Corollary 1 bounds the risk for η_t = 1/(λt) and one noise")
@@ -103,10 +113,17 @@ def _last_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> Pro
 
 
 def _mean_model_utility(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedSgdUtility:
-    """Return the bound of Corollary 2 of Asoodeh et al. on the excess risk of the model after a random step.
+    """Bound the excess risk of the model after a random step, by Corollary 2 of Asoodeh et al.
 
     The step is uniformly distributed, so that this is the mean excess risk over all steps. The theorem of Shamir that
     the corollary uses has a constant, which the request gives or which is hidden.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
+
+    Returns:
+        The bound, or the reason why there is none.
     """
     steps = problem.clients // plan.participants
     if steps == 1:

@@ -113,11 +113,11 @@ def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float)
 
 
 def bounds(problem: ProjectedSgdRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the bounds on the excess risk of the released model, and the order of the central lower bound.
+    """Return upper bounds on the excess risk of the released model, and the order of the central lower bound.
 
     The first upper bound holds for any schedules and for a minimiser anywhere in the domain. A smaller one, for an
     interior minimiser, follows with this condition. Then there are the bounds of Asoodeh et al., with their known
-    errors corrected. If losses may not be convex, there is no bound.
+    errors corrected. If losses may not be convex, there is no bound. "Central" means that the server is trusted.
 
     Args:
         problem: the request.
@@ -158,10 +158,14 @@ def _stops(problem: ProjectedSgdRiskProblem, steps: int) -> int | None:
 
 
 def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield the finite bounds for any schedules, each divided into its value without noise and the rest.
+    """Yield finite bounds on the excess risk for any schedules, each split into its value without noise and the rest.
 
     For the last model, the bound by smoothness needs a gradient of 0 at the minimiser over the ball. It is yielded
     after the other one, and only if it is smaller.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
     """
     steps = problem.clients // plan.participants
     evaluation = TheoremAtInputs.of(
@@ -189,7 +193,12 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
 
 
 def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Iterator[UpperBound]:
-    """Yield the bounds of Corollaries 1 and 2 where they apply, and the order for losses without strong convexity."""
+    """Yield the risk bounds of Asoodeh et al. that apply: Corollaries 1 and 2, or the order without strong convexity.
+
+    Args:
+        problem: the request.
+        plan: the batch size and the schedules.
+    """
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:
         bound = utility.risk.upper
@@ -207,7 +216,10 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
 
 
 def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
-    """Return the order of the central lower bound on the expected loss, for clients with one record each."""
+    """Return the order of the central lower bound on the population risk, for clients with one record each.
+
+    "Central" means that the server is trusted.
+    """
     target = problem.target
     setting = LowerBoundSetting(
         epsilon=target.epsilon,

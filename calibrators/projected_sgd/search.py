@@ -39,7 +39,10 @@ An account takes more steps."""
 
 
 def demand_affordable(problem: ProjectedSgdProblem) -> None:
-    """Reject a search in which each run has too many steps of changing size or noise to be evaluated repeatedly.
+    """Reject a search that would evaluate runs with too many steps of changing size or noise.
+
+    Args:
+        problem: the request.
 
     Raises:
         BeyondBudget: the run has more steps than the limit.
@@ -57,11 +60,11 @@ def demand_affordable(problem: ProjectedSgdProblem) -> None:
 def solve_unknown(
     problem: ProjectedSgdProblem, accounts: Accounts
 ) -> tuple[Certified, RunSchedules, BatchRanges | None]:
-    """Solve for the unknown of the request.
+    """Solve for the number that the request leaves open: the noise, the step size or the batch size.
 
     Args:
         problem: the request.
-        accounts: accounts of its runs.
+        accounts: the guarantees of its runs.
 
     Returns:
         The certificate, with the solved value in `noise`; the run with that value; and the batch sizes that meet the
@@ -82,10 +85,14 @@ def solve_unknown(
 
 
 def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certified:
-    """Return the smallest certified noise, in units of the Lipschitz constant.
+    """Find the smallest certified noise, in units of the Lipschitz constant.
 
     The search uses only the bound that is least at the target ε, which takes less time. The guarantee of the result is
     the one for all ε. If that misses the target, the search is repeated with it.
+
+    Args:
+        problem: the request.
+        accounts: the guarantees of its runs.
     """
     target = problem.target
 
@@ -119,7 +126,7 @@ def _likely_noise(problem: ProjectedSgdProblem) -> float:
 
 # The step size ------------------------------------------------------------------------------------------------------
 class StepSearch:
-    """Search for the smallest step size that meets the target, by a grid and then bisection between grid values.
+    """A search for the smallest step size that meets the target, on a grid and then by bisection between grid values.
 
     The step size is the largest of its schedule. δ is not monotone in it, so the whole grid is searched from below.
     """
@@ -186,11 +193,16 @@ class StepSearch:
 
 
 def _offered_steps(problem: ProjectedSgdProblem) -> list[float]:
-    """Return the step sizes to try: a logarithmic grid, and two steps at which δ may turn from falling to rising.
+    """Return the step sizes to try: a logarithmic grid, and steps at which δ may turn from falling to rising.
 
-    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. At the step sizes
-    2/β and 2/(β + λ) the Lipschitz constant of a gradient step changes its form, for smoothness β and strong convexity
-    λ.
+    The grid is centred at ρ/L, with which a step of the largest gradient L moves by the radius ρ. At the step sizes 2/β
+    and 2/(β + λ) the Lipschitz constant of a gradient step changes its form, for smoothness β and strong convexity λ.
+
+    Args:
+        problem: the request.
+
+    Returns:
+        The step sizes, ascending.
     """
     unit = problem.radius / problem.lipschitz
     steps = set(_log_grid(unit / STEP_RANGE, unit * STEP_RANGE, STEPS_PER_DECADE))

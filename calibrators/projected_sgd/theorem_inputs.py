@@ -45,7 +45,9 @@ def _at_listed_schedules(
 
 
 def stated_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtInputs | None:
-    """Return Theorem 2 of Asoodeh et al. for the last model, or Corollary 3 for a random one, at the inputs of a run.
+    """Return Theorem 2 or Corollary 3 of Asoodeh et al. at the inputs of a run.
+
+    Theorem 2 is for the last model, and Corollary 3 for a random one.
 
     Args:
         problem: the request, with the released model.
@@ -63,7 +65,7 @@ def stated_pass(problem: ProjectedSgdProblem, plan: RunSchedules) -> TheoremAtIn
 
 
 def pass_with_losses(problem: ProjectedSgdProblem, losses: Fields, plan: RunSchedules) -> TheoremAtInputs | None:
-    """Return the theorem on losses of any kind at the inputs of a run.
+    """Return the contraction theorem for losses of any kind, at the inputs of a run.
 
     The losses determine the diameter of the domain's image under each gradient step.
 

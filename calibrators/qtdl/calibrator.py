@@ -103,7 +103,7 @@ class QtdlParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class GridSolution(Solution[Answered_co], Generic[Answered_co]):
-    """The certified noise: a number of levels and a rate of decay."""
+    """A certified truncated discrete Laplace noise: its number of levels and its rate of decay."""
 
     certified_noise: CertifiedNoise
 
@@ -134,7 +134,7 @@ ROUNDING_BOUNDED = "rounding-bounded"
 class GridCalibrator(
     Calibrator[Problem, Parameters, GridSolution[Problem], TrainingT], Generic[Problem, Parameters, TrainingT]
 ):
-    """An algorithm whose messages are integers with truncated discrete Laplace noise."""
+    """Base class of calibrators for clients that send integers with truncated discrete Laplace noise."""
 
     knob = "noise_std"
 
@@ -180,10 +180,13 @@ class GridCalibrator(
         return self.definition(problem)
 
     def guarantee(self, solution: GridSolution[Problem]) -> GuaranteeAnswer:
-        """Return the guarantee in words and figures.
+        """Return the certified guarantee in sentences and as bounds on ε and δ.
 
         The upper bounds on δ are capped at the target's δ. This is valid because the noise meets the target, and it
         removes the rounding error of the conversion to decimal logarithms.
+
+        Args:
+            solution: the certified noise.
         """
         target = solution.target
         answer = guarantee_answer(
@@ -201,7 +204,11 @@ class GridCalibrator(
 
 
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
-    """Return the certified noise, its variance, and the sensitivities for which it is certified."""
+    """Return the certified noise of a message as parameters of the answer, with its variance and the sensitivities.
+
+    Args:
+        solution: the certified noise.
+    """
     noise = solution.certified_noise.noise
     movement = solution.certified_noise.release.movement
     levels = solution.problem.quantization_levels
@@ -234,7 +241,7 @@ EXAMPLE = {
 
 
 class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
-    """Quantised updates with truncated discrete Laplace noise."""
+    """Calibrator of quantized updates with truncated discrete Laplace noise."""
 
     name = "qtdl"
     title = "Quantised updates with truncated discrete Laplace noise"

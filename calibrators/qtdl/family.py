@@ -41,7 +41,12 @@ class IntegerRelease:
     movement: Movement
 
     def noise(self, rate: float, levels: int) -> TruncatedDiscreteLaplace:
-        """Return the mechanism of one message, at a decay rate α and a number of levels m of its noise."""
+        """Return the mechanism of one message: truncated discrete Laplace noise with decay rate α and m levels.
+
+        Args:
+            rate: α.
+            levels: m; values below 1 count as 1.
+        """
         return TruncatedDiscreteLaplace(
             noise_levels=max(levels, 1),
             decay_rate=rate,
@@ -68,10 +73,10 @@ class IntegerRelease:
         return guarantee_of(self.problem, self.spec(noise), effort)
 
     def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Add lower bounds on δ to a guarantee, from two neighbours whose updates are multiples of the grid step.
+        """Add lower bounds on δ to a guarantee, if some neighbouring updates attain the assumed distance.
 
-        Rounding leaves such updates unchanged, so that their distance is attained. The guarantee is returned unchanged
-        if the problem has no such neighbours.
+        These are updates that are multiples of the grid step. Rounding leaves them unchanged. The guarantee is returned
+        unchanged if the problem has no such neighbours.
 
         Args:
             guarantee: the guarantee of all rounds.
@@ -132,14 +137,15 @@ class IntegerRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedNoise:
-    """Noise whose certified guarantee meets the target.
+    """A noise with a certified guarantee that meets the target.
 
     Attributes:
         method: name of the proof.
         release: the messages of all rounds.
         noise: the noise of one message.
         guarantee: the guarantee of all rounds.
-        minimal: `proved` if it is proved that one level less misses the target by the same bound, else `searched`.
+        minimal: `proved` if it is proved that one level less misses the target by the same bound, and otherwise
+            `searched`.
     """
 
     method: Method

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtInputs, dict[str, float]]:
-    """Evaluate Theorem 1 of Das et al. for one message, and return the noise that it prescribes.
+    """Evaluate Theorem 1 of Das et al. for one message: the truncated discrete Laplace noise that it prescribes.
 
     Args:
         problem: the request.
@@ -63,10 +63,13 @@ def noise_of_theorem_1(problem: GridProblem, epsilon: float) -> tuple[TheoremAtI
 
 
 def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
-    """Return the noise that Theorem 1 of Das et al. prints for one message, with its claim and its true ε and δ.
+    """Evaluate Theorem 1 of Das et al. for one message: its noise, its claim, and the true ε and δ.
 
     The theorem claims the requested ε with δ = 2^(−d), for d coordinates. If it defines no noise, only its claim and
     its conditions are returned. The result is empty if the request excludes printed statements.
+
+    Args:
+        problem: the request.
     """
     if problem.readings == ():
         return ()
@@ -80,7 +83,7 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
 
 
 def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> PrintedReading:
-    """Return the claim and the conditions of Theorem 1 at inputs for which it defines no noise."""
+    """Return the claim and the conditions of Theorem 1 of Das et al. at inputs for which it defines no noise."""
     conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
     return PrintedReading(
         theorem=THEOREM_1.id,
@@ -129,7 +132,7 @@ def figures_at(theorem_1: TheoremAtInputs, claim: Target, *, rounds: int = 1) ->
 
 
 def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
-    """Return the true figures if the probability of an escape exceeds the claimed δ: the true ε is infinite.
+    """Return the true ε and δ if escapes are more probable than the claimed δ: the true ε is then infinite.
 
     An escape is a message that is impossible on the neighbouring data set. For one round its probability is δ at the
     claimed ε. For several rounds it is only a lower bound on δ, and the upper bound is then 1.
@@ -146,12 +149,15 @@ def _escape_figures(log_escape: float, rounds: int) -> TrueFigures:
 
 
 def binomial_trials(problem: GridProblem) -> int | None:
-    """Return the number N of trials with which the Binomial mechanism meets the target for one message.
+    """Return the least number of coin flips with which Binomial noise meets the target for one message.
 
     The theorem of the mechanism needs ε ≤ 1 and a bound on the ℓ2 distance of updates.
 
+    Args:
+        problem: the request.
+
     Returns:
-        The number of trials; None if one of these conditions fails, for several rounds, and for a δ below every double.
+        The number of flips; None if one of these conditions fails, for several rounds, and for a δ below every double.
     """
     movement = problem.movement
     delta = problem.target.delta
@@ -172,12 +178,12 @@ def binomial_trials(problem: GridProblem) -> int | None:
 def communication(
     problem: GridProblem, noise_levels: int, printed: tuple[PrintedReading, ...], trials: int | None = None
 ) -> Communication:
-    """Return the bits of the messages with the certified noise, and of the same messages in other encodings.
+    """Return the size of the messages with the certified noise, and of the same messages in other encodings.
 
     Args:
         problem: the request.
         noise_levels: the certified number of levels.
-        printed: the printed readings, one of which may have a number of levels.
+        printed: the evaluated interpretations of the paper's theorem, one of which may have a number of levels.
         trials: trials of the Binomial mechanism; None if its theorem does not apply.
     """
     grid = problem.quantization_levels
@@ -204,10 +210,10 @@ def communication(
 
 
 def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> Iterator[Caution]:
-    """Warn that Theorem 1 of Das et al. is false, that its noise is too small, and of its conditions that fail.
+    """Warn that Theorem 1 of Das et al. is false, that its noise is too small, and that some of its conditions fail.
 
     Args:
-        readings: the printed readings.
+        readings: the evaluated interpretations of the theorem.
         noise_std: the certified standard deviation, in units of the update.
     """
     for reading in readings:
@@ -223,7 +229,7 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
-    """Yield the reason why the certified noise is not compared with Binomial noise, if it is not."""
+    """Say why the certified noise is not compared with Binomial noise; nothing is yielded if it is."""
     if problem.rounds > 1:
         yield Caution(
             code="binomial-one-round",

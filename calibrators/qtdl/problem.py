@@ -92,7 +92,7 @@ class SensitivityRule:
             raise InvalidInput.at("/failure_delta", f"the rule {self.kind} never fails")
 
     def movement(self, dimension: int, levels: int) -> Movement:
-        """Return bounds on the distances of two neighbours' integers that hold with certainty, in grid steps.
+        """Return bounds on the distance between the integers of two neighbours that always hold, in grid steps.
 
         Args:
             dimension: number of coordinates.
@@ -107,7 +107,7 @@ class SensitivityRule:
         return coupled_bounds(dimension, levels, **self._distances(dimension))
 
     def rounded_together(self, dimension: int, levels: int, log_failures: Sequence[float]) -> Iterator[Movement]:
-        """Yield bounds on the distances of neighbours if both are rounded by the same random numbers, in grid steps.
+        """Yield bounds on the distance of neighbours that are rounded with the same random numbers, in grid steps.
 
         The first bound holds with certainty. Unless the kind is `coupled`, further ones follow, which fail with the
         given probabilities (Hoeffding's inequality). The kind `trivial` has no bound at all: its neighbours are any two
@@ -127,7 +127,7 @@ class SensitivityRule:
                 yield hoeffding_bounds(dimension, levels, **distances, log_failure=log_failure)
 
     def on_grid(self, dimension: int, levels: int) -> Movement | None:
-        """Return the distance of two unit updates that lie on the grid, so that rounding does not change them.
+        """Return the distance of two neighbouring unit updates on the grid, which rounding does not change.
 
         For `unit-vector` the updates are the two ends of an axis, 2s steps apart. Otherwise one update has s − 1 steps
         in one coordinate, 1 step in 2s − 1 others, and 0 in the rest. The squares add up to s², so its norm is 1. The
@@ -182,7 +182,11 @@ class GridProblem(SettingFields, BudgetFields):
     readings: Annotated[tuple[Reading, ...] | None, READINGS_WANTED] = None
 
     def check(self) -> None:
-        """Check that sensitivities are stated once, that they allow the method, and the conditions of `check_own`."""
+        """Check that sensitivities are stated once and suffice for the method, and the algorithm's own conditions.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         if self.sensitivity_rule is not None:
             read_member(self, "sensitivity_rule", SensitivityRule)
         norms = ("l1", "linf", "l2")
@@ -234,7 +238,7 @@ class GridProblem(SettingFields, BudgetFields):
         return self.sensitivity_rule or SensitivityRule(kind="unit-vector")
 
     def rounded_together(self) -> tuple[Movement, ...]:
-        """Return bounds on the distances of neighbours if both are rounded by the same random numbers, in grid steps.
+        """Return bounds on the distance of neighbours that are rounded with the same random numbers, in grid steps.
 
         `Movement.log_failure` is the log of the probability that a bound fails in a round. It is the requested
         `failure_delta`, or one of `FAILURE_SHARES` of the target's δ per round. The result is empty if the request

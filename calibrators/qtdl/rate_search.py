@@ -34,10 +34,10 @@ SPREAD = math.log(20.0)
 
 
 class Widths(NamedTuple):
-    """Tolerances of the search in log α.
+    """Tolerances of the search for a decay rate α, in log α.
 
     Attributes:
-        spent: tolerance of the largest rate that leaves some of δ for escapes.
+        spent: tolerance of the largest rate that leaves some of δ for escapes (messages only one neighbour can send).
         flat: tolerance of the rate with the fewest levels, where the number of levels hardly changes.
         fine: tolerance of rates at which the number of levels changes.
     """
@@ -71,7 +71,9 @@ class RateSearch:
     """
 
     def __init__(self, release: IntegerRelease, log_delta: float, *, split: bool) -> None:
-        """Prepare the search.
+        """Prepare the search for the decay rate of the noise that needs the fewest levels.
+
+        An escape is a message that only one of two neighbours can send. All other messages form the common support.
 
         Args:
             release: the rounds of noisy integers.
@@ -94,7 +96,9 @@ class RateSearch:
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
     def best_rates(self, *, beat: float) -> tuple[float, ...]:
-        """Return the decay rates that need the fewest levels, by golden section on log α.
+        """Return the decay rates that need the fewest noise levels, by golden section on log α.
+
+        An escape is a message that only one of two neighbours can send. All other messages form the common support.
 
         Args:
             beat: number of levels m of the best noise so far. Rates that need more are of no use.
@@ -153,10 +157,11 @@ class RateSearch:
         return None if self._uses_up_delta(rate) else rate
 
     def _bracket_largest_rate(self, affordable: float) -> tuple[float, float]:
-        """Return two decay rates, at most a factor of 2 apart, around the largest at which escapes may have some of δ.
+        """Enclose the largest decay rate that leaves some of δ for escapes, between rates at most a factor of 2 apart.
 
-        At larger rates, privacy losses above ε in the common support use all of δ. Rates above `LARGEST_RATE` are not
-        tried. The larger result may therefore leave some of δ for escapes, too.
+        An escape is a message that only one of two neighbours can send. At larger rates, privacy losses above ε in the
+        other messages use all of δ. Rates above `LARGEST_RATE` are not tried. The larger result may therefore leave
+        some of δ for escapes, too.
 
         Args:
             affordable: a decay rate α at which some of δ is left. If it exceeds `LARGEST_RATE`, it is returned twice.
@@ -169,6 +174,8 @@ class RateSearch:
 
     def _narrow_largest_rate(self, low: float, high: float) -> tuple[float, float]:
         """Narrow the bracket of the largest decay rate that leaves some of δ for escapes.
+
+        An escape is a message that only one of two neighbours can send.
 
         Args:
             low: logarithm of a rate that leaves some of δ.
@@ -209,7 +216,10 @@ class RateSearch:
         return start
 
     def _levels(self, log_rate: float) -> float:
-        """Return the number of noise levels, as a real number, at which escapes use the δ that a rate leaves for them.
+        """Return the number of noise levels that a decay rate needs, as a real number.
+
+        At that number, escapes use all the δ that the rate leaves for them. An escape is a message that only one of two
+        neighbours can send.
 
         Args:
             log_rate: logarithm of the decay rate.
@@ -224,7 +234,7 @@ class RateSearch:
         return real_levels(self._release, rate, log_escape)
 
     def _best_log_rate(self, low: float, high: float) -> float | None:
-        """Return the logarithm of the decay rate in an interval that needs the fewest noise levels m.
+        """Return the decay rate in an interval that needs the fewest noise levels m, as a logarithm.
 
         A golden-section search finds only stationary points, so that its result is compared with two other rates. One
         is the lower limit. Unless `split`, the other is the lossless rate: the largest at which no privacy loss in the
@@ -286,7 +296,9 @@ def support_log_delta(release: IntegerRelease, rate: float) -> float:
 
 
 def _concentrated_log_delta(release: IntegerRelease, rate: float, l2: float) -> float:
-    """Return approximately the log δ of ρ-zCDP at the target ε, for R rounds with ρ = ½ R α² ⌊Δ₂²⌋.
+    """Return the approximate log δ at the target ε by zero-concentrated differential privacy.
+
+    R rounds have ρ = ½ R α² ⌊Δ₂²⌋.
 
     Args:
         release: the messages of all R rounds.

@@ -33,7 +33,7 @@ def given_run(problem: QtdlRiskProblem) -> NoisyRun | None:
 
 
 def bounds(problem: QtdlRiskProblem, run: NoisyRun) -> Bounds:
-    """Return the bound on the mean squared error of the mean of all messages of one round.
+    """Bound the mean squared error of the mean of all messages of one round.
 
     Messages have no loss function. Their mean estimates the mean of the clients' unit updates, so its squared error is
     the risk. The baseline is the estimate 0, which has a squared error of at most 1.

@@ -62,7 +62,7 @@ class Approach(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """Noise that probably meets the target.
+    """Noise that probably meets the target, to be certified later.
 
     Attributes:
         method: name of the method of proof, which later certifies the noise.
@@ -94,7 +94,7 @@ def candidates(problem: GridProblem, approach: Approach, *, beat: float = math.i
 
     Args:
         problem: the request.
-        approach: the method of proof.
+        approach: the method of proof, with the distances of neighbours that it uses.
         beat: number of levels of the best candidate before.
     """
     release = IntegerRelease(problem=problem, movement=approach.movement)
@@ -136,7 +136,7 @@ class LevelsSearch:
         not distinguish its δ from that of one level less."""
 
     def certify(self, best: CertifiedNoise | None) -> CertifiedNoise | None:
-        """Return the noise with the fewest levels m at the candidate's decay rate whose certified δ meets the target.
+        """Find the fewest noise levels m at the candidate's decay rate for which the certified δ meets the target.
 
         Args:
             best: the best certified noise so far. Numbers of levels at which this noise would not be better are not
@@ -205,7 +205,7 @@ class LevelsSearch:
 
 
 def _least_near(excess: Callable[[int], float], start: int, most: int, first_step: int) -> int | None:
-    """Return the least m ≥ 1 at which a decreasing function is at most 0.
+    """Find the least integer m ≥ 1 at which a decreasing function is at most 0.
 
     Steps grow away from the start until they bracket the least m.
 
@@ -238,13 +238,16 @@ def _least_near(excess: Callable[[int], float], start: int, most: int, first_ste
 
 
 def approaches(problem: GridProblem) -> Iterator[Approach]:
-    """Yield the requested methods of proof that apply: closed forms first, slow ones last.
+    """Yield the methods of proof that are requested and apply: closed forms first, slow ones last.
 
     `problem.movement` bounds the distances of neighbours with certainty. The coupled bounds are for neighbours that are
     rounded by the same random numbers, and may fail with a small probability. `escape` counts messages that only one
     neighbour can send, `hockey-stick` composes privacy losses, and the other methods use zCDP. Clients are subsampled
     if the observer does not see which clients a round draws. Only zCDP with the least ℓ2 distance then composes in
     reasonable time.
+
+    Args:
+        problem: the request.
     """
     certain = problem.movement
     coupled = problem.rounded_together()
@@ -272,10 +275,13 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
 
 
 def least_noise(problem: GridProblem) -> CertifiedNoise:
-    """Return the certified noise with the fewest levels, by the best of the proofs.
+    """Find the truncated discrete Laplace noise with the fewest levels that any method of proof certifies.
 
-    The noise of each proof is estimated first. The estimates are certified in ascending order of their levels, until
-    an estimate has clearly more levels than the best certified noise.
+    The noise of each proof is estimated first. The estimates are certified in ascending order of their levels, until an
+    estimate has clearly more levels than the best certified noise.
+
+    Args:
+        problem: the request.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -302,7 +308,7 @@ def least_noise(problem: GridProblem) -> CertifiedNoise:
 
 
 def _most_levels(best: CertifiedNoise, epsilon: float) -> float:
-    """Return the largest estimated number of levels of a noise that may be better than the best certified one.
+    """Return the largest estimated number of levels with which a noise may still be better than the best certified one.
 
     Args:
         best: the best certified noise.

@@ -24,17 +24,17 @@ VACUOUS_PRESCRIBED_RISK = "vacuous-prescribed-risk"
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The objective of a run's risk, and the bound on the risk before the run."""
+    """The bound on the risk of the initial model, before a run, and the objective of the risk."""
 
     objective: Objective
     baseline: Baseline
 
     def vacuous(self, bound: float) -> bool:
-        """Decide whether a bound on this objective is no better than the bound on the risk before the run."""
+        """Decide whether an upper bound is vacuous: no better than the bound on the risk before training."""
         return self.baseline.covers(bound)
 
     def warning(self, code: str, name: str, bound: float) -> Caution:
-        """Return a warning that a bound is vacuous.
+        """Return a warning that a bound is vacuous: no better than the bound on the risk before training.
 
         Args:
             code: code of the warning.
@@ -120,7 +120,7 @@ def mark_vacuous_risk(risk: Risk | None, start: Start | None) -> Risk | None:
 
 
 def mark_vacuous_runs(frontier: tuple[FrontierRun, ...] | None, start: Start | None) -> tuple[FrontierRun, ...] | None:
-    """Mark the runs of a frontier with a bound on the risk that is no better than the bound for the initial model.
+    """Mark the alternative runs with a vacuous risk bound: one no better than the bound for the initial model.
 
     Args:
         frontier: the runs; None if no run was chosen.
@@ -186,9 +186,13 @@ def mark_vacuous_bounds(answer: RiskBoundsAnswer, start: Start) -> RiskBoundsAns
 
 
 def _mark_vacuous_claim(reading: PrintedReading, start: Start) -> PrintedReading:
-    """Mark the claimed risk of a printed statement as vacuous if it is no smaller than the initial bound.
+    """Mark a paper's claimed risk as vacuous if it is no smaller than the bound on the risk before training.
 
-    The objective and the initial bound are added to the claim. A statement that claims no risk is unchanged.
+    The objective and that bound are added to the claim. A statement that claims no risk is unchanged.
+
+    Args:
+        reading: the evaluated statement of the paper.
+        start: the bound on the risk before training.
     """
     claims = reading.claims
     if claims.excess_risk is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RiskBounder:
-    """One algorithm's risk bounds. Route, schema and command follow from the list of them."""
+    """The risk bounds of one algorithm, as the service, the library and the command line offer them."""
 
     calibrator: Calibrator
     part: RiskPart

@@ -43,7 +43,7 @@ def noise_quantity(description: str, absent: str = "the smallest certified noise
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyRun:
-    """The run that the bounds are about.
+    """A run with known noise, for which risk bounds are computed.
 
     Attributes:
         noise_std: standard deviation σ of the noise per coordinate.
@@ -62,7 +62,7 @@ class NoisyRun:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
-    """The risk bounds of an algorithm with a request for one run."""
+    """The computation of risk bounds for an algorithm with requests that describe one run."""
 
     given_run: Callable[[Asked], NoisyRun | None]
     """request ↦ its run; None if its noise is to be calibrated."""
@@ -73,6 +73,12 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
 
     def solve(self, problem: Asked, calibrator: NoiseCalibrator) -> RiskBoundsAnswer:
         """Return the bounds on the risk of the run that the request describes.
+
+        If the request gives no noise, it is calibrated to the target first.
+
+        Args:
+            problem: the request.
+            calibrator: the calibrator of the algorithm.
 
         Raises:
             InvalidInput: the figures leave the range of doubles.
@@ -146,7 +152,7 @@ def explicit_upper(
     reading: Literal["statement", "corrected"] = "statement",
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Return an upper bound with explicit constants in the form of the answer.
+    """Make an upper bound with explicit constants, in the form of the answer.
 
     Args:
         theorem: the theorem of the bound.
@@ -182,7 +188,7 @@ def hidden_upper(
     reading: Literal["statement", "corrected"] = "statement",
     conditions: Iterable[ConditionResult] = (),
 ) -> UpperBound:
-    """Return the order of an upper bound with a hidden constant.
+    """Make an upper bound with a hidden constant, of which only the order of growth is known.
 
     Args:
         theorem: the theorem of the order.

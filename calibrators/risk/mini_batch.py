@@ -28,7 +28,7 @@ Found = TypeVar("Found", default=Any)
 
 @dataclass(frozen=True, kw_only=True)
 class MiniBatchRiskPart(RiskPart[MiniBatchAsked], Generic[MiniBatchAsked, Found]):
-    """The risk bounds of a mini-batch algorithm. The request extends that of the calibrator by `RiskFields`."""
+    """The computation of risk bounds for a mini-batch algorithm. Its requests extend those of the calibrator."""
 
     lower_theorems: tuple[str, ...] = tuple(bound.id for bound in BOUNDS)
     bounds: Callable[[MiniBatchAsked, Run, float], Bounds]

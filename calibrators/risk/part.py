@@ -43,7 +43,7 @@ def _noise_is_given(problem: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """The upper bounds on a run's risk, with the figures that they are compared with.
+    """The upper bounds on a run's risk, with the quantities that they are compared with.
 
     Attributes:
         upper: the upper bounds.
@@ -73,7 +73,7 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class RiskPart(ABC, Generic[Asked]):
-    """The risk bounds of a calibrator. The request `problem` extends that of the calibrator."""
+    """Base class of the computation of risk bounds for one algorithm. Its requests extend those of the calibrator."""
 
     title: str
     summary: str

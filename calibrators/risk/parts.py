@@ -108,7 +108,7 @@ def check_run(problem: RiskFields) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitBound:
-    """The bound on the excess risk whose constants are all explicit, at one step size.
+    """A bound on the excess risk with explicit constants, at one step size.
 
     Attributes:
         risk: the bound and its terms.
@@ -156,7 +156,9 @@ class ExplicitBound:
 def explicit_bound(
     inputs: ExcessRiskProblem, *, objective: Objective, noise_std: float, rounds: int, step_size: float | None
 ) -> ExplicitBound:
-    """Return the bound with explicit constants; for a loss that is not smooth, on the best Moreau envelope.
+    """Return the bound on the excess risk with explicit constants.
+
+    For a loss that is not smooth, it is the bound for the best Moreau envelope.
 
     Args:
         inputs: sizes and constants of the loss. Its objective is replaced, and an infinite smoothness means that the
@@ -202,10 +204,10 @@ class LowerBoundSetting:
 
 
 def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -> LowerBound:
-    """Return the lower bound for the requested objective.
+    """Return the lower bound on the excess risk of every algorithm with the same trust, as an order of growth.
 
     Args:
-        problem: the request.
+        problem: the request, with the objective.
         setting: the quantities that the bound depends on.
         trust: the trusted party: `local` for none, `shuffle` for a shuffler, `central` for the server. The last two
             have the same lower bound.
@@ -224,7 +226,7 @@ def lower_bound(problem: RiskFields, setting: LowerBoundSetting, trust: Trust) -
 
 
 def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
-    """Return the lower bound for clients without a trusted server, with its inputs.
+    """Return the theorem with the lower bound for clients without a trusted server, and its inputs.
 
     Args:
         problem: the request. If it gives no δ of one report (`round_delta`), the δ of `setting` is used.
@@ -251,7 +253,7 @@ def _local_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theor
 
 
 def _central_bound(problem: RiskFields, setting: LowerBoundSetting) -> tuple[Theorem, Any]:
-    """Return the lower bound for clients that trust the server or a shuffler, with its inputs.
+    """Return the theorem with the lower bound for clients that trust the server or a shuffler, and its inputs.
 
     Args:
         problem: the request, with the objective, the radius of the domain, and the deviation of gradients.
@@ -269,7 +271,7 @@ def _learning_radius(problem: RiskFields, setting: LowerBoundSetting) -> float:
 
 
 def reference_rates(problem: RiskFields, setting: LowerBoundSetting) -> ReferenceAnswer:
-    """Return the rates that Section 3 of Lowy and Razaviyayn compares with, with its misprints corrected.
+    """Return the orders of excess risk that Section 3 of Lowy and Razaviyayn compares with, its misprints corrected.
 
     The answer includes the ε from which the cost of privacy is at most of the order of the statistical error.
 
@@ -313,7 +315,7 @@ def ratios(upper: Sequence[UpperBound], lower: Sequence[LowerBound]) -> Iterator
 
 
 def _ratio_statement(upper: UpperBound, lower: LowerBound) -> str:
-    """Return the sentence that says which constants a ratio hides and which conditions of the lower bound fail.
+    """Write the sentence that says which constants a ratio hides, and which conditions of the lower bound fail.
 
     Args:
         upper: the numerator, a bound with explicit constants or an order of growth.

@@ -38,7 +38,7 @@ ALWAYS_SHARED = ("noise_std", "noise_levels", "batch_size", "rounds", "group")
 def printed_entries(
     readings: Iterable[PrintedReading], *, problem: object, target: TargetAnswer, risk: Risk | None
 ) -> tuple[PrintedEntry, ...]:
-    """Group the readings by theorem and prescribed parameters, in the order of their first members.
+    """Group the readings (interpretations) of printed theorems that prescribe the same parameters into entries.
 
     Two readings share an entry only if theorem, status, reason, claimed (ε, δ) and certified guarantee are equal and no
     prescribed parameter differs. All other differences are in `by_reading`.
@@ -57,7 +57,7 @@ def printed_entries(
 
 
 def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
-    """Group the readings so that all readings of a group agree, in the order of their first members."""
+    """Group readings (interpretations of printed theorems) that agree, in the order of the first members."""
     groups: list[list[PrintedReading]] = []
     for reading in readings:
         matching = [group for group in groups if all(_agree(reading, member) for member in group)]
@@ -162,7 +162,7 @@ class _Entry:
         return common
 
     def _common(self, members_of: Callable[[PrintedReading], Mapping[str, T]]) -> dict[str, T]:
-        """Return the members that all readings have with equal values.
+        """Return the named members that are equal in all readings (interpretations) of the entry.
 
         Args:
             members_of: function that returns some members of a reading by name.
@@ -181,10 +181,10 @@ class _Entry:
         claims: JsonObject,
         conditions: Mapping[str, ConditionAnswer],
     ) -> ReadingDetails:
-        """Return the parameters, claims and conditions of a reading that are not in the common part.
+        """Return the parameters, claims and conditions of one reading that the readings of an entry do not share.
 
         Args:
-            reading: the reading.
+            reading: the reading (interpretation) of the theorem.
             prescribed: the common parameters.
             claims: the common claims.
             conditions: the common conditions that do not hold, by id.
@@ -241,9 +241,12 @@ def _open_conditions(reading: PrintedReading) -> dict[str, ConditionAnswer]:
 
 
 def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
-    """Return the condition with its smaller side rounded down and its larger side rounded up.
+    """Round the two numbers that a condition compares away from each other: the smaller down, the larger up.
 
-    The order of the sides stays. Sides that are equal, or integers, are not rounded.
+    Numbers that are equal, or integers, are not rounded.
+
+    Args:
+        condition: the evaluated condition.
     """
     left = condition.left
     right = condition.right
@@ -260,7 +263,7 @@ def _round_side(value: float, *, up: bool) -> float:
 def _drop_repeated_statements(
     details: Iterable[ReadingDetails], common: Mapping[str, ConditionAnswer]
 ) -> tuple[ReadingDetails, ...]:
-    """Return the details with the statement of each condition only at the first occurrence of its id.
+    """Leave out the words of a condition where an earlier one with the same id has them.
 
     Args:
         details: the details of the readings, in the order of the entry.

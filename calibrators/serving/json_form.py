@@ -77,7 +77,7 @@ class PartlyServed:
 
 @cache
 def _served_class(kind: type) -> type:
-    """Return a dataclass with those fields of another that are part of its JSON form, for the JSON schema.
+    """Make a dataclass that has only those fields of another one that are served, for the JSON schema.
 
     Args:
         kind: the other dataclass. Its fields with the metadata `UNSERVED` are left out.
@@ -94,7 +94,7 @@ def _served_class(kind: type) -> type:
 
 
 def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
-    """Return the JSON form of named values.
+    """Return the JSON form of the members of an object.
 
     An integer that a double cannot represent exactly is rounded up, and its digits are added as a string.
 

@@ -26,17 +26,18 @@ GIGABIT = 1e9
 
 @dataclass(frozen=True, kw_only=True)
 class RunFigures:
-    """A compared run as the warning describes it.
+    """The figures of a run that the warning of a long run states.
 
     Attributes:
         rounds: number of rounds.
         batch_size: records in a batch; None if it was not compared.
-        quality: bound on the excess risk, or on its ratio to that of the start (`remaining_share`); less is better.
+        quality: bound on the excess risk, or on its ratio to that of the initial model (`remaining_share`); less is
+            better.
         quality_name: words before the quality in the message.
         bits_per_client: bits that a client sends if it reports in every round.
         certified: whether the noise of the run is certified; otherwise it is an estimate.
         chosen: whether it is the run of the answer.
-        vacuous: whether its bound is no better than the start.
+        vacuous: whether its bound is no better than that of the initial model.
     """
 
     rounds: int
@@ -75,7 +76,7 @@ def long_run_cautions(
     communication: Communication | None,
     frontier: Sequence[FrontierRun] | None,
 ) -> Iterator[Caution]:
-    """Warn of a long run if its rounds or batch size were open, and name the best shorter run.
+    """Warn that the chosen run is long, in rounds or in traffic, and name the best shorter run.
 
     Nothing is yielded if the request fixes the run, or if the run is short. A shorter run with noise that is not
     certified is called an estimate.
@@ -101,7 +102,7 @@ def long_run_cautions(
 
 
 def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFigures | None) -> str:
-    """Return the message of the warning: the size of a long run, and the best shorter run or other advice.
+    """Write the warning of a long run: its size, and the best shorter run or other advice.
 
     Args:
         problem: the request.
@@ -122,7 +123,7 @@ def _describe_long_run(problem: object, rounds: int, bits: float, shorter: RunFi
 
 
 def _advice_without_shorter_run(problem: object, rounds: int, bits: float) -> str:
-    """Return advice on the changes of a request for which no run of the frontier is shorter.
+    """Write advice on how to change a request if no compared run is shorter than the answer.
 
     Args:
         problem: the request.
@@ -145,7 +146,7 @@ def _leaves_run_open(problem: object) -> bool:
 
 
 def _risk_figures(run: FrontierRun) -> RunFigures:
-    """Return the figures of a run that was compared by its risk."""
+    """Describe a run that was compared with others by the bound on its excess risk."""
     return RunFigures(
         rounds=run.rounds,
         batch_size=run.batch_size,
@@ -159,7 +160,7 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
 
 
 def _noise_figures(run: RoundsRun) -> RunFigures:
-    """Return the figures of a run that was compared by its noise."""
+    """Describe a run that was compared with others by its noise."""
     return RunFigures(
         rounds=run.rounds,
         batch_size=None,
@@ -173,13 +174,16 @@ def _noise_figures(run: RoundsRun) -> RunFigures:
 
 
 def _best_shorter(runs: Sequence[RunFigures], bits: float) -> RunFigures | None:
-    """Return the best run within `SHORT_ROUNDS` that sends less than the answer, None if there is none.
+    """Choose the best run within `SHORT_ROUNDS` rounds that sends less than the run of the answer.
 
     Runs that are not long by their traffic are preferred.
 
     Args:
         runs: the compared runs.
         bits: bits that one client sends over the run of the answer.
+
+    Returns:
+        The run, or None if there is none.
     """
     shorter = [run for run in runs if run.rounds <= SHORT_ROUNDS and run.bits_per_client < bits]
     candidates = [run for run in shorter if not run.is_long] or shorter

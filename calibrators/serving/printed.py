@@ -96,7 +96,7 @@ class EvaluationAsked:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedReading:
-    """One reading (interpretation) of a printed theorem: the parameters that it prescribes, and what it claims.
+    """One reading (interpretation) of a printed theorem: the parameters that it prescribes, and its claims for them.
 
     `true` is the certified privacy at these parameters. `reason` says why the status is not proved. `evaluations` are
     the requests that repeat the computation of its figures.

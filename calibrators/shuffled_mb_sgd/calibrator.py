@@ -186,7 +186,12 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
     def printed_readings(
         self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan], *, true_figures: bool
     ) -> tuple[PrintedReading, ...]:
-        """Return the interpretations of Theorem 4.1, with the figures certified at their noise for this request."""
+        """Evaluate Theorem 4.1 of Lowy and Razaviyayn in each interpretation, and certify the guarantee at its noise.
+
+        Args:
+            outcome: the certified run.
+            true_figures: whether to certify that guarantee, which takes time.
+        """
         solution = outcome.solution
         problem = solution.problem
 

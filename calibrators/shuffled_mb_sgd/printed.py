@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def printed_readings(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> tuple[PrintedReading, ...]:
-    """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it.
+    """Return the noise that Theorem 4.1 of Lowy and Razaviyayn prints, and the explicit noise that replaces it here.
 
     They are the readings `statement` and `corrected`. The statement uses the request's rounds or, for smooth losses,
     the rounds that it prescribes. The explicit noise prescribes no rounds, so the run's are used.
@@ -99,7 +99,7 @@ def _statement(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> Pr
 
 
 def _explicit(problem: ShuffledMbSgdProblem, run: Run, truth: Truth[Run]) -> PrintedReading:
-    """Evaluate the noise with explicit constants that our own theorem states in place of Theorem 4.1.
+    """Evaluate our theorem that replaces Theorem 4.1 of Lowy and Razaviyayn: noise with explicit constants.
 
     The reading is proved if all its conditions hold, among them batches of a single record.
 
@@ -149,7 +149,7 @@ def _single_record_condition(run: Run) -> ConditionResult:
 def _decidable_conditions(
     theorem: Theorem, results: tuple[ConditionResult, ...], without: Sequence[str] = ()
 ) -> tuple[ConditionResult, ...]:
-    """Return the conditions that are checked or can never be decided; declared conditions are left out.
+    """Select the conditions of a theorem that are checked or can never be decided, not those that callers declare.
 
     Args:
         theorem: the theorem, which says how each condition is decided.

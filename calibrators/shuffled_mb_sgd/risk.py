@@ -33,7 +33,7 @@ class ShuffledMbSgdRiskProblem(PairTarget, ShuffledMbSgdProblem, SteppedRiskFiel
 
 
 def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bounds:
-    """Return the upper bounds on the excess risk of a run, and the figures that they are compared with.
+    """Return upper bounds on the excess risk of a shuffled run, and the quantities that they are compared with.
 
     They are the bound with explicit constants at the run's noise, and the order of Theorem 4.1 of Lowy and Razaviyayn.
 

@@ -31,11 +31,11 @@ def contribution_norm(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
-    """Return an estimate of the noise multiplier z by normal approximation, which only compares runs.
+    """Estimate the noise multiplier z that meets the target, by a normal approximation, to compare runs.
 
     The estimate solves q√(R(e^{s²} − 1)) = μ by bisection. Here q is the sampling rate and R the number of rounds. The
-    privacy loss s of one round depends on z (`_ShuffledLoss`). The Gaussian parameter of the target (ε, δ) is
-    μ = √(2 ln(1/δ) + 2ε) − √(2 ln(1/δ)).
+    privacy loss s of one round depends on z (`_ShuffledLoss`). The Gaussian parameter of the target (ε, δ) is μ = √(2
+    ln(1/δ) + 2ε) − √(2 ln(1/δ)).
 
     Args:
         problem: the request, with the target and the clients.
@@ -55,7 +55,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
 
 
 class _ShuffledLoss:
-    """The estimated privacy loss of a shuffled run as a function of its noise multiplier z.
+    """An estimate of the privacy loss of a shuffled run, as a function of its noise multiplier z.
 
     M is the number of reports in a round, and K the number of records in a report. A report that is not shuffled has
     the privacy loss ε(c) = c²/2 + c√(2 ln(M/δ)). Here c is 2/z if one record changes, and 2K/z if all do. Among M
@@ -108,10 +108,17 @@ def _composed_loss(loss: float, rate: float, rounds: float) -> float:
 
 
 def choose_run(problem: ShuffledMbSgdProblem, certificates: Certificates[ShuffledMbSgdProblem, Run]) -> Choice[Run]:
-    """Return the smallest run with nearly the least bound on its excess risk, and the runs it was compared with.
+    """Choose the batch size and the number of rounds: the smallest run with nearly the least bound on the excess risk.
 
     "Nearly" means within the factor 1 + `within` of the request. Certifying a run takes seconds, so the least bound is
     predicted from a few certified runs.
+
+    Args:
+        problem: the request. Its budgets limit the runs.
+        certificates: the certified noise of each run.
+
+    Returns:
+        The chosen run, with the runs it was compared with.
 
     Raises:
         InvalidInput: the budgets leave no run.

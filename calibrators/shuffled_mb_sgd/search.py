@@ -55,7 +55,7 @@ LONGEST_STEP = math.log(2.0)
 def smallest_noise_in_few_trials(
     family: Family, target: Target, *, guess: float, trail: Trail | None = None
 ) -> Certified:
-    """Return a noise that meets the target, such that a noise smaller by a thousandth or less misses it.
+    """Find a noise that meets the target, such that a noise smaller by a thousandth or less misses it.
 
     A finer search would not converge: the bound on δ is the least of several estimates, and its curve is irregular on a
     relative scale of 1e-4.
@@ -116,12 +116,12 @@ def _search_by_other_bounds(first: _BoundSearch, family: Family, target: Target)
 
 
 def select_likely_least(guarantee: Guarantee, epsilon: float) -> Guarantee:
-    """Return a guarantee with only one of its several bounds, the one that is probably the least at ε.
+    """Keep only one of several bounds of a guarantee: the one that is probably the least at ε.
 
     The result is valid, and it is looser if the estimate is wrong.
 
     Args:
-        guarantee: a guarantee whose curve is the minimum of several bounds.
+        guarantee: a guarantee with a curve that is the minimum of several bounds.
         epsilon: ε at which the bounds are estimated.
     """
     chosen = alternatives(guarantee.curve)[likely_least(guarantee.curve, epsilon)]
@@ -135,7 +135,7 @@ class _BoundSearch:
     """
 
     def __init__(self, family: Family, target: Target, bound_index: int) -> None:
-        """Prepare a search without trials.
+        """Prepare a search for the least noise at which one of several bounds on δ meets the target.
 
         Args:
             family: function from a noise to its guarantee.
@@ -194,13 +194,13 @@ class _BoundSearch:
         return self._passing
 
     def rival(self, excluded: Container[int]) -> int | None:
-        """Return the index of the likeliest other bound that may meet the target at less noise than the answer.
+        """Find another bound on δ that may meet the target at less noise than the answer, and return its index.
 
         Args:
             excluded: indices of bounds that were searched already.
 
         Returns:
-            The index; None if there is no such bound.
+            The index of the likeliest bound; None if there is none.
         """
         likely_log_deltas = {
             index: bounds.upper
@@ -257,7 +257,7 @@ class _BoundSearch:
         return Certified(noise, own_guarantee, slack, full_guarantee=answer.guarantee)
 
     def likely(self, start: float) -> TrailPoint:
-        """Estimate the log noise at which the bound meets the target, and the slope of the miss there.
+        """Estimate the log noise at which the bound on δ meets the target, and the slope there.
 
         At most `MOST_COARSE` quick bounds are evaluated, until the estimate moves by less than `ENOUGH`. Quick bounds
         need slightly more noise, so `COARSE_EXCESS` is subtracted.
@@ -290,10 +290,10 @@ class _BoundSearch:
         return (max(log_delta, _LEAST_LOG_DELTA) - target) / -target
 
     def _next_root(self, trials: Sequence[CoarseTrial]) -> float:
-        """Return the next estimate of the log noise at which the miss is 0.
+        """Return the next estimate of the log noise at which the miss, the excess of log δ over the target, is 0.
 
-        It is the root of the line through the last trial with `slope`. With three trials it is the root of a parabola,
-        if the parabola's root is nearer to the line's root than half of the step to the latter.
+        It is the root of the line through the last trial with `slope`. With three trials it may be the root of a
+        parabola. That root must be nearer to the line's root than half of the step to the latter.
 
         Args:
             trials: the last trials, at most three.
@@ -320,7 +320,7 @@ class _BoundSearch:
         return CertifiedTrial(offered_step, self._miss(enclosure.upper), enclosure.lower, guarantee)
 
     def _store(self, trial: CertifiedTrial) -> None:
-        """Store a trial as the last one, and as the last that failed or passed; update the slope."""
+        """Record a trial as the last one that met or missed the target, and update the estimated slope."""
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
             self.slope = slope_between(self._last, trial)
@@ -331,7 +331,7 @@ class _BoundSearch:
             self._passing = trial
 
     def _next_step(self) -> int:
-        """Return the next log noise to try, in multiples of `STEP`: the first at which the miss is estimated as ≤ 0.
+        """Return the next log noise to try, in multiples of `STEP`: the least that is estimated to meet the target.
 
         It is above the last trial if that missed the target, and below it otherwise. Once a trial has missed and one
         has met the target, it is between the two.
@@ -345,7 +345,7 @@ class _BoundSearch:
         return self._step_inside(self._failing, self._passing, step)
 
     def _step_inside(self, failing: CertifiedTrial, passing: CertifiedTrial, step: int) -> int:
-        """Return a multiple of `STEP` between a trial that misses the target and one that meets it.
+        """Return a log noise to try between one that misses the target and one that meets it, in multiples of `STEP`.
 
         Every `HALVING_INTERVAL`-th time it is the middle, as linear estimates fail where the bound jumps. Otherwise it
         is `step` if that is between them, and the root of the line through both trials if not.
@@ -353,7 +353,7 @@ class _BoundSearch:
         Args:
             failing: the trial that misses the target.
             passing: the trial that meets it.
-            step: the first multiple at which the miss is estimated as ≤ 0.
+            step: the first multiple that is estimated to meet the target.
         """
         if not failing.step < step < passing.step:
             width = passing.log_noise - failing.log_noise

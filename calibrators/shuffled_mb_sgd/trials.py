@@ -28,7 +28,7 @@ LOWEST, HIGHEST = math.floor(math.log(LEAST) / STEP), math.ceil(math.log(MOST) /
 
 
 class CertifiedTrial(NamedTuple):
-    """The result of one bound at a noise.
+    """The evaluation of one bound on δ at one noise, in a search.
 
     Attributes:
         step: the logarithm of the noise, in multiples of `STEP`.
@@ -64,10 +64,13 @@ def slope_between(first: CertifiedTrial | CoarseTrial, second: CertifiedTrial | 
 
 
 def parabola_root(trials: Sequence[CoarseTrial]) -> float:
-    """Return the log noise at which the miss is 0, by quadratic interpolation of log noise as a function of the miss.
+    """Return the log noise at which the target is just met, by quadratic interpolation through three trials.
+
+    Log noise is interpolated as a function of the miss, the relative excess of log δ over the target's, which is then
+    0.
 
     Args:
-        trials: three trials with distinct values of `miss`, the relative excess of log δ over the target's.
+        trials: three trials with distinct values of `miss`.
     """
     root = 0.0
     for trial in trials:

@@ -30,11 +30,11 @@ Targeted = TypeVar("Targeted", bound=TargetedProblem)
 
 
 def certified_target(guarantee: Guarantee, target: Target) -> Target:
-    """Return the target or, if it is a risk, the target with the ε that is certified at its δ.
+    """Complete a target that bounds an attacker's risk by the ε that is certified at its δ.
 
     Args:
         guarantee: a guarantee that meets the target.
-        target: (ε, δ), or a risk.
+        target: (ε, δ), which is returned unchanged, or a risk.
 
     Raises:
         Infeasible: the target is a risk, and no finite ε has its δ.
@@ -53,7 +53,7 @@ def certified_target(guarantee: Guarantee, target: Target) -> Target:
 
 
 def at_certified_epsilon(problem: Targeted, target: Target) -> Targeted:
-    """Return the request with the (ε, δ) of a certified target in place of its risk.
+    """Return the request with a certified (ε, δ) in place of the attacker's risk that it bounds.
 
     Args:
         problem: the request.
@@ -73,7 +73,7 @@ def without_risk(problem: TargetedProblem) -> Fields:
 
 
 def target_cautions(problem: SettingFields, target: Target, *, prints: bool) -> Iterator[Caution]:
-    """Warn of a δ that was not requested, and that no printed theorem is stated at ε = 0.
+    """Warn that δ was not requested and has a default, and that papers print no noise for ε = 0.
 
     Args:
         problem: the request.

@@ -36,7 +36,7 @@ _SIDE, _NARROWEST = 0.5, 1e-3
 
 
 def find_at_points(problem: Targeted, find: Callable[[Targeted], SolutionT]) -> SolutionT:
-    """Return the solution of a request for an advantage or a true positive rate.
+    """Calibrate for an attacker's advantage or true positive rate, by calibrations at suitable (ε, δ).
 
     Args:
         problem: the request.
@@ -73,7 +73,7 @@ def _at_point(problem: Targeted, epsilon: float, log_delta: float) -> Targeted:
 
 
 def _find_for_rates(problem: Targeted, risk: RiskTarget, find: Callable[[Targeted], SolutionT]) -> SolutionT:
-    """Return the solution at the best ε for a true positive rate, up to the accuracy of a few trials.
+    """Calibrate for a true positive rate, at the ε that needs about the least noise.
 
     Each trial finds the noise at one ε. The next ε is the one at which the curve of that noise gives the least bound on
     the true positive rate.
@@ -110,12 +110,15 @@ def _rate_bound(curve: Curve, false_positive_rate: float, epsilon: float) -> flo
 
 
 def _argument_of_least(bound: Callable[[float], float], start: float, most: float) -> float:
-    """Return an argument in [0, `most`) at which a function has about its least value near a start.
+    """Minimise a function on [0, `most`) approximately, by steps from a start that are halved where they do not help.
 
     Args:
         bound: the function, convex in the exponential of its argument.
         start: initial argument.
         most: limit of the arguments.
+
+    Returns:
+        The argument of the least value found.
     """
     best = start
     least = bound(start)

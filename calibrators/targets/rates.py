@@ -39,14 +39,14 @@ def least_parameter_for_rates(
     fall: float,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> float | None:
-    """Return a parameter that keeps a true positive rate, and is nearly the least that does.
+    """Find nearly the least parameter, such as log noise, that keeps an attacker's true positive rate below a bound.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
         risk: a risk of the kind `true_positive_rate`.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed derivative of the shortfall at the guess, with the opposite sign.
+        fall: assumed negative derivative of the shortfall at the guess.
         note: called with each parameter that misses the target, and with its guarantee.
 
     Returns:
@@ -80,10 +80,10 @@ def _shortfall_at(
     risk: RiskTarget,
     note: Callable[[float, Guarantee], None],
 ) -> Callable[[float], float]:
-    """Return the shortfall function: by how much a parameter misses the rate at the present thresholds.
+    """Return a function that says by how much a parameter misses the bound on the true positive rate.
 
     Args:
-        tests: the thresholds, which must not move while the function is used.
+        tests: the thresholds of the attacker's tests, which must not move while the function is used.
         family: function from a parameter to its guarantee.
         risk: the risk.
         note: called with each parameter that misses the target, and with its guarantee.
@@ -102,10 +102,10 @@ def _shortfall_at(
 
 
 def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
-    """Return by how much conditions on δ are missed: the largest log(μ/μ*), at most 0 if all are met.
+    """Return by how much conditions on δ are missed, as a number that is at most 0 if all are met.
 
-    At the ε of a condition, μ is the parameter of the Gaussian mechanism with the certified δ, and μ* of the one with
-    the largest permitted δ.
+    It is the largest log(μ/μ*). At the ε of a condition, μ belongs to the Gaussian mechanism with the certified δ. μ*
+    belongs to the one with the largest permitted δ.
 
     Args:
         limits: the conditions, at least one.
@@ -116,7 +116,9 @@ def shortfall_of_limits(limits: list[PointLimit], risk: RiskTarget) -> float:
 
 
 def _shortfall_of_limit(limit: PointLimit, start: float) -> float:
-    """Return log(μ/μ*) of one condition; its sign agrees with the certified comparison.
+    """Return by how much one condition on δ is missed: log(μ/μ*) for the parameters μ of Gaussian mechanisms.
+
+    μ belongs to the certified δ, and μ* to the largest permitted one. The sign agrees with the certified comparison.
 
     Args:
         limit: the condition: the largest permitted δ at an ε, and the certified δ.

@@ -27,15 +27,18 @@ def least_for_target(
     fall: float = LIKELY_FALL,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> float | None:
-    """Return a parameter that meets a target and is nearly the least that does; None if the largest one misses it.
+    """Find nearly the least parameter, such as log noise, that meets a privacy target.
 
     Args:
         family: function from a parameter to its guarantee; a larger parameter is safer.
         target: the target.
         guess: initial estimate of the parameter.
         limits: the smallest and the largest permitted parameter.
-        fall: assumed derivative of the shortfall at the guess, with the opposite sign.
+        fall: assumed negative derivative of the shortfall at the guess.
         note: called with each parameter that misses the target, and with its guarantee.
+
+    Returns:
+        The parameter; None if the largest permitted one misses the target.
     """
     risk = target.risk
     if risk is not None and risk.kind == "true_positive_rate":
@@ -48,7 +51,7 @@ def shortfall_of(
     target: Target,
     note: Callable[[float, Guarantee], None] = lambda *_: None,
 ) -> Callable[[float], float]:
-    """Return the shortfall function: by how much a parameter misses the target, at most 0 if it meets the target.
+    """Return a function that says by how much a parameter misses the target; it is at most 0 if the target is met.
 
     The shortfall is log(μ/μ*). At the target ε, μ is the parameter of the Gaussian mechanism with the δ of the
     guarantee, and μ* of the one with the target's δ.
@@ -83,9 +86,10 @@ def shortfall_of(
 def _shortfall_of_risk(
     family: Callable[[float], Guarantee], target: Target, risk: RiskTarget, note: Callable[[float, Guarantee], None]
 ) -> Callable[[float], float]:
-    """Return the shortfall function of a risk: log(μ/μ*), at most 0 if the guarantee meets the risk.
+    """Return a function that says by how much a parameter misses a bound on an attacker's risk; at most 0 if it is met.
 
-    μ is the parameter of the Gaussian mechanism with the risk of the guarantee, and μ* of the one with the target's.
+    The shortfall is log(μ/μ*). μ is the parameter of the Gaussian mechanism with the risk of the guarantee, and μ* of
+    the one with the target's.
 
     Args:
         family: function from a parameter to the guarantee.

@@ -76,7 +76,7 @@ class Answer:
 
     @property
     def parameters(self) -> str:
-        """JSON pointer to the parameters that the caller runs: of all clients, or of the chosen group.
+        """JSON pointer to the parameters of the caller's clients: of `group`, or of all clients without groups.
 
         Raises:
             InvalidInput: `group` is missing, out of range, or set for an answer without groups.
@@ -99,6 +99,8 @@ class Answer:
     def sensitivity_factor(self) -> int:
         """Sensitivity of the sum of contributions, in units of the norm bound of one contribution.
 
+        It depends on the neighbouring relation: replacing a contribution can move the sum further than adding one.
+
         Raises:
             InvalidInput: the neighbouring relation is unknown.
         """
@@ -117,14 +119,14 @@ class Answer:
         }
 
     def demand(self, pointer: str, expected: Fraction | float) -> None:
-        """Reject the answer if its figure at a JSON pointer differs from the value that other figures imply.
+        """Reject the answer if a figure in it differs from the value that its other figures imply.
 
         Args:
             pointer: JSON pointer to the figure. A missing figure is accepted.
             expected: the implied value, positive.
 
         Raises:
-            InvalidInput: the relative difference is above `AGREEMENT`.
+            InvalidInput: the relative difference is above the constant `AGREEMENT`.
         """
         if self.get(pointer) is None:
             return

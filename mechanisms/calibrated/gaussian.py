@@ -46,7 +46,7 @@ class GaussianRelease(Release):
         return clip(contributions, self.contribution_bound, records=True)
 
     def noise_std_at(self, step: int | None = None) -> float:
-        """Return σ of a step.
+        """Return the standard deviation σ of the Gaussian noise at a step of the run.
 
         Args:
             step: number of the step, from 1. Required if σ differs by step.
@@ -61,7 +61,7 @@ class GaussianRelease(Release):
         return self.step_noise_stds[step - 1]
 
     def noise(self, shape: tuple[int, ...], *, step: int | None = None, source: RandomSource | None = None) -> Floats:
-        """Draw the noise N(0, σ²) of a release.
+        """Draw the Gaussian noise N(0, σ²) of one release.
 
         Args:
             shape: shape of the release.
@@ -69,7 +69,7 @@ class GaussianRelease(Release):
             source: source of the random bits; the operating system if None.
 
         Raises:
-            InvalidInput: as `noise_std_at`.
+            InvalidInput: σ differs by step, and the step is missing or does not exist.
         """
         return gaussian(self.noise_std_at(step), shape, source)
 
@@ -129,14 +129,17 @@ class GaussianRelease(Release):
 
 
 def client_mean(answer: Answer) -> GaussianRelease:
-    """Build the release of a client's mean of `batch_size` gradients, with noise that the client adds.
+    """Build the Gaussian mechanism by which a client releases the mean of `batch_size` gradients.
 
-    A release clips contributions, sums them with a weight, and adds noise. Each gradient is a contribution of weight
-    1/`batch_size`. If the guarantee protects clients, the client's whole mean is one contribution of weight 1. The
-    clipping norm is the largest norm in the weighted sum, divided by the weight.
+    The client clips the gradients, averages them and adds the noise. If the guarantee protects records, each gradient
+    is one contribution of weight 1/`batch_size`. If it protects clients, the client's whole mean is one contribution of
+    weight 1. The clipping norm is the largest norm in the weighted sum, divided by the weight and rounded down.
 
     Args:
         answer: the answer of a calibrator.
+
+    Raises:
+        InvalidInput: the answer lacks a parameter, or its sensitivity contradicts its noise.
     """
     parameters, guarantee = answer.parameters, answer.guarantee
     norm_in_sum = _norm_in_sum(answer)
@@ -195,12 +198,15 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
 
 
 def client_step(answer: Answer) -> GaussianRelease:
-    """Build the release of a client's own gradient, with noise that may differ from step to step, for projected SGD.
+    """Build the Gaussian mechanism by which a client releases its own gradient in projected SGD.
 
-    The server takes the mean of the releases and projects.
+    The noise may differ from step to step. The server takes the mean of the releases and projects.
 
     Args:
         answer: the answer of a calibrator. Its `noise_std` is the smallest over all steps.
+
+    Raises:
+        InvalidInput: the answer lacks a parameter, or its figures contradict one another.
     """
     contribution_bound = round_down(_norm_in_sum(answer))
     step_noise_stds = _step_noise_stds(answer)
@@ -243,10 +249,16 @@ def plain_sum(answer: Answer) -> GaussianRelease:
 
 
 def _norm_in_sum(answer: Answer) -> Fraction:
-    """Return the bound on the norm of one contribution in the noisy sum: `noise_std` over `noise_multiplier`.
+    """Return the largest norm that one clipped and weighted contribution has in the sum before noise.
+
+    The noise multiplier is the noise's standard deviation over this norm, so the norm is
+    `noise_std`/`noise_multiplier`.
+
+    Args:
+        answer: the answer of a calibrator.
 
     Raises:
-        InvalidInput: the answer's sensitivity contradicts it.
+        InvalidInput: the answer states a sensitivity that contradicts this norm.
     """
     parameters = answer.parameters
     noise_std = Fraction(answer.number(f"{parameters}/noise_std"))

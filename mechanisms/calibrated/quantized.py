@@ -60,14 +60,14 @@ class QuantizedRelease(Release):
         return self.quantization_levels + self.noise_levels
 
     def integers(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> Integers:
-        """Round an update to the grid and add noise; the result is the message before packing.
+        """Round an update to the quantization grid and add discrete noise; the result is the message before packing.
 
         Args:
             update: an array of any shape, or a list of layers.
             source: source of the random bits; the operating system if None.
 
         Returns:
-            A vector of d integers.
+            A vector of integers, one for each coordinate, in units of the grid.
 
         Raises:
             InvalidInput: the update has another dimension, or is not normalised and has a coordinate outside [−1, 1].
@@ -86,17 +86,17 @@ class QuantizedRelease(Release):
         )
 
     def encode(self, update: Array | Sequence[Array], source: RandomSource | None = None) -> bytes:
-        """Encode an update as a message, on the client's side.
+        """Encode a client's update as a message: round it to the grid, add noise, and pack the integers.
 
         Args:
             update: an array of any shape, or a list of layers.
             source: source of the random bits; the operating system if None.
 
         Returns:
-            ⌈d · bits_per_coordinate/8⌉ bytes.
+            ⌈d · bits_per_coordinate/8⌉ bytes, for an update of d coordinates.
 
         Raises:
-            InvalidInput: as `integers`.
+            InvalidInput: the update has another dimension, or is not normalised and has a coordinate outside [−1, 1].
         """
         return pack(self.integers(update, source) + self._largest, self.bits_per_coordinate)
 
@@ -134,14 +134,14 @@ class QuantizedRelease(Release):
         return self.decode_integers(message, count) / self.quantization_levels
 
     def mean(self, messages: Sequence[bytes], count: int | None = None) -> Floats:
-        """Return the mean of messages, which are added up as integers.
+        """Decode several messages and return the mean of their vectors; the messages are added up as integers.
 
         Args:
             messages: at least one message of `encode`.
             count: number of coordinates. Required if `dimension` is None.
 
         Raises:
-            InvalidInput: there is no message, or as `decode_integers`.
+            InvalidInput: there is no message, the count is missing or wrong, or `encode` cannot have written a message.
         """
         if not messages:
             raise InvalidInput.at(
@@ -192,12 +192,13 @@ def _demand_at_most(pointer: str, value: int, most: int) -> None:
 
 
 def _dimension(answer: Answer) -> int | None:
-    """Return the number of coordinates of a message: its bits over the bits of a coordinate.
-
-    The result is None if the answer has no communication cost.
+    """Return the number of coordinates of a message: its length in bits over the bits of one coordinate.
 
     Args:
         answer: the answer of a calibrator.
+
+    Returns:
+        The number of coordinates; None if the answer has no communication cost.
 
     Raises:
         InvalidInput: the quotient is not a whole number.

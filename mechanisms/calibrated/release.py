@@ -44,11 +44,13 @@ class Release:
 
 
 def demand_batch(count: int, most: int | None) -> None:
-    """Reject more contributions than the batch of the guarantee; its amplification by subsampling would not hold.
+    """Reject a release with more contributions than the sampled batches of the guarantee have.
+
+    With more contributions, the guarantee's amplification by subsampling would not hold.
 
     Args:
         count: number of contributions.
-        most: largest number that the guarantee allows, or None.
+        most: largest number that the guarantee allows; None for no limit.
 
     Raises:
         InvalidInput: `count` is above `most`.

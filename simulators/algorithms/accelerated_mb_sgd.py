@@ -157,7 +157,7 @@ def descend(
     *,
     reports: Rounder,
 ) -> Curves:
-    """Run Algorithm 2 of Lowy and Razaviyayn once per generator, with rounds drawn by `reports`.
+    """Simulate accelerated noisy SGD (Algorithm 2 of Lowy and Razaviyayn), once per generator.
 
     The algorithm keeps two sequences of models: the iterate w and its weighted average w^ag, which is the output. With
     a random number of participants, the messages are weighted so that their mean is over the clients that report.

@@ -28,7 +28,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Curves:
-    """Measurements of the repetitions of one run."""
+    """Measurements of the repetitions of one simulated run: excess risks, diagnostics, scores and models."""
 
     rounds: tuple[int, ...]
     """Rounds after which the excess risk was measured; the last entry is the end of the run."""
@@ -43,7 +43,7 @@ class Curves:
 
 
 class ExcessCurve:
-    """Excess risks of the repetitions of one run, measured after some of its rounds.
+    """A recorder of the excess risks of all repetitions of one run, after some of its rounds.
 
     Args:
         problem: learning problem.
@@ -116,7 +116,7 @@ class SimulatedAlgorithm:
     None: every name has an alternative, and each costs as much as the run itself."""
 
     def costs(self, problem: SimulatedProblem, run: object, wanted: Sequence[str]) -> tuple[Work, ...]:
-        """Estimate the work of one repetition of the run and of its alternatives.
+        """Estimate the computing work of one repetition of a run, and of the runs that it is compared with.
 
         Args:
             problem: learning problem.

@@ -31,7 +31,7 @@ UNCONSTRAINED: tuple[type, ...] = (
 
 @dataclass(frozen=True)
 class ClientData:
-    """Records of N clients with n records each, in all repetitions, and full gradient steps on them."""
+    """Records of N simulated clients with n records each, for all repetitions, with full gradient steps on them."""
 
     problem: SimulatedProblem
     data: Records
@@ -100,7 +100,9 @@ class ClientData:
 
 
 def local_work(problem: SimulatedProblem, *, participants: int, rounds: int, local_steps: int) -> Work:
-    """Estimate the work of a repetition with full gradients of the participants, and of all clients once a round.
+    """Estimate the computing work of one repetition of federated averaging with full gradients.
+
+    A round takes `local_steps` gradients of each participant, and one gradient of all clients for the diagnostics.
 
     Args:
         problem: learning problem.

@@ -108,7 +108,9 @@ def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
 def _steps(
     problem: SimulatedProblem, run: LocalSgdRun, generators: Sequence[np.random.Generator], data: Sequence[Indices]
 ) -> Iterator[RoundDraws]:
-    """Yield the draws of the local steps of one round: the same clients in every step, and a fresh batch in each.
+    """Yield the random draws of the local steps of one round, for all repetitions together.
+
+    The participants are the same in every step, and each step has fresh batches and noise.
 
     Args:
         problem: learning problem.
@@ -167,7 +169,7 @@ def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
-    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients.
+    """Estimate the computing work of one repetition of noisy local SGD: random draws, reading records, and gradients.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 

@@ -176,7 +176,7 @@ def reporting_of(problem: SimulatedProblem, run: MbSgdShape) -> Reporting:
 
 
 def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
-    """Return the factor by which a round multiplies the weights of earlier iterates in the average.
+    """Return the factor by which each round shrinks the weights of earlier iterates in the average.
 
     It is 1/`averaging_ratio`, by default 1 − ημ, for the step size η and the strong convexity μ of the objective. If
     clients have weights, μ is the strong convexity of the loss with the smallest weight.
@@ -257,7 +257,7 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
 
 
 def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
-    """Estimate the work of one repetition: drawing batches and noise, reading records, and gradients.
+    """Estimate the computing work of one repetition of noisy mini-batch SGD: random draws, records and gradients.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 

@@ -237,14 +237,14 @@ def simulate(
 
 
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
-    """Raise an error if a run lacks noise parameters, or has more participants than clients.
+    """Check that a run has noise parameters, and not more participants than clients.
 
     Args:
         problem: learning problem.
         run: parameters of the run.
 
     Raises:
-        InvalidInput: at the field concerned.
+        InvalidInput: a check fails.
     """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
@@ -305,9 +305,12 @@ def alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
 
 def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
-    """Return the runs to compare with before the noise is calibrated; unknown noise is replaced by an arbitrary one.
+    """Return runs that cost as much as the runs to compare with, before the noise is calibrated.
 
-    The cost of a run does not depend on its noise.
+    Unknown noise is replaced by an arbitrary one, because the cost of a run does not depend on its noise.
+
+    Args:
+        run: the run; its noise may be unknown.
     """
     if run.noise_levels is not None:
         return alternatives(run)

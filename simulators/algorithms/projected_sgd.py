@@ -67,12 +67,20 @@ class ProjectedSgdRun:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """Check that `suffix_fraction` is given exactly for the release `suffix`."""
+        """Check that `suffix_fraction` is given if a random model of the last steps is released, and only then.
+
+        Raises:
+            InvalidInput: it is missing for the release `suffix`, or given for another one.
+        """
         if (self.release == "suffix") != (self.suffix_fraction is not None):
             raise InvalidInput.at("/suffix_fraction", "belongs to the release suffix, and is needed there")
 
     def first_stop(self, steps: int) -> int:
-        """Return the first step after which the model may be released, in a run of `steps` steps."""
+        """Return the first step after which the model may be released.
+
+        Args:
+            steps: number of steps of the run.
+        """
         return steps if self.release == "last" else first_step_of_suffix(self.suffix_fraction, steps)
 
     def noise_stds(self, steps: int) -> Floats:
@@ -122,7 +130,7 @@ def steps_of(problem: SimulatedProblem, run: ProjectedSgdRun) -> int:
 
 @dataclass(frozen=True)
 class BatchOrder:
-    """Order in which n clients take part in a run, m of them in each step."""
+    """Decides which m of n clients take part in each step of a run."""
 
     run: ProjectedSgdRun
     partition: Indices | None
@@ -170,13 +178,13 @@ class BatchOrder:
 
 
 def stopping_steps(run: ProjectedSgdRun, rounds: tuple[int, ...], generators: Sequence[np.random.Generator]) -> Indices:
-    """Draw the step after which the model is released, for several lengths of the run.
+    """Draw the step after which the model is released, in each repetition and for several lengths of the run.
 
     All lengths use the same uniform random number of a repetition.
 
     Args:
         run: parameters with the kind of release.
-        rounds: lengths of the run.
+        rounds: lengths of the run, in steps.
         generators: one per repetition.
 
     Returns:
@@ -254,7 +262,7 @@ def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Ge
 
 
 def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
-    """Estimate the work of one repetition.
+    """Estimate the computing work of one repetition of a run: array operations, numpy calls and memory.
 
     The work consists of one gradient per participant, projections, and excess risks after all steps that may be
     released. The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles

@@ -43,10 +43,14 @@ def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
 def read_participation(run: AnyRun) -> None:
     """Convert the mappings in a run's `participation` to `ReportingCount`s, and check them.
 
-    The field of the run is replaced, although the run is frozen. A run without the field is left unchanged.
+    The field is a distribution of the number of clients in a round. It is replaced, although the run is frozen. A run
+    without the field is left unchanged.
+
+    Args:
+        run: the run.
 
     Raises:
-        InvalidInput: the entries are not distribution, or `participants` is given too.
+        InvalidInput: the entries are not a probability distribution, or `participants` is given too.
     """
     if run.participation is None:
         return

@@ -26,7 +26,7 @@ CHUNK = 40_000
 
 @dataclass(frozen=True, kw_only=True)
 class Reporting:
-    """Participation in a run: M uniformly drawn clients in each round, and K records of each.
+    """Which clients and records take part in the rounds of a run: M random clients, and K records of each.
 
     `poisson` includes every record independently with probability K/n and divides the sum by K. `full` reads all
     records. The other samplings draw K fresh records in every round. If clients differ, n and K are the largest values,
@@ -90,13 +90,13 @@ def reporting_for(
 
 @dataclass(frozen=True)
 class RoundDraws:
-    """Draws of one round of S repetitions.
+    """Random draws of one round in S repetitions: who participates, with which records, and the noise.
 
     Attributes:
-        clients: participants, (S, M).
+        clients: the M participants, (S, M).
         records: their records.
         counted: whether each record counts; None if all do.
-        normal: standard normal variables, (S, M, d).
+        normal: standard normal variables for the noise, (S, M, d).
     """
 
     clients: Indices
@@ -107,13 +107,13 @@ class RoundDraws:
 
 @dataclass(frozen=True)
 class _ChunkDraws:
-    """Draws of T rounds of one repetition.
+    """Random draws of T rounds in one repetition: who participates, with which records, and the noise.
 
     Attributes:
-        clients: participants, (T, M).
+        clients: the M participants of each round, (T, M).
         records: indices of their records in their populations, (T, M, K).
         counted: whether each record counts; None if all do.
-        normal: standard normal variables, (T, M, d).
+        normal: standard normal variables for the noise, (T, M, d).
     """
 
     clients: Indices
@@ -183,13 +183,16 @@ def client_gradients(problem: SimulatedProblem, models: Floats, draws: RoundDraw
 
 
 def messages_of(gradients: Floats, draws: RoundDraws, reporting: Reporting, noise_std: float) -> Floats:
-    """Return the messages of a round: each client's gradient with its noise.
+    """Return the messages that the participants of a round send: each client's mean gradient plus its noise.
 
     Args:
         gradients: mean gradients of the participants, (S, M, d).
         draws: draws of the round.
         reporting: participation in the run, with σ of each client if clients differ.
         noise_std: σ per coordinate if clients are equal.
+
+    Returns:
+        The messages, (S, M, d).
     """
     if reporting.client_arrays is None:
         return with_noise(gradients, noise_std, draws.normal)
@@ -265,7 +268,7 @@ def _rounds(
 
 
 def _stack_round(problem: SimulatedProblem, chunks: Sequence[_ChunkDraws], index: int) -> RoundDraws:
-    """Return one round of all repetitions.
+    """Join the draws of one round from all repetitions.
 
     Args:
         problem: learning problem.

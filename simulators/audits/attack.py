@@ -32,7 +32,10 @@ LEAST_ESCAPE = 1e-300
 
 @dataclass(frozen=True)
 class CountedTest:
-    """A test and its counts on the second halves."""
+    """A threshold test that guesses which data set an output is from, and how often it was right and wrong.
+
+    The counts are from outputs that did not serve to select the test.
+    """
 
     threshold: float
     above: bool
@@ -47,7 +50,7 @@ class CountedTest:
 
 @dataclass(frozen=True)
 class SplitStatistics:
-    """Sorted statistics on both data sets ("worlds"), in two halves.
+    """Sorted statistics of outputs on two neighbouring data sets, in one half to select a test and one to count with.
 
     Attributes:
         choose: the half by which a test is selected, for the first and the second data set.
@@ -75,7 +78,7 @@ class SplitStatistics:
 
     @property
     def trials(self) -> int:
-        """Number of samples of each world that are counted."""
+        """Number of outputs on each data set that are counted."""
         return self.count[0].size
 
     def count_escapes(self) -> int:
@@ -97,15 +100,18 @@ class AttackBound:
 
 
 def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
-    """Return a lower bound on a quantity such as ε, from the test that suggests the largest bound.
+    """Return a lower bound on a quantity such as ε, by the test that best distinguishes two data sets.
 
     The test is selected on the first halves of both samples, and the bound is computed on the second halves. Tests
-    compare the statistic with a threshold, in both directions, with either data set as the positive one.
+    compare the statistic of an output with a threshold, in both directions. Either data set can be the positive one.
 
     Args:
-        halves: statistics on both data sets.
-        score: function of a test's two rates that bounds the quantity.
+        halves: statistics of outputs on both data sets.
+        score: function of a test's true and false positive rate that bounds the quantity.
         error: probability that the bound fails; half of it is used for each rate.
+
+    Returns:
+        The bound and its test.
 
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
@@ -137,8 +143,8 @@ class _SelectedTest(NamedTuple):
 def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> _SelectedTest:
     """Select the threshold test that suggests the largest lower bound; of equal ones the first.
 
-    A test compares the statistic of an output with a threshold, in either direction ("above" or below). Either data
-    set can be the positive one.
+    A test compares the statistic of an output with a threshold: it is positive at or above it, or at or below it.
+    Either data set can be the positive one.
 
     Args:
         samples: sorted statistics of outputs on the first and on the second data set; they serve the selection only.
@@ -230,27 +236,27 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
 
 
 def escape_probability(halves: SplitStatistics, error: float) -> float:
-    """Return a lower bound on the probability of an escape: an output that is impossible on the other data set.
+    """Return a lower bound on the probability of an output that is impossible on the other of two data sets.
 
-    The attacker knows both distributions, and gives such outputs an infinite statistic. The bound is on the data set
-    for which the bound is larger.
+    Such an output is called an escape. The attacker knows both distributions, and gives escapes an infinite statistic.
+    The bound is on the data set for which the bound is larger.
 
     Args:
-        halves: statistics of outputs on both data sets, in two halves; the second halves are used, and the first ones
-            have served the selection of a test.
+        halves: statistics of outputs on both data sets. The second halves are used; the first ones have served the
+            selection of a test.
         error: probability that the bound fails; half of it is used for each data set.
     """
     return _largest_escape_rate(halves.count, error)
 
 
 def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool:
-    """Decide whether the first halves of both samples suggest that escapes are more probable than δ.
+    """Decide whether outputs that are impossible on the other data set seem to be more probable than δ.
 
-    An escape is an output that is impossible on the other data set; its statistic is infinite. If escapes are more
-    probable than δ, the mechanism is not (ε, δ)-differentially private for any finite ε.
+    Such an output is called an escape; its statistic is infinite. If escapes are more probable than δ, the mechanism is
+    not (ε, δ)-differentially private for any finite ε. The decision uses the first halves of both samples.
 
     Args:
-        halves: statistics of outputs on both data sets, of which the first halves are used.
+        halves: statistics of outputs on both data sets.
         delta: δ of the audit.
         error: probability that the bound on the escapes fails.
     """
@@ -258,10 +264,12 @@ def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool
 
 
 def _largest_escape_rate(samples: tuple[Floats, Floats], error: float) -> float:
-    """Return the larger of the lower bounds on the rates of infinite statistics on both data sets.
+    """Return a lower bound on how often outputs have an infinite statistic, on the data set where it is larger.
+
+    An infinite statistic marks an output that is impossible on the other data set.
 
     Args:
-        samples: statistics on the first and on the second data set.
+        samples: statistics of outputs on the first and on the second data set.
         error: probability that a bound fails; half of it is used for each data set.
     """
     counts = [int(np.isinf(sample).sum()) for sample in samples]
@@ -270,12 +278,14 @@ def _largest_escape_rate(samples: tuple[Floats, Floats], error: float) -> float:
 
 
 def roc(first: Floats, second: Floats, points: int = 120) -> list[tuple[float, float]]:
-    """Return the receiver operating characteristic of the tests "at the threshold and above".
+    """Return the true positive rate of threshold tests against their false positive rate (the ROC curve).
+
+    A test is positive if the statistic of an output is at least its threshold. The first data set is the positive one.
 
     Args:
-        first: statistics on the first data set.
-        second: statistics on the second data set.
-        points: thresholds from each extreme of each sample.
+        first: statistics of outputs on the first data set.
+        second: statistics of outputs on the second data set.
+        points: number of thresholds from each extreme of each sample.
 
     Returns:
         Pairs of a false and a true positive rate, from (0, 0) to (1, 1), in ascending order.
@@ -306,10 +316,10 @@ def _thresholds(samples: tuple[Floats, Floats]) -> Floats:
 
 
 def _count_positives(ordered: Floats, thresholds: Floats, *, above: bool) -> Floats:
-    """Count the positive answers of a test on a sorted sample, for each threshold.
+    """Count, for each threshold, the outputs of a sample for which a test is positive.
 
     Args:
-        ordered: the sorted sample.
+        ordered: statistics of the outputs, sorted.
         thresholds: the thresholds.
         above: whether the test is positive at the threshold and above; otherwise at the threshold and below.
     """

@@ -42,14 +42,17 @@ LARGEST_COUNTED = 500.0
 
 
 def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
-    """Return the attack on a spec: by the privacy loss if likelihoods are known, and otherwise by another statistic.
+    """Return the attack that audits a mechanism.
+
+    It distinguishes two data sets by the privacy loss of an output if likelihoods are known, and otherwise by another
+    statistic.
 
     Args:
         spec: the mechanism.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
     Raises:
-        InvalidInput: the spec has no neighbours in the relation that an attack can be stated for.
+        InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """
     if isinstance(spec, ProjectedSgd):
         return attack_descent(spec, setting)
@@ -57,14 +60,16 @@ def target(spec: Spec, setting: AttackSetting) -> AuditTarget:
 
 
 def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
-    """Return a sampler of the spec's mechanism on the neighbouring data sets ("worlds") that an attacker distinguishes.
+    """Return a sampler of a mechanism's outputs on the neighbouring data sets that an attacker distinguishes.
+
+    The code calls these data sets "worlds", and the client or record in which they differ the victim.
 
     Args:
         spec: the mechanism.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
     Raises:
-        InvalidInput: the spec has no neighbours in the relation that an attack can be stated for.
+        InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """
     if spec.primitive is not None:
         return attack_primitive(spec.primitive, setting)
@@ -82,9 +87,13 @@ def _attack_composed(spec: Composed, setting: AttackSetting) -> AttackedMechanis
 
 
 def _attack_selection(spec: SelectBest, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the best of several runs: on a single run.
+    """Return the attack on a selection of the best of several runs, which attacks a single run.
 
     If all outputs are equally good and ties are broken at random, the best output is distributed like any other.
+
+    Args:
+        spec: the selection.
+        setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
     Raises:
         InvalidInput: the number of runs may be 0, which this attack does not describe.
@@ -96,11 +105,11 @@ def _attack_selection(spec: SelectBest, setting: AttackSetting) -> AttackedMecha
 
 
 def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attacked mechanism of clients whose reports are shuffled.
+    """Return the attack on clients that send reports through a shuffler.
 
-    An observer who knows the victim's report, or all other reports, learns nothing from the order. The report itself
-    is then attacked. Randomized response is attacked by the counts of its categories, unless ε is so large that the
-    probability of a false report underflows.
+    The victim is the client in which the two data sets differ. An observer who knows the victim's report, or all other
+    reports, learns nothing from the order. The report itself is then attacked. Randomized response is attacked by the
+    counts of its categories, unless ε is so large that the probability of a false report underflows.
 
     Args:
         spec: mechanism of a report, and the number of clients.
@@ -120,10 +129,11 @@ def _attack_shuffled(spec: ShuffledSpec, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attacked mechanism on a random batch of clients, or of records.
+    """Return the attack on a mechanism that runs on a random batch of clients, or of records.
 
-    If the victim always participates, the mechanism on the batch is attacked. If the observer sees the participants,
-    the output is compared only when the victim is among them. For other observers it is a mixture over batches.
+    The victim is the client or record in which the data sets differ. If it always participates, the mechanism on the
+    batch is attacked. If the observer sees the participants, the output is compared only when the victim is among them.
+    For other observers it is a mixture over batches.
 
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
@@ -160,10 +170,10 @@ def _attack_subsampled(spec: Subsampled, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on epochs of a shuffled loader with Gaussian noise, in a secret order.
+    """Return the attack on Gaussian noise with batches from a secret order of the records, which changes each epoch.
 
-    For replace-one all other contributions equal the replacing one. For zero-out-one they are zero. The victim is in
-    each batch of an epoch with equal probability.
+    The victim is the record in which the data sets differ. It is in each batch of an epoch with equal probability. For
+    replace-one all other contributions equal the replacing one. For zero-out-one they are zero.
 
     Args:
         spec: the shuffled epochs.
@@ -192,9 +202,10 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
 
 
 def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on a random allocation in which all other contributions are zero.
+    """Return the attack on a mechanism in which a unit takes part in a random set of each epoch's batches.
 
-    If the batches of the unit are kept, the outputs of a batch in all epochs have one sum, which is attacked.
+    All other contributions are zero. If the batches of the unit are the same in all epochs, the attack is on the sum of
+    each batch's outputs over the epochs.
 
     Args:
         spec: the allocation.
@@ -218,12 +229,12 @@ def _attack_random_allocation(spec: RandomAllocation, setting: AttackSetting) ->
 def _attack_hidden_draw(
     spec: Subsampled, setting: AttackSetting, participation: SampledParticipation
 ) -> AttackedMechanism:
-    """Return the attack on a secret draw among zero contributions, or with a missing record.
+    """Return the attack on a batch that is drawn in secret, if other contributions are zero or a record is missing.
 
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
         setting: neighbouring relation and observer that are attacked.
-        participation: the draw of the victim.
+        participation: the draw that decides whether the changed record is in a batch.
 
     Raises:
         InvalidInput: the attack on the mechanism does not describe an absent record.
@@ -236,7 +247,7 @@ def _attack_hidden_draw(
 
 
 def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on draws with replacement, for noise on one number.
+    """Return the attack on batches that are drawn with replacement, for noise on one number.
 
     Args:
         spec: the draw of a batch, and the mechanism on the batch.
@@ -255,7 +266,7 @@ def _attack_with_replacement(spec: Subsampled, setting: AttackSetting) -> Attack
 
 
 def _level(spec: Subsampled, setting: AttackSetting) -> str:
-    """Return what a draw selects: "clients" or "records".
+    """Return whether a random draw selects "clients" or "records".
 
     The spec may say it. Otherwise a draw within clients that were drawn before selects records. Any other draw selects
     clients if the protected unit is a client, or if the mechanism on the batch contains a further draw.
@@ -291,7 +302,9 @@ def _sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
 
 
 def _participation(spec: Subsampled, setting: AttackSetting) -> SampledParticipation:
-    """Return the draw of the victim: by a single random number, or of the whole batch if the program is attacked.
+    """Return the draw that decides whether the changed client or record is in a batch.
+
+    It uses a single random number. It draws the whole batch if the program of a training is attacked.
 
     Args:
         spec: the draw of a batch.

@@ -38,12 +38,12 @@ class Descent:
         return 0.4 * self.spec.steps
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """Return the released models of independent runs.
+        """Simulate independent runs on one of two neighbouring data sets, and return their released models.
 
         Args:
             generator: source of randomness.
             count: number of runs.
-            world: FIRST or SECOND.
+            world: index of the data set, FIRST or SECOND.
         """
         spec = self.spec
         steps = spec.steps
@@ -74,10 +74,10 @@ class Descent:
         return -strength if self.setting.relation == "replace-one" else 0.0
 
     def _batch_of_victim(self, generator: np.random.Generator, count: int) -> npt.NDArray[np.int64]:
-        """Draw the victim's batch in a partition of n clients into batches of m, in several runs.
+        """Draw the batch that the changed client (the victim) belongs to, in several runs.
 
-        An incomplete last batch never participates. For a partition that is known in advance, nothing is drawn: the
-        worst case is the batch of the last step.
+        The n clients are partitioned into batches of m. An incomplete last batch never participates. For a partition
+        that is known in advance, nothing is drawn: the worst case is the batch of the last step.
 
         Args:
             generator: source of randomness.
@@ -92,7 +92,7 @@ class Descent:
         return generator.integers(spec.clients, size=count) // spec.participants
 
     def _takes_part(self, generator: np.random.Generator, step: int, batch_of_victim: npt.NDArray[np.int64]) -> Bools:
-        """Return, for each run, whether the victim is in the batch of a step.
+        """Return, for each run, whether the changed client (the victim) is in the batch of a step.
 
         Args:
             generator: source of randomness, for batches that are drawn afresh in each step.
@@ -110,7 +110,7 @@ def attack_descent(spec: ProjectedSgd, setting: AttackSetting) -> Descent:
 
     Args:
         spec: the run.
-        setting: neighbouring relation and observer.
+        setting: neighbouring relation and observer that are attacked.
 
     Raises:
         InvalidInput: the relation changes the number of clients, or the observer sees more than one model.

@@ -15,7 +15,7 @@ from epsilond.training.arrays import Bools, Floats, Indices
 
 @dataclass(frozen=True)
 class Batch:
-    """Batches of M clients with up to K records each.
+    """A batch of records for each of M clients, as indices; batches may have up to K records.
 
     Attributes:
         clients: indices of the clients, (M,).
@@ -82,7 +82,7 @@ class GradientStatistics:
 
 
 class Gradients(Protocol):
-    """Gradients of N clients, with d coordinates."""
+    """Protocol of N clients that return sums of clipped gradients with d coordinates."""
 
     @property
     def sizes(self) -> Indices:

@@ -34,7 +34,7 @@ class Client:
 
 @dataclass(frozen=True)
 class CallableClients:
-    """Clients that compute their gradients one after another."""
+    """Clients with gradient functions of the caller, which are called one after another."""
 
     clients: Sequence[Client]
     dimension: int

@@ -19,7 +19,7 @@ def rounding(dimension: int) -> float:
 
 
 def scales(norms: Floats, bounds: Floats, dimension: int) -> Floats:
-    """Return factors that scale vectors down to their bounds, with every rounding error counted.
+    """Return factors that scale vectors down to their bounds; the bounds hold in spite of rounding.
 
     Args:
         norms: computed norms of the vectors.
@@ -50,7 +50,7 @@ def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
 
 
 def measure_norms(norms: Floats, bounds: Floats, finite: Bools) -> GradientStatistics:
-    """Return statistics of norms against their bounds.
+    """Count the vectors that are longer than their bounds or not finite, and find the largest norm.
 
     Args:
         norms: norms before clipping.

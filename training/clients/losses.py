@@ -13,9 +13,10 @@ from epsilond.training.arrays import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class VectorLoss:
-    """Loss ℓ(z, y) of predictions z = Wx and a target y, convex in z, for features x and a model W (outputs, p).
+    """A loss ℓ(z, y) of a linear prediction z = Wx and a target y, convex in z.
 
-    `steepest` and `curvature` are constants of ℓ for features x of norm at most 1.
+    x are the features, and W is a model (outputs, p). `steepest` and `curvature` are constants of ℓ for features x of
+    norm at most 1.
     """
 
     name: str

@@ -96,9 +96,9 @@ class TabularClients:
         return sums, measure_norms(counted_norms, all_bounds, finite | ~is_counted)
 
     def _norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
-        """Return upper bounds on the norms of the gradients s ⊗ x + μw, tight up to rounding.
+        """Return upper bounds on the norms of the records' gradients s ⊗ x + μw, tight up to rounding.
 
-        ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖², plus a bound on the rounding error of this sum.
+        The bound is ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖², plus a bound on the rounding error of this sum.
 
         Args:
             models: one model w (d,), or one per client (M, d).
@@ -107,7 +107,7 @@ class TabularClients:
             slopes: s of each record, (M, K, outputs).
 
         Returns:
-            (M, K).
+            The bounds, (M, K).
         """
         squared_loss_part = np.sum(np.square(slopes), axis=-1) * np.sum(np.square(features), axis=-1)
         if not self.strong_convexity:
@@ -174,7 +174,7 @@ def _choose_loss(loss: VectorLoss | str) -> VectorLoss:
 
 
 class _ClientTable(NamedTuple):
-    """Records of one client.
+    """The records of one client as arrays of doubles.
 
     Attributes:
         features: features of n ≥ 1 records, (n, p).

@@ -25,7 +25,7 @@ class TrainingRun(Protocol):
 
 
 class RunFactory(Protocol):
-    """Class of an algorithm's runs."""
+    """Protocol of the classes of runs, one for each algorithm: they build a run from a calibration."""
 
     def of(
         self,

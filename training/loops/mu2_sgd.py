@@ -91,7 +91,10 @@ class Mu2SgdRun:
         )
 
     def check(self, session: Session) -> None:
-        """Reject clients with fewer records than reports, because each report uses a new record.
+        """Check that each client has a new record for each of its reports.
+
+        Args:
+            session: clients of the run.
 
         Raises:
             InvalidInput: a client has too few records.
@@ -135,9 +138,9 @@ class Mu2SgdRun:
     def _noisy_mean(
         self, session: Session, clients: Indices, reports: Floats, noise: ServerNoise | ClientNoise
     ) -> Floats:
-        """Return (1/m) times the sum of the reports, plus the new noise minus the noise of the previous round.
+        """Return the mean report of a round with new noise, from which the previous noise is subtracted.
 
-        The planned number m of reports divides the sum even if fewer clients report.
+        The sum of the reports is divided by the planned number m, even if fewer clients report.
 
         Args:
             session: randomness of the run.
@@ -159,7 +162,7 @@ class Mu2SgdRun:
     def _reports(
         self, session: Session, server: CancellingServer, batch: Batch, number: int
     ) -> tuple[Floats, GradientStatistics]:
-        """Return the reports s = t∇f(x_t) − (t − 1)∇f(x_{t−1}) of a round, each scaled down to norm S.
+        """Return the reports s = t∇f(x_t) − (t − 1)∇f(x_{t−1}) of a round, each scaled down to the clipping norm.
 
         Args:
             session: clients of the run.

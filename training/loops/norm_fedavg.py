@@ -123,7 +123,7 @@ class NormFedavgRun:
 def client_updates(
     session: Session, model: Floats, clients: Indices, *, steps: int, step_size: float
 ) -> tuple[Floats, GradientStatistics]:
-    """Return the update w − w_{k,E} of each participant.
+    """Return the update of each participant: the server's model minus the client's model after E gradient steps.
 
     Args:
         session: clients of the run.

@@ -22,7 +22,7 @@ from epsilond.training.steps.shared_and_own import OwnParts, SharedPart
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Composition of a client's model from the shared part w, (d,), and the client's own part θ_i, (p,).
+    """How a client's model is composed of the shared part w, (d,), and the client's own part θ_i, (p,).
 
     The model is the sum w + θ_i, with p = d, or the concatenation (w, θ_i) if there is an `own_start`.
 

@@ -61,9 +61,12 @@ class ProjectedSgdRun:
         )
 
     def check(self, session: Session) -> None:
-        """Reject clients with more than one record, and clients that return means.
+        """Check that each client has one record, and returns the gradient of that record rather than a mean.
 
         A mean hides the norms of the records' gradients, which have to be checked.
+
+        Args:
+            session: clients of the run.
 
         Raises:
             InvalidInput: a client has more than one record, or returns means.

@@ -102,7 +102,7 @@ class Session:
         return lambda model: self.start + on_ball(model - self.start, radius)
 
     def record_round(self, model: Floats, participants: Indices, statistics: GradientStatistics) -> bool:
-        """Append a round to the log, call the caller's `on_round`, and return whether the run is to end.
+        """Log a round, call the caller's `on_round`, and return whether the run is to end.
 
         The callback ends the run by returning True. If the guarantee assumes that intermediate models are not seen, the
         callback gets no model and cannot end the run.
@@ -144,7 +144,7 @@ class Session:
 
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
-    """Raise an error unless every client has the number of records that the noise was calibrated for.
+    """Check that every client has the number of records that the noise was calibrated for.
 
     Args:
         sizes: number of records of each client, (N,).
@@ -166,7 +166,7 @@ def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
 
 
 def reject_steps(algorithm: str, caller_steps: Mapping[str, float | None]) -> None:
-    """Raise an error if the caller gives a step size that the algorithm does not have.
+    """Check that the caller gives no step size that the algorithm does not have.
 
     Args:
         algorithm: name of the algorithm, for the message.

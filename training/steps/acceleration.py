@@ -20,7 +20,7 @@ from epsilond.training.arrays import Floats
 
 
 class AccelerationStage(Protocol):
-    """Consecutive rounds with one prox weight."""
+    """Protocol of a stage of accelerated SGD: consecutive rounds with one weight of the proximal term."""
 
     @property
     def rounds(self) -> int:

@@ -10,7 +10,7 @@ from epsilond.training.arrays import Floats
 
 
 class AveragedDescent:
-    """Projected descent w ← Π(w − η · mean of the messages), with an average of the models.
+    """State of projected gradient descent, w ← Π(w − η · mean of the messages), with an average of the models.
 
     Attributes:
         model: w, (…, d).

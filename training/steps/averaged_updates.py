@@ -13,7 +13,7 @@ MOST_EXPONENT = 700.0
 
 
 def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Floats) -> Floats:
-    """Return the sum of the updates with noise N(0, σ²) in each coordinate, divided by M.
+    """Return the mean of clipped updates with Gaussian noise: (sum of the updates + noise)/M.
 
     Args:
         updates: clipped updates, (…, m, d).
@@ -28,10 +28,10 @@ def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Flo
 def adapted_bound(
     bound: float, is_unclipped: Bools, participants: int, noise: float, *, target: float, rate: float
 ) -> float:
-    """Return the next clipping bound C e^(−rate (share − target)) (Andrew et al. 2021).
+    """Adapt a clipping bound C to C e^(−rate (share − target)), so that a target share of updates stays unclipped.
 
-    The share is a noisy estimate of the fraction of updates that were not clipped: ½ + (Σ b_i + noise)/M. Here b_i is ½
-    if update i was not clipped, and −½ otherwise.
+    Source: Andrew et al. 2021. The share is a noisy estimate of the fraction of updates that were not clipped: ½ + (Σ
+    b_i + noise)/M. Here b_i is ½ if update i was not clipped, and −½ otherwise.
 
     Args:
         bound: clipping bound C.

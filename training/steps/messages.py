@@ -21,7 +21,7 @@ def clipping_factors(norms: Floats, bound: float | Floats) -> Floats:
 
 
 def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
-    """Return the sum of the counted gradients divided by K, even if their number differs from K.
+    """Return the sum of a batch's gradients divided by the planned batch size K, even if the batch has another size.
 
     The divisor must not depend on the draw: otherwise the noise would not hide the number of records drawn.
 
@@ -31,7 +31,7 @@ def batch_mean(gradients: Floats, counted: Bools, batch_size: int) -> Floats:
         batch_size: planned number K of records in a batch.
 
     Returns:
-        (…, d).
+        The quotient, (…, d).
     """
     mean: Floats = np.sum(gradients * counted[..., None], axis=-2) / batch_size
     return mean

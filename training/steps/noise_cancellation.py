@@ -58,7 +58,10 @@ class CancellingServer:
 
 
 class ClientNoise:
-    """Each client's last noise Y and its number of reports, in S runs: (S, N, d) and (S, N)."""
+    """State of the clients that add cancelling noise: each one's last noise and its number of reports.
+
+    S runs of N clients are simulated side by side: the arrays are (S, N, d) and (S, N).
+    """
 
     def __init__(self, runs: int, clients: int, dimension: int) -> None:
         self.held = np.zeros((runs, clients, dimension))
@@ -86,7 +89,7 @@ class ClientNoise:
 
 
 class GapDifferences:
-    """Alternative 1 of Reshef and Levy (equation 12): each client's sum of differences, in S runs: (S, N, d).
+    """State of Alternative 1 of Reshef and Levy (equation 12): each client's sum of differences, in S runs: (S, N, d).
 
     With τ the client's last round (0 for none) it sends s = t∇f(x_t) − τ∇f(x_τ), both of the same record, so that its
     own sum estimates t∇f(x_t). The server takes the mean of the sums of the clients that report.

@@ -10,7 +10,7 @@ from epsilond.training.arrays import Floats
 
 
 def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: int, step_size: float) -> Floats:
-    """Return w − w_{k,E}, the change of the model by E steps of a client on its own full gradient.
+    """Return a client's update: its model before minus its model after E gradient steps on its own data.
 
     Args:
         start: the server's model w, (…, d).
@@ -25,7 +25,7 @@ def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: 
 
 
 def server_step(models: Floats, messages: Floats, step_size: float) -> Floats:
-    """Return w − β · mean of the messages.
+    """Return the server's next model: w − β · mean of the messages.
 
     Args:
         models: the server's model w, (…, d).

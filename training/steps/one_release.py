@@ -19,19 +19,19 @@ def whole_batches(order: Indices, size: int) -> Indices:
 
 
 def projected_step(models: Floats, direction: Floats, step_size: float, project: Callable[[Floats], Floats]) -> Floats:
-    """Return Π(w − η · direction).
+    """Return the next model of projected gradient descent: Π(w − η · direction).
 
     Args:
         models: the present model w, (…, d).
         direction: mean of the messages, (…, d).
         step_size: step size η of this step.
-        project: projection onto the domain.
+        project: projection Π onto the domain.
     """
     return project(models - step_size * direction)
 
 
 def stopping_step(first: Indices, last: Indices, uniform: Floats) -> Indices:
-    """Return the step with the released model, uniform on first, …, last.
+    """Choose the step with the model that is released, uniformly from first, …, last.
 
     Args:
         first: number of the first step with a model that may be released.

@@ -53,11 +53,13 @@ class Losses:
 
 
 def block_sizes(samples: int, work: float) -> tuple[int, ...]:
-    """Return the number of samples of each block, which depends only on the request.
+    """Divide the samples of an audit into blocks that can run in parallel, and return the size of each.
+
+    The division depends only on the request, so that it is reproducible.
 
     Args:
         samples: samples on each data set.
-        work: random numbers of one sample.
+        work: random numbers of one sample. The more it takes, the smaller are the blocks.
     """
     size = max(1, min(BLOCK_SAMPLES, int(BLOCK_NUMBERS / max(work, 1.0))))
     full_blocks, remainder = divmod(samples, size)
@@ -66,10 +68,13 @@ def block_sizes(samples: int, work: float) -> tuple[int, ...]:
 
 
 def plan(request: AuditSimulation) -> SimulationPlan:
-    """Estimate the blocks, the time and the memory of an audit.
+    """Estimate the blocks, the time and the memory of an audit before it runs.
 
     Each sample is a run of the mechanism on one of two neighbouring data sets. Two statistics of 8 bytes are stored for
     each of the `samples`, one for each data set, until the end.
+
+    Args:
+        request: the audit.
 
     Raises:
         InvalidInput: no attack is known for the spec in this setting.
@@ -97,7 +102,7 @@ def prepare(request: AuditSimulation) -> PreparedAudit:
 
 
 def run_block(prepared: PreparedAudit, index: int) -> Losses:
-    """Run the mechanism on both data sets for one block, and return the attacker's statistics.
+    """Run the mechanism on both neighbouring data sets for one block of samples, and return the attacker's statistics.
 
     The block has its own random generator, so that its samples do not depend on other blocks.
 

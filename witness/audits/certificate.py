@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def certify(request: AuditSimulation) -> Ends:
-    """Return the accountant's enclosure of ε at the audit's δ, which uses no sample.
+    """Return the certified lower and upper bound on ε at the audit's δ, with which the attack is compared.
+
+    The accountant computes them by theorems, without samples.
 
     Args:
         request: the audit, with a spec or a message.
@@ -31,7 +33,7 @@ def certify(request: AuditSimulation) -> Ends:
 
 
 def certify_message(message: QuantizedMessage, log_delta: float) -> Ends:
-    """Return an enclosure of the ε with which one noisy message distinguishes two updates.
+    """Bound the ε with which one quantized, noisy message of a client distinguishes two updates.
 
     Let u and u′ be the updates and s the number of quantization levels. If both are rounded with the same uniform
     numbers, coordinate j of the rounded updates differs by at most ⌈s|u_j − u′_j|⌉. By joint convexity, the messages

@@ -43,7 +43,7 @@ def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float
 
 
 def run_family(requests: Sequence[AuditSimulation], confidence: float) -> FamilyAnswer:
-    """Run the audits one after another, with a joint confidence.
+    """Run several audits one after another, with a joint confidence for all their lower bounds on ε.
 
     If all certificates are right, any audit is contradicted with probability at most 1 − `confidence`.
 
@@ -73,9 +73,9 @@ def printed_truncated_discrete_laplace(
     samples: int = 200_000,
     seed: int = 0,
 ) -> AuditSimulation:
-    """Return an audit of the noise that Theorem 1 of Das et al. prescribes, at the δ = 2^−d that the theorem claims.
+    """Return an audit of truncated discrete Laplace noise as Theorem 1 of Das et al. prescribes it.
 
-    The mechanism adds truncated discrete Laplace noise to a vector with d coordinates.
+    The noise is added to a vector with d coordinates. The audit is at the δ = 2^−d that the theorem claims.
 
     Args:
         epsilon: claimed ε.

@@ -122,13 +122,13 @@ class AuditSimulation(SettingFields):
 
 
 def _of_request(fault: Fault) -> Fault:
-    """Return a fault with a pointer into the request.
+    """Adapt a fault that the attack found to the audit's request: make its JSON pointer point into the request.
 
     Relation and observer are fields of the request itself. All other faults concern the spec, so they get pointers
     below /spec.
 
     Args:
-        fault: fault that the attack found.
+        fault: the fault.
     """
     is_own = fault.pointer in ("/relation", "/observer")
     return fault if is_own else replace(fault, pointer=f"/spec{fault.pointer}")

@@ -90,9 +90,10 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
 
 
 def _escape_bound(halves: SplitStatistics, delta: float, error: float) -> Escape:
-    """Return the lower bound on ε that escapes prove: ∞ if they are more probable than δ, and otherwise 0.
+    """Return the lower bound on ε from escapes: outputs of one data set that are impossible on the other.
 
-    An escape is an output that is impossible on the other data set. Its statistic is infinite.
+    If escapes are more probable than δ, no ε holds and the bound is ∞. Otherwise it is 0. The statistic of an escape is
+    infinite.
 
     Args:
         halves: the attacker's statistics.
@@ -122,7 +123,9 @@ def _ratio(lower: float, certified_upper: float) -> float | None:
 
 
 def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> GaussianBound:
-    """Return a lower bound on μ of Gaussian differential privacy, with the ε at δ of a Gaussian mechanism with that μ.
+    """Return a lower bound on the parameter μ of Gaussian differential privacy, from the error rates of a test.
+
+    The answer also has the ε at δ of a Gaussian mechanism with that μ.
 
     Args:
         halves: the attacker's statistics.
@@ -134,10 +137,10 @@ def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> 
 
 
 def _test(bound: AttackBound) -> RuleAnswer:
-    """Return the attacker's threshold test behind a bound on ε, with its true and false positives, as it is served.
+    """Describe the attacker's threshold test that gave a lower bound, in the form of the answer.
 
     Args:
-        bound: a lower bound on ε, with the rule of its test.
+        bound: the lower bound, with its test and the counts of true and false positives.
     """
     rule = bound.rule
     return RuleAnswer(
@@ -177,7 +180,7 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 
 
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """Say in two or three sentences which ε are disproved, and whether that contradicts the certificate or a claim.
+    """Explain the result of an audit in words: which ε are disproved, and whether that contradicts the certificate.
 
     Args:
         request: the audit.

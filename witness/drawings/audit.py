@@ -21,7 +21,7 @@ LARGEST_EXPONENT = 700.0
 
 
 def audit(answer: JsonObject) -> Figure:
-    """Draw the answer of an audit: the attacker's error rates, and the proved, certified and claimed ε.
+    """Draw the figure of an audit: the attacker's error rates, and the proved, certified and claimed ε.
 
     Args:
         answer: answer of kind `audit`, as a JSON object.
@@ -35,7 +35,7 @@ def audit(answer: JsonObject) -> Figure:
 
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
-    """Draw the attacker's error rates at all thresholds, and guessing as a diagonal.
+    """Draw the attacker's true positive rate against the false positive rate, with guessing as a diagonal.
 
     If the certified ε is finite, a dashed curve shows the largest rates that it allows.
 
@@ -81,7 +81,7 @@ def _largest_true_positive_rates(
 
 
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
-    """Draw one row each for the certified interval, the lower bounds on ε, and the claimed ε if there is one.
+    """Draw values of ε in rows: the certified interval, the lower bounds of the attack, and the claim if any.
 
     Args:
         axes: axes of the panel.

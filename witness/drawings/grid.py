@@ -35,7 +35,10 @@ PANEL_INCHES, HEIGHT_INCHES = 4.6, 5.0
 
 @dataclass(frozen=True)
 class AxisScale:
-    """Positions of the horizontal axis: the values themselves, or equally spaced categories."""
+    """The scale of a horizontal axis that shows either the values themselves or equally spaced categories.
+
+    `values` are the values of the axis. `kind` is `categories`, or the name of a scale of matplotlib.
+    """
 
     values: tuple[Any, ...]
     kind: str
@@ -82,7 +85,7 @@ def grid(answer: JsonObject) -> Figure:
 
 
 def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) -> Labels:
-    """Draw all lines of one panel and its horizontal axis, and return the labels of the lines.
+    """Draw the lines and the horizontal axis of one panel, and return the labels of the lines.
 
     Args:
         axes: axes of the panel.
@@ -123,7 +126,7 @@ def _draw_legend(figure: Figure, legend: Legend) -> None:
 
 
 def _draw_line(line: GridLine) -> Labels:
-    """Draw one line of a panel: the measured means, the bound on them, and the runs that they are compared with.
+    """Draw one line of a panel: the measured means, the theorems' bound on them, and the compared runs.
 
     Cells of audits have their lower bounds on ε instead, with the certified and the claimed ε.
 
@@ -163,7 +166,7 @@ def _draw_measured(line: GridLine) -> Labels:
 
 
 def _draw_bound(line: GridLine) -> Labels:
-    """Draw the smallest theorem's bound on the excess risk of each cell, and return its label.
+    """Draw for each cell the smallest bound that theorems give on its excess risk, and return the label.
 
     Args:
         line: cells of one line of a panel, with their axes, horizontal positions and colour.
@@ -247,7 +250,11 @@ def _audit_notes(cells: Cells) -> list[str]:
 
 
 def _draw_certificates(line: GridLine) -> None:
-    """Draw the certified upper and lower bounds that are small enough to be of use."""
+    """Draw the certified lower and upper bounds on ε, except those too large to be of use.
+
+    Args:
+        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+    """
     for words, bound, new_dash in (
         (CERTIFIED_UPPER, "upper", style.DASHES[1]),
         (CERTIFIED_LOWER, "lower", style.DASHES[2]),

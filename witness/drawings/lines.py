@@ -21,7 +21,7 @@ Labels = list[tuple[float, str, str]]
 
 @dataclass(frozen=True)
 class GridLine:
-    """One line of a panel, to be drawn.
+    """The cells of one line in a panel of the figure, with all that the drawing functions need.
 
     Attributes:
         axes: axes of the panel.
@@ -49,7 +49,7 @@ class GridLine:
         legend: Legend,
         answer: JsonObject,
     ) -> GridLine:
-        """Return the line with its cells by ascending position.
+        """Make a line from cells in any order, sorted by ascending position.
 
         Args:
             axes: axes of the panel.
@@ -69,12 +69,17 @@ class GridLine:
         return measure
 
     def look(self, words: str, dash: Any, marker: str | None = None) -> Any:
-        """Return the dash pattern in which curves of a kind are drawn, and add the kind to the legend if it is new.
+        """Choose the dash pattern for curves of a kind, so that all curves of that kind look the same.
+
+        If the kind is new, it is added to the legend with the given pattern.
 
         Args:
             words: name of the kind of curves in the legend.
             dash: dash pattern, as matplotlib takes it, for a kind that is not in the legend yet.
             marker: marker for such a kind, or None.
+
+        Returns:
+            The dash pattern to draw with.
         """
         present_dash, _ = self.legend.setdefault(words, (dash, marker))
         return present_dash

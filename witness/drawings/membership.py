@@ -17,7 +17,7 @@ rest."""
 
 
 def membership(answer: JsonObject) -> Figure:
-    """Draw the answer of a membership inference: error rates of every attack, and the lower bounds on ε.
+    """Draw the figure of a membership inference: error rates of every attack, and the lower bounds on ε.
 
     Args:
         answer: answer of kind `membership`, as a JSON object.
@@ -31,7 +31,7 @@ def membership(answer: JsonObject) -> Figure:
 
 
 def _draw_rates(axes: Axes, answer: JsonObject) -> None:
-    """Draw the error rates of every attack.
+    """Draw the true positive rate of every attack against its false positive rate, with guessing as a diagonal.
 
     Args:
         axes: axes of the panel.
@@ -52,7 +52,7 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 
 
 def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
-    """Draw the lower bound of every attack, and the certified interval if it is not too far.
+    """Draw the lower bound on ε of every attack, and the certified interval of ε if it is not too far away.
 
     Args:
         axes: axes of the panel.

@@ -31,7 +31,7 @@ def line_drawers(answer: JsonObject) -> Mapping[str, Callable[[GridLine], Labels
 
 
 def draw_formulas(line: GridLine) -> Labels:
-    """Draw log₁₀ δ of a paper's formula as printed, corrected and certified, with the lower bounds by attacks.
+    """Draw log₁₀ δ by a paper's formula: as printed, corrected and certified, with lower bounds that attacks prove.
 
     Args:
         line: cells of one line of a panel, with their axes, horizontal positions and colour.

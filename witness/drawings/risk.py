@@ -22,7 +22,7 @@ _ROLE_COLOURS = {"private": style.MEASURED, "non-private": style.NON_PRIVATE}
 
 
 def risk(answer: JsonObject) -> Figure:
-    """Draw the answer of a risk simulation: excess risk over rounds, with bands, theorems' bounds and compared runs.
+    """Draw the figure of a risk simulation: excess risk over rounds with confidence bands, bounds and compared runs.
 
     Args:
         answer: answer of kind `risk`, as a JSON object.
@@ -94,7 +94,7 @@ def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.
 def _draw_bounds(
     axes: Axes, answer: JsonObject, top: float, length: float, labels: list[tuple[float, str, str]]
 ) -> dict[str, Line2D]:
-    """Draw a mark for each bound on the output, add its label, and return the marks by their legends.
+    """Draw a mark for each theorem's bound on the risk of the output, and add its label.
 
     Args:
         axes: the axes.
@@ -102,6 +102,9 @@ def _draw_bounds(
         top: largest measured mean.
         length: length of a mark, in rounds. A longer line would suggest a bound on earlier rounds.
         labels: labels, to which those of the bounds are added.
+
+    Returns:
+        The marks, by their texts in the legend.
     """
     marks: dict[str, Line2D] = {}
     last = answer["series"][0]["rounds"][-1]

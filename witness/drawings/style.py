@@ -102,7 +102,11 @@ def power_of_ten(exponent: float) -> str:
 
 
 def run_words(name: str) -> str:
-    """Return the name of a run or of a score as it is displayed."""
+    """Return the name of a run or of a score in the words that figures display.
+
+    Args:
+        name: name in the answer, such as `non-private` or `test_error`.
+    """
     displayed = {
         "non-private": "without noise",
         "noisy-sgd": "noisy SGD",
@@ -157,9 +161,9 @@ def _share(axes: Axes, value: float, low: float, high: float) -> float:
 
 
 def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
-    """Return heights at which labels do not overlap, close to the given heights.
+    """Move labels apart that overlap, and return their heights, close to the given ones.
 
-    Overlapping neighbours are moved apart by equal amounts, in at most `SWEEPS` passes over all labels.
+    Overlapping neighbours are moved by equal amounts, in at most `SWEEPS` passes over all labels.
 
     Args:
         heights: heights of the centres of the labels, in units of the axes' height.

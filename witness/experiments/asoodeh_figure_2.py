@@ -33,7 +33,7 @@ Point = tuple[CellAnswer, Mapping[str, float]]
 
 
 def theorem_inputs(epsilon: float, share: float) -> OnePass:
-    """Return the inputs of Theorem 2 of Asoodeh et al. at one point of their Figure 2.
+    """Return the inputs of Theorem 2 of Asoodeh et al. that belong to one point of their Figure 2.
 
     Args:
         epsilon: ε of the point, in nats.
@@ -52,7 +52,7 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
 
 
 def run_spec(share: float) -> ProjectedSgd:
-    """Return the mechanism of the run in the figure.
+    """Return the mechanism that Figure 2 of Asoodeh et al. is about: noisy projected SGD on batches of users.
 
     Args:
         share: fraction q of the users that is in a batch.
@@ -69,7 +69,7 @@ def run_spec(share: float) -> ProjectedSgd:
 
 
 def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
-    """Return log10 δ at ε by three readings: as printed, corrected, and the least that any theorem certifies.
+    """Compute log10 δ at ε in three ways: as the paper prints it, corrected, and the least that any theorem certifies.
 
     The corrected value is the paper's formula for the whole number of steps that can be run.
 
@@ -87,9 +87,9 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the simulations of the figure: one audit for each ε and each fraction q (`share`) of users in a batch.
+    """Return the simulations that repeat the figure: one audit for each ε and each fraction q of users in a batch.
 
-    Each cell also has log10 δ at its ε by three readings: as printed, corrected, and certified.
+    Each cell also has log10 δ at its ε in three ways: as printed, corrected, and certified.
 
     Args:
         repetitions: number of blocks of `SAMPLES_PER_REPETITION` runs in each audit.
@@ -173,12 +173,12 @@ def _judge_order(points: Sequence[Point]) -> Finding:
 
 
 def _falls(points: Sequence[Point], epsilon: object, reading: str) -> bool:
-    """Return whether δ by one reading falls strictly as the batch size grows, at a given ε.
+    """Decide whether δ falls strictly as the batch size grows, at a given ε.
 
     Args:
         points: a cell for each ε and batch size, by ascending batch size, with log₁₀ δ by reading.
         epsilon: value of ε.
-        reading: `PRINTED`, `CORRECTED` or `CERTIFIED`.
+        reading: which δ is meant: `PRINTED`, `CORRECTED` or `CERTIFIED`.
     """
     line = [deltas[reading] for cell, deltas in points if cell.place["epsilon"] == epsilon]
     return all(later < earlier for earlier, later in pairwise(line))

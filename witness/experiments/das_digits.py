@@ -77,7 +77,9 @@ def digits_problem(split: Split = "iid") -> DataSetProblem:
 
 
 def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tuple[Cell, ...]:
-    """Return the cells of the experiment with noise: one for each arm, ε and step size of the server.
+    """Return the simulations of the experiment on noise: one for each arm, ε and step size of the server.
+
+    An arm is a combination of a kind of noise, a kind of update, and the party that adds the noise.
 
     Args:
         repetitions: independent runs of each cell.
@@ -90,9 +92,9 @@ def noisy_cells(repetitions: int, seed: int, *, epsilons: Sequence[float]) -> tu
 
 
 def _noisy_cell(arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-    """Return the cell of one arm: a kind of noise and of updates, at one ε and one step of the server.
+    """Return the simulation of one arm: a kind of noise and of updates, at one ε and one step of the server.
 
-    Binomial noise is that of its own theorem, and its ε is accounted for. All other noise is calibrated.
+    Binomial noise is prescribed by its own theorem, and its ε is accounted for. All other noise is calibrated to ε.
 
     Args:
         arm: one of `ARMS`.
@@ -167,7 +169,7 @@ def judge_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
-    """Return the values of ε for which Binomial noise is larger than needed.
+    """Return the values of ε at which Binomial noise is larger than the target needs.
 
     Its theorem is proved up to ε = 1 in a round, so that the noise for larger targets has a smaller ε than requested.
 
@@ -183,11 +185,12 @@ def _limited_epsilons(cells: Sequence[CellAnswer]) -> set[object]:
 
 
 def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
-    """Judge which noise is more accurate, at the values of ε that both noises meet.
+    """Judge whether truncated discrete Laplace noise is more accurate than Binomial noise at equal ε.
 
     Args:
         cells: cells of the experiment.
-        limited: values of ε at which the Binomial theorem prescribes more noise than the target needs.
+        limited: values of ε at which the Binomial theorem prescribes more noise than the target needs. They are left
+            out.
     """
     comparable = [cell for cell in cells if cell.place["epsilon"] not in limited]
     by_arm = {arm: _accuracies(comparable, arm) for arm in (QTDL, BINOMIAL)}
@@ -223,7 +226,7 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
 
 
 def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Finding:
-    """Judge which noise needs fewer bits for a coordinate of a message.
+    """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
 
     Args:
         cells: cells of the experiment.
@@ -255,7 +258,7 @@ def _laplace_bits(cell: CellAnswer) -> int:
 
 
 def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge whether the paper's noise has the claimed δ, and state its accuracy.
+    """Judge whether the noise that Das et al. prescribe has the δ that they claim, and state its accuracy.
 
     Args:
         cells: cells of the experiment, ordered by ε.
@@ -288,7 +291,7 @@ def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
-    """Return a lower bound on log δ of the paper's noise, by ε.
+    """Return a lower bound on log δ of the noise that Das et al. prescribe, for each ε.
 
     Args:
         cells: one cell for each ε, with the paper's noise among its parameters.

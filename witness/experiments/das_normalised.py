@@ -36,7 +36,9 @@ PLAIN_STEPS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0)
 
 
 def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of the experiment: one for each split, algorithm, number of local steps and step size.
+    """Return the simulations of the experiment without noise, one for each combination of its settings.
+
+    The settings are the split of the records, the algorithm, the number of local steps and the step size.
 
     Args:
         repetitions: independent runs of each cell.
@@ -56,7 +58,7 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _plain_run(arm: str, local: int, step: float) -> Any:
-    """Return the run of FedAvg, or of NormFedAvg without noise, with half of the clients in a round.
+    """Return the settings of a run of FedAvg, or of NormFedAvg without noise, with half of the clients in a round.
 
     Args:
         arm: `PLAIN` for FedAvg, or `NORMALISED`.

@@ -29,7 +29,7 @@ def loss_lipschitz(problem: DataSetProblem) -> float:
 
 
 def printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: float, delta: float) -> tuple[int, float]:
-    """Return the batch size K and the standard deviation σ of the noise that Appendix H prescribes.
+    """Return the batch size K and the noise σ that Appendix H of Lowy and Razaviyayn prescribes for their experiments.
 
     Args:
         lipschitz: Lipschitz constant L in the formula of the noise.
@@ -37,6 +37,9 @@ def printed_parameters(lipschitz: float, samples: int, rounds: int, epsilon: flo
         rounds: number R of rounds.
         epsilon: claimed ε.
         delta: claimed δ.
+
+    Returns:
+        K, and the standard deviation σ per coordinate.
     """
     inputs = ExperimentInputs(
         epsilon=epsilon, delta=delta, samples_per_client=samples, rounds=rounds, lipschitz=lipschitz

@@ -97,9 +97,10 @@ class Silos:
         return ARMS if self.printed_lipschitz is not None else ARMS[:-1]
 
     def cells(self, repetitions: int, seed: int) -> tuple[Cell, ...]:
-        """Make the cells of the experiment: one for each panel, arm, ε and step size.
+        """Return the simulations of the experiment: one for each panel, arm, ε and step size.
 
-        The arm with the paper's noise has only the values of ε for which the paper prints a noise.
+        An arm is an algorithm with its noise. The arm with the paper's noise has only the values of ε for which the
+        paper prints a noise.
 
         Args:
             repetitions: independent runs of each cell.
@@ -115,7 +116,7 @@ class Silos:
         )
 
     def _cell(self, value: int, arm: str, epsilon: float, step: float, repetitions: int, seed: int) -> Cell:
-        """Return the cell of one arm: an algorithm and its noise, at one ε and one step size.
+        """Return the simulation of one arm: an algorithm and its noise, at one ε and one step size.
 
         The paper's own noise is taken as printed, with the ε that it claims. All other noise is calibrated.
 
@@ -143,7 +144,9 @@ class Silos:
         return Cell(place=place, simulation=simulation)
 
     def _run(self, arm: str, participants: int, batch: int, step_size: float, printed_std: float) -> Any:
-        """Return the run of one arm. It has the paper's noise, or no noise yet if the noise is to be calibrated.
+        """Return the settings of a run of one arm.
+
+        It has the paper's noise, or no noise yet if the noise is to be calibrated.
 
         Args:
             arm: one of `arms`.
@@ -163,7 +166,7 @@ class Silos:
         )
 
     def judge(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-        """Judge each of the paper's claims in the settings that the claim is about.
+        """Judge each of the paper's claims by the measured scores, in the settings that the claim is about.
 
         Args:
             cells: the experiment's answer, one cell for each setting and arm.
@@ -211,7 +214,7 @@ class Silos:
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
-        """Return the scores of one arm, by pairs of the panel's value and ε.
+        """Return the scores of one arm, by pairs of the number of silos (the panel's value) and ε.
 
         Args:
             cells: cells of the experiment.
@@ -231,7 +234,7 @@ class Silos:
         return [measurements[value, epsilon] for epsilon in self.epsilons]
 
     def preset(self, name: str, title: str, *, repetitions: int) -> Preset:
-        """Return the preset of the experiment.
+        """Describe the experiment for the list of presets: its title, axes, measure, simulations and judgement.
 
         Args:
             name: name of the preset.

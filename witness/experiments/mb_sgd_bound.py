@@ -14,7 +14,7 @@ RUN = MbSgdRun(rounds=40, batch_size=20)
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each ε.
+    """Return the simulations of the experiment, one for each ε.
 
     Args:
         repetitions: independent runs of each cell.

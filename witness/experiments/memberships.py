@@ -30,9 +30,9 @@ WORST, FLIPPED, CLIENTS = "worst gradients", "flipped labels", "whole clients"
 
 
 def training(canaries: str, noise: float) -> CanaryTraining:
-    """Return a training with canaries: inserted records or clients, whose presence an attacker is to guess.
+    """Return the settings of a training with canaries: inserted records or clients that an attacker has to detect.
 
-    The worst canaries are records whose gradient is a coordinate vector of the clipping norm, each in its own
+    The worst canaries are records with a gradient along one coordinate, as long as the clipping norm. Each has its own
     coordinate. `FLIPPED` takes digits with wrong labels instead, and `CLIENTS` whole clients with such an update. The
     step sizes and the numbers of canaries are choices of this experiment.
 
@@ -68,7 +68,7 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 
 
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
-    """Return the cells of the experiment: one for each noise and kind of canaries.
+    """Return the simulations of the experiment: one for each noise and kind of canaries.
 
     Args:
         repetitions: number of attacked trainings of each cell, times `RUNS_PER_REPETITION`.
@@ -142,7 +142,7 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
 
 
 def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
-    """Judge the claim that the attack on every model proves more than the best attack on the last model.
+    """Judge the claim that an attacker who sees every model proves more than the best attack on the last model.
 
     Args:
         answers: cells of the experiment, with the lower bound on ε of each attack.

@@ -22,9 +22,9 @@ PROBLEM = LogisticProblem(clients=20, samples_per_client=100, dimension=10, diam
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one simulation for each number of participants and each ρ, the paper's name of the μ in μ-Gaussian DP.
+    """Return the simulations of the experiment: one for each number of participants and each μ of μ-Gaussian DP.
 
-    The run's target is the smallest ε that ρ implies at `DELTA`.
+    The paper calls μ ρ. The run's target is the smallest ε that μ implies at `DELTA`.
 
     Args:
         repetitions: independent runs of each cell.

@@ -116,7 +116,7 @@ def build_simulations(
         clients: number of clients.
         participants: clients in a round.
         rounds: number of rounds.
-        mu: μ of μ-Gaussian differential privacy, which the paper calls ρ.
+        mu: μ of μ-Gaussian differential privacy, which Reshef and Levy call ρ.
         repetitions: independent runs of each simulation.
         seed: seed of all randomness.
 
@@ -136,7 +136,7 @@ def build_simulations(
 
 
 def _set_printed_noise(problem: DataSetProblem, run: Mu2SgdRun, mu: float) -> Mu2SgdRun:
-    """Return the run with the noise and the step size of Theorem 5.2 as printed.
+    """Return the run with the noise and the step size that Theorem 5.2 of Reshef and Levy prints.
 
     Args:
         problem: the data set problem.
@@ -179,7 +179,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of Table 2: one for each number of participants in a round, and algorithm.
+    """Return the simulations for Table 2 of Reshef and Levy: one for each number of participants and algorithm.
 
     Args:
         repetitions: independent runs of each cell.
@@ -210,7 +210,7 @@ def _claim(name: str, mu: float) -> Claimed | None:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Compare cancelled noise with each of the other algorithms, setting by setting.
+    """Judge the claims of Reshef and Levy by comparing cancelled noise with the other algorithms, setting by setting.
 
     Args:
         answers: the experiment's answer, one cell for each setting and algorithm.

@@ -44,7 +44,7 @@ MEASURE, QUANTITY = "test_accuracy", "held-out accuracy"
 def build_simulation(
     times: float, epsilon: float | None, split: ClientSplit, step: float, repetitions: int, seed: int
 ) -> RiskSimulation:
-    """Return the simulation of one cell.
+    """Return the simulation of PPSGD on the digits with one personalization, ε, split of the data and step size.
 
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
@@ -74,7 +74,7 @@ def build_simulation(
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of the experiment: one for each split, ε, personalization and step size.
+    """Return the simulations of the experiment: one for each split, ε, personalization and step size.
 
     Args:
         repetitions: independent runs of each cell.
@@ -119,7 +119,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[MeasuredPoint]:
-    """Return the accuracies by personalization on one split of the data, one point for each ε.
+    """Return the accuracies on one split of the data, as one point for each ε with a value for each personalization.
 
     Args:
         answers: cells of the experiment.

@@ -44,7 +44,7 @@ DELTA = 1e-4
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of the experiment: one for each step size, personalization and noise multiplier.
+    """Return the simulations of the experiment: one for each step size, personalization and noise multiplier.
 
     Args:
         repetitions: independent runs of each cell.
@@ -77,7 +77,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _run(times: float, step: float, noise: float) -> PpsgdRun:
-    """Return the run at one point of the grid. Noise of σC/N is added to the mean of N clients.
+    """Return the settings of PPSGD at one point of the grid. Noise of σC/N is added to the mean of N clients.
 
     Args:
         times: personalization α times the number N of clients; infinite if all is shared.
@@ -94,7 +94,9 @@ def _run(times: float, step: float, noise: float) -> PpsgdRun:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claim that less is shared at the best personalization as the noise grows, each with its best step size.
+    """Judge the claim that the best personalization shares less as the noise grows.
+
+    Each personalization is taken with its best step size.
 
     Args:
         answers: cells of the experiment.
@@ -108,7 +110,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return the smallest mean excess risk over the step sizes, for each personalization (weight of the shared model).
+    """Return for each personalization (weight of the shared model) the smallest mean excess risk over the step sizes.
 
     Args:
         noise: noise multiplier, which names the result.

@@ -36,7 +36,7 @@ noise of targets."""
 
 
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
-    """Return the cells of the experiment: one for each personalization and ε.
+    """Return the simulations of the experiment: one for each personalization and ε.
 
     Args:
         repetitions: independent runs of each cell.
@@ -71,7 +71,7 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
 
 
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
-    """Return the run of one cell.
+    """Return the settings of PPSGD for one personalization.
 
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
@@ -129,7 +129,7 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
-    """Return the excess risk at one privacy level for each personalization. Runs that were not measured are left out.
+    """Return the excess risk of each personalization at one privacy level. Runs that were not measured are left out.
 
     Args:
         noise: name of the privacy level, the value of the cells' axis `epsilon`.

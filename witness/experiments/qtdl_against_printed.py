@@ -14,7 +14,7 @@ RUN = NormFedavgRun(participants=50, rounds=30, local_steps=2, quantization_leve
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each ε.
+    """Return the simulations of the experiment, one for each ε.
 
     Args:
         repetitions: independent runs of each cell.

@@ -10,7 +10,7 @@ SAMPLES_PER_REPETITION = 2000
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each claimed ε.
+    """Return the audits of the experiment, one for each claimed ε.
 
     Args:
         repetitions: number of blocks of `SAMPLES_PER_REPETITION` outputs in each audit.

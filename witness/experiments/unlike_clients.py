@@ -43,7 +43,7 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each kind of clients, algorithm and ε.
+    """Return the simulations of the experiment: one for each kind of clients, algorithm and ε.
 
     Args:
         repetitions: independent runs of each cell.
@@ -58,7 +58,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: int) -> Cell:
-    """Return the cell of one kind of clients and one algorithm at an ε.
+    """Return the simulation of one kind of clients and one algorithm at an ε.
 
     Args:
         clients: `EQUAL`; `DIFFERENT` for two groups of clients; or `RANDOM` for these and a random number per round.

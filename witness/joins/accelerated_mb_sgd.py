@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: AcceleratedMbSgdRun, target: Target
 ) -> tuple[AcceleratedMbSgdRun, Calibration]:
-    """Calibrate the smallest certified noise. Stages are calibrated as well, unless the run has its own.
+    """Give a run the smallest certified noise. It also gets calibrated stages, unless it has its own.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -81,7 +81,7 @@ def calibrate(
 
 
 def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
-    """Return the fields that the calibrators of multi-pass and one-pass accelerated mini-batch SGD share.
+    """Return the fields of a calibration request that multi-pass and one-pass accelerated mini-batch SGD share.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -147,7 +147,7 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
 def bound_for_stages(
     problem: SimulatedProblem, run: AcceleratedShape, *, objective: Objective, gradient_std: float, heterogeneity: float
 ) -> PromisedBound:
-    """Return the bound with explicit constants on the excess risk of an accelerated run, for its stages.
+    """Return the bound with explicit constants on the excess risk of an accelerated run with given stages.
 
     There is one theorem for equal clients and one for clients that differ. With unequal weights of the clients' losses
     the statistics of gradients are not used, because they are for losses of equal weight.
@@ -200,7 +200,7 @@ def bound_for_stages(
 def _equal_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[AcceleratedRiskInputs, AcceleratedProblem]:
-    """Return the inputs of the theorem on the excess risk with equal clients, and the problem that its bound is for.
+    """Return the inputs of the risk theorem for equal clients, to check its conditions, and the problem that it bounds.
 
     A random number of participants enters the bound by its harmonic mean, a real number. The conditions of the theorem
     are checked on the inputs, which must be integers and have the mean rounded down.
@@ -220,7 +220,7 @@ def _equal_clients(
 def _different_clients(
     problem: SimulatedProblem, run: AcceleratedShape, fields: Fields
 ) -> tuple[FederatedAcceleratedInputs, AcceleratedProblem]:
-    """Return the inputs of the theorem for clients that differ, and the problem that its bound is for.
+    """Return the inputs of the risk theorem for clients that differ, and the problem that it bounds.
 
     Args:
         problem: the simulated problem.

@@ -35,7 +35,7 @@ def participation_counts(count_distribution: CountDistribution) -> tuple[Partici
 def calibration_clients(
     problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups | None
 ) -> Fields:
-    """Return the fields of a calibration that replace those of equal clients.
+    """Return the fields of a calibration request that describe clients that differ or participate in random numbers.
 
     Args:
         problem: the simulated problem.
@@ -117,7 +117,7 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
 def bound_clients(
     problem: SimulatedProblem, run: AnyRun, count_distribution: CountDistribution | None, groups: Groups
 ) -> Fields:
-    """Return the fields of clients and participation for the bounds on clients that differ.
+    """Return the fields of a risk theorem that describe clients that differ, and their participation.
 
     Args:
         problem: the simulated problem.
@@ -166,7 +166,7 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
 
 
 def effective_noise_std(problem: SimulatedProblem, run: AnyRun, noise_std: float, scale: float = 1.0) -> float:
-    """Return the standard deviation of noise with the same mean squared error as a noisy and compressed message.
+    """Return the standard deviation of noise with the same mean squared error as noise and compression together.
 
     A message has d coordinates and a gradient of norm at most L. Compression after the noise adds ω(L² + dσ²) to its
     error (Lowy and Razaviyayn, Remark 2.1). Noise of variance σ² + ω(L²/d + σ²) per coordinate has the same error

@@ -28,7 +28,7 @@ LEAST_CURVATURE = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class DasSetting:
-    """Constants of the theorems, in the problem's units, and the conditions on the problem."""
+    """The constants of a simulated problem that the theorems of Das et al. use, and their conditions on the problem."""
 
     smoothness: float
     initial_distance: float
@@ -42,7 +42,7 @@ class DasSetting:
 
     @classmethod
     def of(cls, problem: AnyProblem) -> DasSetting:
-        """Compute the constants from the problem's finite populations and its certified minimum.
+        """Compute the constants of a problem from its finite populations and its certified minimum.
 
         Args:
             problem: the simulated problem. The excess of its computed minimiser over the minimum is at most
@@ -90,7 +90,7 @@ def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
 def _conditions(
     problem: AnyProblem, *, initial_distance: float, is_minimiser_known: bool, are_distances_known: bool
 ) -> tuple[ConditionResult, ...]:
-    """Return the theorems' conditions on the problem.
+    """Return the conditions of the theorems of Das et al. on the problem, with whether they hold.
 
     Args:
         problem: the simulated problem.

@@ -37,7 +37,7 @@ def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tupl
 
 
 def bounds(problem: SimulatedProblem, run: FedavgRun) -> tuple[PromisedBound, ...]:
-    """Return the bound of Theorem 4 of Das et al. on the least squared gradient norm over all rounds.
+    """Return the bound of Theorem 4 of Das et al. on the least squared gradient norm over all rounds of FedAvg.
 
     The distances of the clients' minimisers from the common one enter the bound by their root mean square.
 

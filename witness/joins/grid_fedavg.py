@@ -48,7 +48,7 @@ LEAST_TRIALS_PER_VARIANCE = 4.0
 
 
 def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
-    """Calibrate the least certified truncated discrete Laplace noise.
+    """Give a run the least truncated discrete Laplace noise that is certified to meet a target.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -89,7 +89,7 @@ def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> 
 
 
 def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the run's Binomial noise, with the trivial lower bound 0.
+    """Return an upper bound on ε at δ for the run's Binomial noise, as an interval with the lower bound 0.
 
     Args:
         problem: the simulated problem.
@@ -111,10 +111,10 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
 
 @functools.lru_cache(maxsize=ACCOUNTS_KEPT)
 def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: int, delta: float) -> float:
-    """Return an upper bound on ε at δ for rounds of Binomial noise.
+    """Return an upper bound on the ε of all rounds together, at δ, if each round adds Binomial noise.
 
     Each round satisfies Theorem 1 of Agarwal et al. 2018 (cpSGD). The rounds are composed by Theorem 3.4 of Kairouz, Oh
-    and Viswanath, whose slack is `SLACK_SHARE` of δ.
+    and Viswanath with a slack of `SLACK_SHARE` of δ.
 
     Args:
         dimension: coordinates of a message.
@@ -135,9 +135,9 @@ def binomial_rounds_epsilon(dimension: int, levels: int, trials: int, rounds: in
 
 @functools.lru_cache(maxsize=ACCOUNTS_KEPT)
 def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, delta: float) -> int | None:
-    """Return the smallest even number N of trials that `binomial_rounds_epsilon` certifies for a target.
+    """Return the smallest even number N of coin flips with which Binomial noise is certified to meet a target.
 
-    If the target allows more than ε = 1 in a round, N is that of ε = 1.
+    If the target allows more than ε = 1 in a round, N is that of ε = 1, because the theorem is proved only up to there.
 
     Args:
         dimension: coordinates of a message.
@@ -157,7 +157,7 @@ def binomial_trials(dimension: int, levels: int, rounds: int, epsilon: float, de
 
 
 def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
-    """Return the largest ε ≤ 1 of a round with which the composition of all rounds meets the target.
+    """Return the largest ε ≤ 1 that one round may have, so that the composition of all rounds meets the target.
 
     The result is rounded down by a bisection. It is 0 if no positive double meets the target.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tuple[LocalSgdRun, Calibration]:
-    """Calibrate the smallest certified noise of every local step.
+    """Give a run of local SGD the smallest noise that is certified to meet a target. All local steps have it.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -51,7 +51,7 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
 
 
 def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the run's own noise, for one record against a server that sees every message.
+    """Return certified bounds on ε at δ for the run's noise: one record against a server that sees all messages.
 
     Args:
         problem: the simulated problem.

@@ -59,7 +59,7 @@ SAME = 1e-9
 
 
 def calibrate(problem: SimulatedProblem, run: MbSgdRun, target: Target) -> tuple[MbSgdRun, Calibration]:
-    """Calibrate the smallest certified noise, and the step unless the run has one.
+    """Give a run the smallest noise that is certified to meet a target, and a step size unless it has one.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -99,9 +99,9 @@ def solve(calibration_problem: MbSgdProblem) -> Calibration:
 
 
 def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for the run's own noise: one record against a server that sees every message.
+    """Return certified bounds on ε at δ for the run's own noise: one record against a server that sees all messages.
 
-    If clients differ, both ends are maxima over the groups of equal clients.
+    If clients differ, both bounds are maxima over the groups of equal clients.
 
     Args:
         problem: the simulated problem.
@@ -142,7 +142,7 @@ def account_batches(
     times: int,
     log_delta: float,
 ) -> Interval:
-    """Return an enclosure of ε at δ for noisy mean gradients of fresh batches.
+    """Return certified bounds on ε at δ for a client that releases noisy mean gradients of fresh batches.
 
     Args:
         noise_multiplier: noise standard deviation over the sensitivity of a batch's sum of gradients.
@@ -183,7 +183,11 @@ def set_parameters(run: AnyRun, parameters: Parameters) -> AnyRun:
 
 
 def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, ...]:
-    """Return the bounds on the excess risk at the run's own noise, rounds, batches and step.
+    """Return the theorems' bounds on the excess risk of a run, at its own noise, rounds, batches and step.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise and step.
 
     Returns:
         The bound for clients that differ, if there are groups. Otherwise the bound with explicit constants and, if it
@@ -195,7 +199,7 @@ def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, .
 
 
 def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups) -> PromisedBound:
-    """Return the bound of theorem `epsilond.federated-sgd-excess-risk`, for clients that differ.
+    """Return the bound on the excess risk for clients that differ, of theorem `epsilond.federated-sgd-excess-risk`.
 
     The bound is stated for the risk of the population. It is valid for the empirical risk too, and looser there.
 
@@ -234,12 +238,17 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
 
 
 def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
-    """Return the bound of theorem `epsilond.mini-batch-sgd-excess-risk` at the run's own noise, rounds and step.
+    """Return the bound with explicit constants on the excess risk of a run with equal clients.
 
-    The theorem averages the models with weights that grow by the factor 1/(1 − ημ) per round, for step size η and
-    strong convexity μ. The weights of a run may grow more slowly. The bound then uses the smaller μ that belongs to
-    them, which is valid because the loss is strongly convex with it as well. For faster growth nothing is proved, and a
-    condition of the bound fails.
+    It is that of theorem `epsilond.mini-batch-sgd-excess-risk`, at the run's own noise, rounds and step. The theorem
+    averages the models with weights that grow by the factor 1/(1 − ημ) per round, for step size η and strong convexity
+    μ. The weights of a run may grow more slowly. The bound then uses the smaller μ that belongs to them, which is valid
+    because the loss is strongly convex with it as well. For faster growth nothing is proved, and a condition of the
+    bound fails.
+
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise and step.
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity

@@ -40,7 +40,7 @@ noise, so that they hold without it."""
 
 
 def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tuple[Mu2SgdRun, Calibration]:
-    """Calibrate the least certified noise of a run, and its step size if it has none.
+    """Give a run the least noise that is certified to meet a target, and a step size if it has none.
 
     The noise of all reports is proportional to one base, `noise_std`. The step size is that with the least certified
     bound on the excess risk.
@@ -78,9 +78,9 @@ def calibrate(problem: SimulatedProblem, run: Mu2SgdRun, target: Target) -> tupl
 
 
 def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: float) -> Interval:
-    """Return an enclosure of ε at δ for a record of the client that reports most often, at the run's noise.
+    """Return certified bounds on ε at δ for a record of the client that reports most often, at the run's noise.
 
-    If clients are drawn in each round, the client may report in every round.
+    If clients are drawn in each round, that client may report in every round.
 
     Args:
         problem: the simulated problem.
@@ -111,7 +111,7 @@ def _setting(run: Mu2SgdRun) -> Fields:
 
 
 def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
-    """Return the fields of the run that the theorems and the calibrator share.
+    """Return the fields that requests of the calibrator and inputs of the theorems share, for a simulated run.
 
     The standard deviation of gradients and the clients' heterogeneity are at most the Lipschitz constant, as every
     gradient is. `smoothness_heterogeneity`, the difference of the clients' Hessians, is 0 for equal clients. Otherwise
@@ -152,9 +152,9 @@ def _participation(run: Mu2SgdRun) -> Any:
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 def bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bounds on the excess risk that are proved or printed for the run's method and trust in the server.
+    """Return the bounds on the excess risk of a run: those of Reshef and Levy, and certified ones.
 
-    They are those of Reshef and Levy, and certified ones, at the run's noise and step.
+    They depend on the run's method, on the trust in the server, and on its noise and step.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -203,9 +203,8 @@ def _cancelled_noise_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterat
     """Yield the bounds on the excess risk if every report subtracts the noise of the client's previous report.
 
     The certified bound is valid for any noise. Theorem 5.2 of Reshef and Levy is stated for a μ of Gaussian
-    differential
-    privacy. It is yielded only if some μ in its range gives the run's noise. A run without noise gets the bounds for a
-    negligible noise.
+    differential privacy. It is yielded only if some μ in its range gives the run's noise. A run without noise gets the
+    bounds for a negligible noise.
 
     Args:
         problem: the simulated problem.
@@ -268,9 +267,8 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
     """Yield the bound DB/√T on the excess risk of noisy SGD, with B² = G² + 4G²d/(μ²m), as Reshef and Levy state it.
 
     D is the diameter, G the Lipschitz constant, d the dimension, m the number of participants and T the number of
-    rounds.
-    The noise of a report determines the μ of Gaussian differential privacy. Nothing is yielded if the theorem does not
-    admit this μ.
+    rounds. The noise of a report determines the μ of Gaussian differential privacy. Nothing is yielded if the theorem
+    does not admit this μ.
 
     Args:
         problem: the simulated problem.

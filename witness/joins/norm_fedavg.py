@@ -64,11 +64,11 @@ MOST_DOUBLINGS = 20
 
 
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
-    """Return the problem for the calibrator, in which two neighbouring data sets differ in one client's update.
+    """Return the calibrator's request for a simulated run of DP-NormFedAvg.
 
-    A normalised update can be any unit vector. If the observer sees only the released models, a whole client is
-    protected
-    and the draw of clients is hidden. Otherwise one record is protected; it may change the update just as much.
+    A normalised update can be any unit vector, so neighbouring data sets differ in one client's update. If the observer
+    sees only the released models, a whole client is protected and the draw of clients is hidden. Otherwise one record
+    is protected; it may change the update just as much.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -99,7 +99,7 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
 
 
 def calibrate(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> tuple[NormFedavgRun, Calibration]:
-    """Calibrate the least certified noise of a run, and add two other noises that it is compared with.
+    """Give a run the least noise that is certified to meet a target, and two other noises for comparison.
 
     The first is the noise that Das et al. print in Theorem 1, if it is defined. The second keeps their decay rate, but
     has enough noise levels for the target, if such a number is certified.
@@ -178,12 +178,11 @@ def raise_printed_noise(calibrator_problem: NormFedavgProblem) -> tuple[int, flo
 
 
 def _least_certified_levels(calibrator_problem: NormFedavgProblem, decay_rate: float) -> int | None:
-    """Return a number of noise levels, close to the least, with which noise of a given decay rate meets the target.
+    """Return nearly the least number of levels with which noise of a given decay rate is certified to meet the target.
 
     Truncated discrete Laplace noise has this number of values on each side of 0. The search starts at the least number
     for which an escape, an output that only one of two neighbours can have, is less probable than δ. It doubles the
-    number
-    until the target is certified, and then bisects.
+    number until the target is certified, and then bisects.
 
     Args:
         calibrator_problem: the problem for the calibrator, with the target.
@@ -234,7 +233,7 @@ def _search_levels(is_certified: Callable[[int], bool], start: int) -> int | Non
 
 
 def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: float) -> float:
-    """Return a lower bound on log δ at ε for all rounds with the noise that Das et al. print.
+    """Return a lower bound on log δ at ε, for all rounds, with the noise that Das et al. print.
 
     The bound is the probability of an escape, an output that is impossible for the neighbouring update. The two
     neighbouring updates are as far apart as possible.
@@ -256,12 +255,12 @@ def printed_log_delta(problem: SimulatedProblem, run: NormFedavgRun, epsilon: fl
 
 
 def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound, ...]:
-    """Return the bounds of Das et al. on gradient norms: (39) on the mean over rounds, and Theorem 2 on the least.
+    """Return the two bounds of Das et al. on gradient norms over the rounds: of the mean, and of the least.
 
-    No theorem of the paper bounds the excess risk.
+    They are equation (39) and Theorem 2. No theorem of the paper bounds the excess risk.
 
     Args:
-        problem: the problem, whose losses are convex and smooth.
+        problem: the problem, with convex and smooth losses.
         run: the run with its noise and steps.
 
     Returns:
@@ -293,7 +292,7 @@ def bounds(problem: SimulatedProblem, run: NormFedavgRun) -> tuple[PromisedBound
 
 
 def _run_conditions(inputs: ConvergenceInputs, local_step_size: float) -> tuple[ConditionResult, ...]:
-    """Return the conditions on the run that the bounds on its mean and its least gradient norm share.
+    """Check the conditions on the run that the bounds on its mean and its least gradient norm share.
 
     They are on gradients, drawn clients, and the local step η = ζ/(4LE √(1 + γ/r)). Here ζ is the constant of
     quasar-convexity, L the smoothness, and E the number of local steps. γ is the compression variance, and r the number
@@ -330,7 +329,7 @@ def _check_server_step(setting: DasSetting, step_ratio: float) -> ConditionResul
 
 
 def check_step(name: str, statement: str, left: float, right: float, *, tolerance: float = SAME) -> ConditionResult:
-    """Check whether a step is the prescribed one.
+    """Check whether a step size of the run is the one that a theorem prescribes.
 
     Args:
         name: id of the condition.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def calibrate(
     problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun, target: Target
 ) -> tuple[OnePassAcceleratedMbSgdRun, Calibration]:
-    """Calibrate the smallest certified noise, and the stages unless the run has its own.
+    """Give a run the smallest noise that is certified to meet a target, and stages unless it has its own.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -52,7 +52,7 @@ def calibrate(
 
 
 def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[PromisedBound, ...]:
-    """Return the certified bound on the mean excess risk over the population, at the run's own noise and stages.
+    """Return the certified bound on the mean excess population risk of a one-pass run, at its own noise and stages.
 
     Args:
         problem: the simulated problem. No gradient exceeds its Lipschitz constant.

@@ -20,7 +20,9 @@ from epsilond.witness.joins.problem_fields import target_fields
 
 
 def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tuple[PpsgdRun, Calibration]:
-    """Calibrate the least certified noise of a run, and its weight α of the shared model and steps where they are open.
+    """Give a run the least noise that is certified to meet a target, and the sharing α and steps that it leaves open.
+
+    α is the weight of the shared part of the model.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -55,7 +57,7 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
 
 
 def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
-    """Return the calibrator's problem for the run.
+    """Return the calibrator's request for a simulated run of PPSGD.
 
     Args:
         problem: the simulated problem.

@@ -43,6 +43,10 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
     A bound is compared with the measurement only if the run takes the prescribed step, and if no message is clipped.
     Gradients of squared losses have no bound, so that it is undecidable whether messages are clipped.
 
+    Args:
+        problem: the simulated problem.
+        run: the run with its noise and step.
+
     Returns:
         The bounds; empty if the loss is not smooth.
     """
@@ -54,11 +58,10 @@ def bounds(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[PromisedBound, 
 
 
 def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGradients:
-    """Return the data on the clients' gradients and on the draw of clients that the bounds on the excess risk need.
+    """Return the statistics of gradients and the draw of clients, which the bounds on the excess risk need.
 
     They are given for each group of equal clients: the standard deviations of the gradients of the shared and of the
-    local
-    model, and the norm of the shared gradient at the optimum.
+    local model, and the norm of the shared gradient at the optimum.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -158,10 +161,14 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
 
 
 def _weighted_optimum_norm(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return the least √(‖w‖²/α + Σ_i ‖θ_i‖²) over all optima: the shared w and the clients' own θ_1, …, θ_N.
+    """Return the norm of the optimum in the weighted model space: the least √(‖w‖²/α + Σ_i ‖θ_i‖²) over all optima.
 
-    α is the run's weight of the shared part. The sum of squared distances of the N clients' optima from their mean is N
-    times the mean square, `optimum_spread`².
+    An optimum is a shared part w with the clients' own parts θ_1, …, θ_N. α is the run's weight of the shared part. The
+    sum of squared distances of the N clients' optima from their mean is N times the mean square, `optimum_spread`².
+
+    Args:
+        problem: the simulated problem, with its exact constants.
+        run: the run.
     """
     constants = problem.constants
     squared = minimal_norm(
@@ -177,9 +184,8 @@ def _full_participation_inputs(problem: PersonalizedProblem, run: PpsgdRun, norm
     """Return the inputs of Theorem 4.5 of Bietti et al., in which all clients take part in every round.
 
     The theorem's variance of gradients is a mean over the N clients. A client averages the gradients of its batch of
-    b_i
-    records, which divides their variance by b_i. The variance of one record's gradient is thus multiplied by Σ_i 1/b_i
-    / N.
+    b_i records, which divides their variance by b_i. The variance of one record's gradient is thus multiplied by Σ_i
+    1/b_i / N.
 
     Args:
         problem: the simulated problem.
@@ -235,8 +241,7 @@ def _bounds_at_any_step(
     """Yield the bound on the excess risk that is valid for every small step size; nothing for a step of 0.
 
     The theorem has two bounds. The second requires a step of at most a quarter of the inverse smoothness. If that is
-    met,
-    the smaller of the two is used, and otherwise the first.
+    met, the smaller of the two is used, and otherwise the first.
 
     Args:
         problem: the simulated problem.

@@ -24,7 +24,7 @@ above 0. The smoothness of linear losses is 0, and every positive number is an u
 def settle_conditions(
     conditions: Iterable[ConditionResult], facts: Mapping[str, Verdict]
 ) -> tuple[ConditionResult, ...]:
-    """Decide conditions that a caller would have to declare, from facts about the problem and the run.
+    """Fill in the verdicts of undecidable conditions that follow from the construction of a simulated problem and run.
 
     Args:
         conditions: results of evaluating a theorem's conditions.
@@ -57,8 +57,7 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
     """Return an upper bound on the distance from the start, the origin, to a minimiser; it is at most the diameter.
 
     The minimiser is computed numerically. If the objective is strongly convex with constant μ, the true minimiser is
-    within
-    √(2 · gap/μ) of the computed one, and the bound is valid for the true one. Otherwise it is valid for the computed
+    within √(2 · gap/μ) of the computed one. The bound is then valid for the true one, and otherwise for the computed
     one.
 
     Args:
@@ -73,11 +72,13 @@ def initial_distance_bound(problem: SimulatedProblem) -> float:
 
 
 def empirical_gradient_std(problem: SimulatedProblem) -> float:
-    """Return an upper bound on Φ̂, the root mean square deviation of all records' gradients from their mean.
+    """Return an upper bound on the root mean square deviation of all records' gradients from their mean.
 
     If the data is the population, the bound is √(φ² + v²), for the gradient standard deviation φ and the heterogeneity
-    v.
-    If the data is drawn anew, only the Lipschitz constant bounds Φ̂.
+    v. If the data is drawn anew, only the Lipschitz constant bounds the deviation.
+
+    Args:
+        problem: the simulated problem, with its exact constants.
     """
     constants = problem.constants
     if problem.objective != "empirical":

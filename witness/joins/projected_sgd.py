@@ -37,7 +37,7 @@ upper bound on the smoothness is valid."""
 
 
 def calibrate(problem: SimulatedProblem, run: ProjectedSgdRun, target: Target) -> tuple[ProjectedSgdRun, Calibration]:
-    """Calibrate the least certified noise of one pass over shuffled batches.
+    """Give a run the least noise that is certified to meet a target, for one pass over shuffled batches.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -91,9 +91,8 @@ def bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBou
     """Return the known bounds on the excess risk of one pass of projected SGD.
 
     For strongly convex losses these are Corollaries 1 and 2 of Asoodeh et al. The first bounds the risk of the last
-    model.
-    The second, with a hidden constant, bounds the risk of the model at a uniformly random stop. A certified bound for
-    constant steps requires no strong convexity.
+    model. The second, with a hidden constant, bounds the risk of the model at a uniformly random stop. A certified
+    bound for constant steps requires no strong convexity.
 
     Args:
         problem: the simulated problem.
@@ -150,10 +149,11 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
 
 
 def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> PromisedBound:
-    """Return Corollary 1 of Asoodeh et al. for the last model: 2β(mD² + G² + dσ²)/(λ² m T).
+    """Return the bound of Corollary 1 of Asoodeh et al. on the excess risk of the last model, with its error corrected.
 
-    T is the number of whole batches of m records, β the smoothness, λ the strong convexity, and D the radius of the
-    ball. G is the standard deviation of gradients, and σ that of the noise on each of d coordinates.
+    It is 2β(mD² + G² + dσ²)/(λ² m T). T is the number of whole batches of m records, β the smoothness, λ the strong
+    convexity, and D the radius of the ball. G is the standard deviation of gradients, and σ that of the noise on each
+    of d coordinates.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -233,7 +233,7 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 
 
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
+    """Return the bound of Corollary 2 of Asoodeh et al. for a random stop. Its hidden constant is set to 1.
 
     Args:
         problem: the simulated problem.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def calibrate(problem: SimulatedProblem, run: ShuffledMbSgdRun, target: Target) -> tuple[ShuffledMbSgdRun, Calibration]:
-    """Calibrate the smallest certified noise for a server behind a shuffler, and the step unless the run has one.
+    """Give a run the smallest noise that is certified to meet a target behind a shuffler, and a step unless it has one.
 
     The target is for one record, against a server that gets the clients' messages in random order.
 

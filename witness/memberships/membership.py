@@ -61,7 +61,13 @@ def block_runs(request: MembershipSimulation) -> int:
 
 
 def plan(request: MembershipSimulation) -> SimulationPlan:
-    """Estimate the number of blocks, the time and the memory of all trainings: attacked runs and reference runs."""
+    """Estimate the number of blocks, the time and the memory of all trainings of a membership inference.
+
+    The trainings are the attacked runs and the reference runs.
+
+    Args:
+        request: the membership inference.
+    """
     block, runs = block_runs(request), request.runs + request.references
     blocks = math.ceil(runs / block)
     training = request.training
@@ -77,7 +83,10 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
 
 
 def prepare(request: MembershipSimulation) -> PreparedMembership:
-    """Certify the ε of the training, with which the attacks are compared.
+    """Certify the ε of the attacked training, with which the attacks are compared.
+
+    Args:
+        request: the membership inference.
 
     Raises:
         NoCertificate: no theorem covers the training; nothing is drawn then.
@@ -110,7 +119,7 @@ def run_block(prepared: PreparedMembership, index: int) -> TrainedRuns:
 def assemble(
     request: MembershipSimulation, prepared: PreparedMembership, blocks: Sequence[TrainedRuns]
 ) -> MembershipAnswer:
-    """Attack all runs, and compare the lower bounds on ε with the certified ε.
+    """Attack all trained runs, and compare the resulting lower bounds on ε with the certified ε.
 
     Args:
         request: the attacks to make, with their δ and confidence level.

@@ -61,12 +61,11 @@ class MembershipSimulation:
     seed: Annotated[int, SEED] = 0
 
     def check(self) -> None:
-        """Check the request.
+        """Check that the fields of the request are consistent and that the simulation is not too long.
 
         Raises:
             InvalidInput: not exactly one of `delta` and `log10_delta` is given; an attack is unknown, repeated, or
-                lacks
-                references; one canary has too few runs; or the simulation would take too long.
+                lacks references; one canary has too few runs; or the simulation would take too long.
         """
         natural_log_delta(self.delta, self.log10_delta)
         for index, name in enumerate(self.attacks or ()):

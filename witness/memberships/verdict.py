@@ -78,14 +78,15 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
 
 
 def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
-    """Return the scores of all canaries of the attacked runs, of shape (runs, canaries).
-
-    A larger score means more evidence that the canary was in the data.
+    """Score every canary of the attacked runs; a larger score means more evidence that it was in the data.
 
     Args:
         name: the attack.
         trained: all runs; those after the attacked ones are references.
         runs: number of attacked runs.
+
+    Returns:
+        The scores, of shape (runs, canaries).
     """
     if name == EVERY_MODEL:
         return trained.alignment[:runs]
@@ -99,11 +100,10 @@ def scores(name: MembershipAttack, trained: TrainedRuns, runs: int) -> Floats:
 def _attack(
     request: MembershipSimulation, certified: Ends, name: MembershipAttack, trained: TrainedRuns
 ) -> MembershipAttackAnswer:
-    """Return the error rates of one attack and its lower bound on ε.
+    """Evaluate one attack: its error rates, and the lower bound on ε that it proves.
 
     With a single canary, the bound comes from independent runs with and without it. With several canaries, it comes
-    from
-    guesses about all of them (Steinke, Nasr and Jagielski 2023).
+    from guesses about all of them (Steinke, Nasr and Jagielski 2023).
 
     Args:
         request: δ, the confidence level, and the numbers of canaries and of attacked runs.
@@ -135,7 +135,7 @@ def _attack(
 
 
 def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Floats) -> tuple[float, Fields]:
-    """Return the lower bound on ε from independent runs with and without one canary.
+    """Return the lower bound on ε that independent runs with and without one canary prove.
 
     Args:
         request: δ and the confidence level.
@@ -157,7 +157,7 @@ def _bound_by_runs(request: MembershipSimulation, inside: Floats, outside: Float
 
 
 def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members: Bools) -> tuple[float, Fields]:
-    """Return the lower bound on ε from guesses about many canaries.
+    """Return the lower bound on ε that guesses about many canaries prove.
 
     Args:
         request: δ and the confidence level.
@@ -173,14 +173,16 @@ def _bound_by_guesses(request: MembershipSimulation, run_scores: Floats, members
 
 
 def _auc(inside: Floats, outside: Floats) -> float:
-    """Return the probability that a canary in the data scores above one that is not; a tie counts one half.
+    """Return the area under the ROC curve: the probability that a canary in the data scores above another one.
+
+    A tie counts one half.
 
     Args:
         inside: scores of the canaries in the data.
         outside: scores of the other canaries.
 
     Returns:
-        The area under the ROC curve; ½ if either array is empty.
+        The area; ½ if either array is empty.
     """
     if not inside.size or not outside.size:
         return 0.5
@@ -191,7 +193,7 @@ def _auc(inside: Floats, outside: Floats) -> float:
 
 
 def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
-    """Return the true positive rate at the least threshold with a false positive rate of at most `FALSE_POSITIVE_RATE`.
+    """Return the true positive rate at a false positive rate of at most `FALSE_POSITIVE_RATE`.
 
     Args:
         inside: scores of the canaries in the data.

@@ -23,7 +23,10 @@ SHORT_NAMES = 512
 
 
 def canonical(value: object) -> str:
-    """Return the canonical text of a JSON value, by recursion into objects and lists.
+    """Return the canonical text of a JSON value, in which equal values always have equal text.
+
+    Args:
+        value: a JSON value; objects and lists are converted recursively.
 
     Raises:
         ValueError: the value contains a number that is not finite, or an object that is not JSON.
@@ -51,7 +54,7 @@ def digest(text: str) -> str:
 
 
 def _sort_names(names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the names of an object's members in the order of the scheme.
+    """Sort the names of an object's members for the canonical text: by their UTF-16 code units.
 
     Args:
         names: the names.
@@ -72,11 +75,13 @@ def _code_units(name: str) -> bytes:
 
 
 def _number(value: float) -> str:
-    """Return a double in the format of ECMAScript's Number::toString (ECMA-262, 6.1.6.1.20).
+    """Write a double in the format of ECMAScript's Number::toString (ECMA-262, 6.1.6.1.20).
 
     The digits are the shortest that read back as the same double, as Python's `repr` gives them. Only the position of
-    the
-    decimal point and the exponent are written differently.
+    the decimal point and the exponent are written differently.
+
+    Args:
+        value: the double.
 
     Raises:
         ValueError: the value is not finite.

@@ -54,14 +54,14 @@ class Disagreement(NamedTuple):
 
 
 def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement, tuple[str, ...]]:
-    """Compare the record of a report with the record that this engine computes for the same request.
+    """Compare a report's data with the data that this engine computes for the same request.
 
-    Two records of one engine version must agree in every part of the answer. With different versions, the parts in
-    `BINDING` must agree.
+    With one engine version, every part of the answer must agree. With different versions, the parts in `BINDING` must
+    agree.
 
     Args:
-        signed: the record of the report.
-        computed: the record of this engine.
+        signed: the data of the report.
+        computed: the data that this engine computes.
 
     Returns:
         The agreement, and JSON pointers to at most `MOST_DIFFERENCES` values that disagree.
@@ -80,11 +80,11 @@ def compare_records(signed: JsonObject, computed: JsonObject) -> tuple[Agreement
 
 
 def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine: bool) -> list[Disagreement]:
-    """Compare the answers and the profiles of two records, value by value.
+    """List the values in which the answers and the privacy profiles of two reports disagree.
 
     Args:
-        signed: the record of the report.
-        computed: the record of this engine.
+        signed: the data of the report.
+        computed: the data that this engine computes.
         same_engine: whether both are of one version. If not, only the parts in `BINDING` of the answers are compared.
     """
     comparison = _Comparison(same_engine)
@@ -98,11 +98,13 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """Return JSON pointers to the parts of a signed answer that are not binding and that have changed.
+    """Return JSON pointers to those parts of a signed answer that have changed without any effect on its guarantee.
+
+    These are the parts outside `BINDING`, such as explanations.
 
     Args:
-        signed: the record of the report.
-        computed: the record of this engine, from the same question.
+        signed: the data of the report.
+        computed: the data that this engine computes for the same request.
     """
     signed_answer, computed_answer = signed["answer"], computed["answer"]
     names = (signed_answer.keys() | computed_answer.keys()).difference(BINDING, ("engine_version",))
@@ -118,8 +120,7 @@ class _Comparison:
     """Comparison of the values in a report with the values that this engine computes.
 
     If both have the same engine version, values must agree within `SAME_ENGINE`. Otherwise, the computed values must
-    imply
-    the values of the report within `OTHER_ENGINE`.
+    imply the values of the report within `OTHER_ENGINE`.
     """
 
     same_engine: bool
@@ -150,7 +151,7 @@ class _Comparison:
             yield Disagreement(pointer, contradicts=True)
 
     def _agree(self, signed: object, computed: object, pointer: str) -> bool:
-        """Return whether two values agree, neither of which is an enclosure.
+        """Decide whether two JSON values agree, neither of which is an enclosure.
 
         Numbers agree approximately, and all other values exactly. Verdicts of an earlier engine that are booleans are
         translated first.
@@ -170,7 +171,7 @@ class _Comparison:
     def _enclosures(
         self, signed: Mapping[str, object], computed: Mapping[str, object], pointer: str
     ) -> Iterator[Disagreement]:
-        """Yield a disagreement if the computed enclosure does not confirm the signed one.
+        """Yield a disagreement if the computed lower and upper bounds do not confirm the signed ones.
 
         With one engine version, both bounds must agree. With two, the computed enclosure must be inside the signed one.
         A disagreement contradicts if the enclosures do not meet, or if the signed bounds are in the wrong order.
@@ -207,11 +208,10 @@ def _bound(value: object) -> float:
 
 
 def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
-    """Return whether two numbers at a JSON pointer agree within a relative tolerance.
+    """Decide whether two numbers at a JSON pointer agree within a relative tolerance.
 
     Relative widths of enclosures consist of rounding errors: they agree if both are at most the tolerance. A δ is
-    compared
-    by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
+    compared by its logarithm. Fields of `ABSOLUTE` have an additional absolute tolerance.
 
     Args:
         first: a number; it may be infinite or NaN.
@@ -232,9 +232,12 @@ def _near(first: float, second: float, pointer: str, tolerance: float) -> bool:
 
 
 def _number(value: object) -> float | None:
-    """Return a number in its JSON form as a double, or None for another value.
+    """Convert a JSON number, or a word for infinity, to a double; return None for another value.
 
     Integers beyond the doubles and the strings "unbounded" and "-unbounded" are infinite.
+
+    Args:
+        value: a JSON value.
     """
     if isinstance(value, bool):
         return None

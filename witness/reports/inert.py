@@ -27,7 +27,7 @@ _REACHING = re.compile(r"url\(|@import|\\", re.IGNORECASE)
 
 
 def is_inert(visible: str) -> bool:
-    """Return whether nothing in the page of a report can run, load or link, or confuse a parser.
+    """Decide whether the page of a report is harmless: nothing in it can run, load or link, or confuse a parser.
 
     Before its style sheet, the page must have the Content-Security-Policy `POLICY` exactly once. This policy forbids
     scripts and requests. Every tag must consist of the elements and attributes that a report uses.

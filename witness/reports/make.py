@@ -17,7 +17,13 @@ from epsilond.witness.reports.record import Broken, open_page, record, seal_page
 
 
 def read_date(text: str | None) -> str | None:
-    """Return the date of a report in the form YYYY-MM-DD, or None if there is none.
+    """Check the date of a report, and return it in the form YYYY-MM-DD.
+
+    Args:
+        text: the date in a form of ISO 8601, or None.
+
+    Returns:
+        The date; None if there is none.
 
     Raises:
         InvalidInput: the text is not a date.
@@ -36,7 +42,7 @@ def make(
     *,
     run: Mapping[str, object] | None = None,
 ) -> str:
-    """Return the report on a problem as one page of HTML that needs no other file.
+    """Make the report on a problem: one page of HTML that needs no other file.
 
     With the same engine, the same arguments give the same page.
 

@@ -26,7 +26,7 @@ def name_of(path: str) -> str:
 
 
 def meaning_of(declared: type | None, path: str) -> str:
-    """Return the description of the field at a dotted path, or of the innermost enclosing field with a description.
+    """Return the description of a field of an answer, or of the innermost enclosing field that has a description.
 
     Args:
         declared: the dataclass that declares the field.

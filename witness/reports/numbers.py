@@ -41,10 +41,13 @@ def full(value: object) -> str:
 
 
 def delta(log10_delta: float) -> str:
-    """Format δ from its decimal logarithm, even if δ is below every double.
+    """Write δ in words, from its decimal logarithm; δ may be too small for a double.
 
     A power of ten is written as such, for example 1e-5. A δ of at most 1e-300 is written as a power of ten, with seven
     digits of its exponent.
+
+    Args:
+        log10_delta: base-10 logarithm of δ.
     """
     integer = round(log10_delta)
     if abs(log10_delta - integer) < 1e-12 * max(abs(log10_delta), 1.0):

@@ -28,9 +28,9 @@ _SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def render(record: JsonObject, seal: str) -> str:
-    """Return the visible page of a record, with an empty place for its data.
+    """Write the visible page of a report, with an empty element for its data.
 
-    The same record gives the same page.
+    The same data give the same page.
 
     Args:
         record: data of the report.
@@ -75,7 +75,11 @@ def _extra_tables(answer: JsonObject) -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def _template(name: str) -> Template:
-    """Return the template of this name. Values are escaped in it, and a missing value is an error."""
+    """Return a template of the reports. Values are escaped in it, and a missing value is an error.
+
+    Args:
+        name: file name of the template.
+    """
     with extra("reports", "a report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
 
@@ -106,9 +110,12 @@ def _parameters(members: JsonObject, declared: type | None) -> Iterator[tuple[st
 
 
 def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the name and the bounds of each figure about an attacker.
+    """Yield each figure about an attacker in an answer: its name and its bounds.
 
     The largest advantage and the usual true positive rates come first, then the requested figures.
+
+    Args:
+        answer: answer of a calibrator or of the accountant.
     """
     if "meaning" in answer:
         meaning = answer["meaning"]
@@ -119,7 +126,11 @@ def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
-    """Yield name and bounds of each requested figure: an attacker's errors, a divergence, or δ in one direction."""
+    """Yield name and bounds of each requested figure: an attacker's errors, a divergence, or δ in one direction.
+
+    Args:
+        answer: answer of the accountant.
+    """
     for rate in answer.get("trade_off", ()):
         yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
     if "gaussian_dp_mu" in answer:
@@ -134,10 +145,10 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 
 def _order_members(members: JsonObject, declared: Any) -> JsonObject:
-    """Return the members of a JSON object in the order of a dataclass's fields; unknown members come last.
+    """Sort the members of a JSON object as the fields of a dataclass; unknown members come last.
 
     Args:
-        members: the object; its members are sorted by name.
+        members: the object.
         declared: the dataclass; None leaves the order as it is.
     """
     if declared is None:
@@ -147,9 +158,15 @@ def _order_members(members: JsonObject, declared: Any) -> JsonObject:
 
 
 def _target(guarantee: JsonObject) -> tuple[float, float] | None:
-    """Return the (ε, log₁₀ δ) that the drawing of the profile marks; None if it is not finite.
+    """Return the point (ε, log₁₀ δ) to mark in the drawing of the privacy profile.
 
     It is the target of a calibration, and otherwise the upper bounds of an account.
+
+    Args:
+        guarantee: JSON form of the guarantee.
+
+    Returns:
+        The point; None if it is not finite.
     """
     if "target" in guarantee:
         return guarantee["target"]["epsilon"], guarantee["target"]["log10_delta"]
@@ -159,7 +176,7 @@ def _target(guarantee: JsonObject) -> tuple[float, float] | None:
 
 
 def _request_fields(request: JsonObject, problem: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield name, value and meaning of every given field, then of the defaults of absent fields.
+    """Yield name, value and meaning of each field of a request: first the given ones, then the defaults.
 
     The field `spec`, the mechanism, only gets a reference to the part of the page that describes it with all numbers.
 
@@ -197,7 +214,7 @@ def declared_conditions(answer: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[str, str]]:
-    """Yield id and statement of each condition of some theorems that is not checked by computation, once each.
+    """Yield id and statement of each condition of a proof's theorems that no computation checks, once each.
 
     Args:
         derivation: steps of a proof, each with the id of its theorem.
@@ -214,8 +231,10 @@ def _risk_premises(risk: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield id and statement of each condition of a bound on the risk that only the caller can ensure.
 
     The answer has the conditions' ids. The statements come from the theorems of its upper and its lower bound; an id
-    that
-    neither theorem has is its own statement.
+    that neither theorem has is its own statement.
+
+    Args:
+        risk: JSON form of the bounds on the risk; empty if there are none.
     """
     bounds = [risk[side] for side in ("upper", "lower") if side in risk]
     theorems = [_SOURCES[bound["theorem"]] for bound in bounds if bound["theorem"] in _SOURCES]
@@ -229,8 +248,7 @@ def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
     """Yield texts about each set of parameters that a paper's theorem prescribes, taken literally.
 
     A theorem may have several readings (interpretations). The texts are the parameters, the claimed ε and δ, the
-    certified
-    ε of these parameters, and the conditions that fail or are undecidable.
+    certified ε of these parameters, and the conditions that fail or are undecidable.
 
     Args:
         answer: answer of a calibrator.
@@ -249,7 +267,7 @@ def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
 
 
 def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
-    """Yield the conditions that fail or are undecidable for parameters that a printed theorem prescribes.
+    """Yield texts about the conditions of a printed theorem that fail or are undecidable for its parameters.
 
     Args:
         entry: member of the answer's `as_printed`. Its `conditions` hold for all readings (interpretations) of the
@@ -277,11 +295,13 @@ def _attempts(answer: JsonObject) -> Iterator[tuple[str, str, str]]:
 
 
 def _steps(answer: JsonObject) -> Iterator[JsonObject]:
-    """Yield every step of the derivation.
+    """Yield texts about every step of the proof of a guarantee (its derivation).
 
     A step has its number, the words of its theorem, the theorem's inputs, and the numbers of the steps that it uses.
-    Steps
-    of earlier engines name no steps that they use; each uses the preceding one.
+    Steps of earlier engines name no steps that they use; each uses the preceding one.
+
+    Args:
+        answer: answer of a calibrator or of the accountant.
     """
     for index, step in enumerate(answer["derivation"]):
         preceding = () if index == 0 else (index - 1,)
@@ -296,7 +316,7 @@ def _steps(answer: JsonObject) -> Iterator[JsonObject]:
 
 
 def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
-    """Return title, statement, status and source of a theorem.
+    """Return title, statement, status and source of a theorem, as texts for the page.
 
     Args:
         theorem: the theorem; None if this engine does not know it, as with reports of other engines.

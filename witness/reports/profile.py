@@ -28,13 +28,14 @@ MARGIN_DIVISOR, MARGIN_OF_LEVEL, LEAST_MARGIN = 10.0, 0.05, 1e-9
 
 
 def profile(curve: Curve, epsilon: float) -> list[object]:
-    """Return points of a privacy profile in JSON form, from ε = 0 to twice the ε of the answer.
-
-    The bounds on log₁₀ δ are rounded outward.
+    """Sample the privacy profile, δ as a function of ε, from ε = 0 to twice the ε of the answer.
 
     Args:
         curve: the privacy profile.
         epsilon: ε of the answer; 1 is used if it is 0 or infinite.
+
+    Returns:
+        Points in JSON form, with bounds on log₁₀ δ that are rounded outward.
     """
     reach = REACH * (epsilon if 0.0 < epsilon < math.inf else 1.0)
     epsilons = [reach * step / STEPS for step in range(STEPS + 1)]
@@ -42,7 +43,7 @@ def profile(curve: Curve, epsilon: float) -> list[object]:
 
 
 def _outward_log10(log_delta: Interval) -> Ends:
-    """Return an enclosure of log₁₀ δ, rounded outward to `DIGITS` digits.
+    """Convert bounds on log δ to bounds on log₁₀ δ, rounded outward to `DIGITS` digits.
 
     So few digits are the same on every machine, although sums of doubles may be computed in another order.
 
@@ -94,7 +95,7 @@ class Drawing:
 
 
 def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) -> Drawing | None:
-    """Return the drawing of a profile.
+    """Draw a privacy profile: a band between the lower and upper bounds on log₁₀ δ over ε.
 
     Args:
         points: points of the profile in JSON form, by ascending ε.
@@ -124,7 +125,7 @@ def drawing(points: Sequence[JsonObject], target: tuple[float, float] | None) ->
 
 @dataclass(frozen=True, kw_only=True)
 class _Axes:
-    """The ranges of the drawing: ε from 0 to `largest_epsilon`, and log₁₀ δ from `floor` to `top`."""
+    """The ranges of the axes of the drawing: ε from 0 to `largest_epsilon`, and log₁₀ δ from `floor` to `top`."""
 
     largest_epsilon: float
     floor: float
@@ -166,7 +167,7 @@ class _Axes:
 
 @dataclass(frozen=True)
 class _Band:
-    """Bounds on log₁₀ δ at one ε."""
+    """A point of the privacy profile: an ε with the lower and the upper bound on log₁₀ δ."""
 
     epsilon: float
     lower: float

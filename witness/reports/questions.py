@@ -30,7 +30,7 @@ class ReportedAnswer:
 
 @dataclass(frozen=True)
 class ReportSubject:
-    """A subject of reports: a calibrator, or the accountant.
+    """A calibrator, or the accountant, as the subject of reports: how it answers problems, and how a page names it.
 
     Attributes:
         kind: kind of its reports.
@@ -50,7 +50,7 @@ class ReportSubject:
 
 
 def question(kind: str, name: str | None = None) -> ReportSubject:
-    """Return the calibrator or the accountant that answers the problems of a report.
+    """Return the calibrator or the accountant that answers the problems of a kind of report.
 
     Args:
         kind: "calibration" or "account" (a mechanism's guarantee).
@@ -96,7 +96,7 @@ def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
 
 
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
-    """Return the subject of reports on a calibrator."""
+    """Describe a calibrator as the subject of reports."""
     return ReportSubject(
         kind="calibration",
         name=calibrator.name,

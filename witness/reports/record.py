@@ -53,7 +53,7 @@ def record(
     engine_version: str,
     run: JsonObject | None = None,
 ) -> JsonRecord:
-    """Return the data of a report before they are sealed, as JSON values.
+    """Collect the data of a report as JSON values, before they are sealed.
 
     Args:
         kind: kind of the report.
@@ -79,15 +79,14 @@ def record(
 
 
 def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) -> str:
-    """Return a page with its data, in which the hash of the page and the hash of the data are recorded.
+    """Render a page with its data, and record in it hashes by which a change of either can be noticed.
 
     The page is first rendered with `NO_HASH` in place of the hash. The SHA-256 of that page becomes a part of the data,
-    and
-    the SHA-256 of the data is the hash that the final page shows.
+    and the SHA-256 of the data is the hash that the final page shows.
 
     Args:
         unsealed: data of the report, without `page` and `hash`.
-        render: function from the record and a hash to the visible page, with an empty element for the data.
+        render: function from the data and a hash to the visible page, with an empty element for the data.
     """
     # The page is made of the data as its reader will parse them, so that rendering it again gives the same page.
     reread: dict[str, object] = json.loads(canonical(unsealed))
@@ -98,7 +97,7 @@ def seal_page(unsealed: JsonObject, render: Callable[[JsonObject, str], str]) ->
 
 
 def open_page(page: str) -> JsonRecord:
-    """Return the record in a page, after checking that data and visible text were sealed together.
+    """Check that the data and the visible text of a page were sealed together, and return the data.
 
     Nothing of the page is run. Only its data are parsed, and their size is bounded.
 
@@ -128,12 +127,15 @@ def open_page(page: str) -> JsonRecord:
 
 
 def demand_one_engine(data: JsonObject) -> None:
-    """Check that a record and its answer name the same engine version, and that it has the form of a version.
+    """Check that a report and the answer in it name the same engine version, and that this is a version number.
+
+    Otherwise the page would show an arbitrary text as if it were checked.
+
+    Args:
+        data: the data of the report.
 
     Raises:
-        Broken: the record names two versions, or a text in place of a version; the page would state that text as if it
-            were
-            checked.
+        Broken: there are two versions, or a text in place of a version.
     """
     if data["answer"].get("engine_version") != data["engine_version"]:
         raise Broken("the data name two engines, one for the report and one for its answer")
@@ -157,6 +159,9 @@ _TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list, 
 
 def _parse(text: str) -> JsonRecord:
     """Parse the data of a report, and check the names and types of their members.
+
+    Args:
+        text: the JSON text in the page.
 
     Raises:
         Broken: the data are not JSON or have another form.

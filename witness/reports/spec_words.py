@@ -62,7 +62,7 @@ def _sampling_phrase(spec: SpecBody, noun: str) -> str:
 
 
 def _batch_details(spec: SpecBody, noun: str) -> str:
-    """Return, in brackets, the numbers of a batch that the phrase about its sampling leaves out; may be empty.
+    """Return in brackets those numbers of a batch that the phrase about its sampling leaves out; may be empty.
 
     Args:
         spec: JSON form of a subsampled mechanism.

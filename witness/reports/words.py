@@ -42,7 +42,7 @@ TIGHT: Mapping[str, str] = {
 
 
 def _phrase_of_unit(unit: object) -> str:
-    """Return the protected unit as a noun phrase.
+    """Name the protected unit in words, such as "everything that any one client contributes within one day".
 
     Args:
         unit: JSON form of the unit.
@@ -54,7 +54,7 @@ def _phrase_of_unit(unit: object) -> str:
 
 
 def headline(record: JsonObject) -> tuple[str, ...]:
-    """Return the answer in one to three sentences: the protected unit, the adversary, (ε, δ), and the run.
+    """Summarise the answer in one to three sentences: the protected unit, the adversary, (ε, δ), and the run.
 
     Args:
         record: kind and answer of the report.
@@ -86,8 +86,7 @@ def _bound_phrase(guarantee: JsonObject) -> str:
 
     Args:
         guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
-            of
-            `log10_delta` are this δ.
+            of `log10_delta` are this δ.
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]
@@ -117,7 +116,11 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
 
 
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
-    """Return name, value and meaning of each field that defines the guarantee, such as its unit."""
+    """Return name, value and meaning of each field that defines the guarantee, such as its unit.
+
+    Args:
+        guarantee: JSON form of the guarantee.
+    """
     unit = str(require_unit(guarantee["unit"]))
     rows = [
         ("unit", unit, f"protected unit: {_phrase_of_unit(guarantee['unit'])}"),

@@ -29,7 +29,7 @@ class Band:
 
 
 def confidence_band(values: Floats, confidence: float) -> Band:
-    """Return the means of the columns with their confidence bands, by Student's t distribution.
+    """Return the mean of each column with a confidence band by Student's t distribution.
 
     A column with a value that is not finite, from a run that diverged, has an infinite mean and the band [0, ∞].
 
@@ -56,7 +56,7 @@ def confidence_band(values: Floats, confidence: float) -> Band:
 
 
 def judge_bound(bound: float, lower: float, upper: float, gap: float) -> Verdict:
-    """Return whether the mean excess is at most `bound`; undecidable if the band allows both.
+    """Decide whether a measured mean excess satisfies a theorem's bound; undecidable if the band allows both.
 
     Args:
         bound: claimed upper bound on the mean excess.

@@ -83,12 +83,7 @@ class RiskSimulation:
     return_model: Annotated[bool, RETURN_MODEL] = False
 
     def check(self) -> None:
-        """Check the request.
-
-        Raises:
-            InvalidInput: the algorithm does not run on the problem; an alternative is unknown or repeated; or not
-                exactly one of noise and a target is given.
-        """
+        """Check that the run fits the problem, the alternatives exist, and the noise is either given or calibrated."""
         algorithm = algorithm_of(self.run)
         if not isinstance(self.problem, algorithm.problems):
             kinds = ", ".join(_kind_name(kind) for kind in algorithm.problems)
@@ -99,7 +94,7 @@ class RiskSimulation:
             Target.of(self.epsilon, self.delta, self.log10_delta)
 
     def _check_noise_or_target(self, noise_names: tuple[str, ...]) -> None:
-        """Raise `InvalidInput` unless exactly one of noise and a target with its ε is given.
+        """Check that the request gives either the noise of the run or a target (ε, δ) to calibrate it to, but not both.
 
         Args:
             noise_names: fields of the run that state its noise; empty for an algorithm without noise.
@@ -118,7 +113,7 @@ class RiskSimulation:
             raise InvalidInput.at("/epsilon", f"is needed beside {given_target[0]}")
 
     def _check_alternatives(self, algorithm: SimulatedAlgorithm) -> None:
-        """Raise `InvalidInput` if an alternative is unknown or repeated."""
+        """Check that the algorithm has the runs to compare with, and that none is listed twice."""
         names = self.alternatives or ()
         allowed = ", ".join(algorithm.alternative_names) or None
         faults = []
@@ -137,9 +132,10 @@ class RiskSimulation:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedRuns:
-    """Input of the blocks, which may run in other processes.
+    """The runs of a risk simulation with their noise, and how they are measured: the input of its blocks.
 
-    A process builds the problem when it first needs it. The same request gives the same problem in every process.
+    Blocks may run in other processes. A process builds the problem when it first needs it. The same request gives the
+    same problem in every process.
 
     Attributes:
         problem: request of the problem.
@@ -165,11 +161,10 @@ class ResolvedRuns:
 
 
 def plan(request: RiskSimulation) -> SimulationPlan:
-    """Estimate the cost of a request before it runs: the number of blocks, their time and their memory.
+    """Estimate the cost of a risk simulation before it runs: the number of blocks, their time and their memory.
 
     A block is a number of repetitions of the private run and of the runs that are compared with it. The time is
-    estimated
-    from the algorithm's operations and calls of numpy; the time of the calibration is added.
+    estimated from the algorithm's operations and calls of numpy; the time of the calibration is added.
 
     Raises:
         InvalidInput: the problem or the runs are not possible.
@@ -192,7 +187,7 @@ def plan(request: RiskSimulation) -> SimulationPlan:
 
 
 def prepare(request: RiskSimulation) -> ResolvedRuns:
-    """Complete the runs of a request: calibrate the noise for its target (ε, δ), and derive the runs to compare with.
+    """Calibrate the noise of a requested run for its target (ε, δ), and derive the runs to compare with.
 
     The compared runs have the parameters of the private run, including a calibrated noise and step.
 
@@ -220,7 +215,7 @@ def prepare(request: RiskSimulation) -> ResolvedRuns:
 
 
 def run_block(resolved: ResolvedRuns, index: int) -> Mapping[str, BlockOfRun]:
-    """Run the repetitions of one block.
+    """Run the repetitions of one block, for every run.
 
     Args:
         resolved: the runs with their noise, and the sizes of the blocks.
@@ -307,7 +302,7 @@ def _point_below(parent: str) -> Iterator[None]:
 
 
 def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ...]:
-    """Return the work of one repetition of the requested run, and then of each comparison run.
+    """Return the computing work of one repetition of the requested run, and then of each comparison run.
 
     Args:
         request: the request, with its run.
@@ -325,7 +320,7 @@ def _costs(request: RiskSimulation, problem: SimulatedProblem) -> tuple[Work, ..
 
 
 def _block_size(request: RiskSimulation, costs: Sequence[Work]) -> int:
-    """Return the number of repetitions in a block.
+    """Return the number of repetitions in a block, so that a block takes a limited time and memory.
 
     The number is the largest that fits into `BLOCK_SECONDS` and `BLOCK_BYTES`, and at least 1. It depends only on the
     request, so that every machine divides the repetitions in the same way.

@@ -44,7 +44,7 @@ name, each of shape (repetitions,); and, for the first block and if requested, t
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """Numbers of all repetitions of one run.
+    """The measurements of all repetitions of one run.
 
     Attributes:
         name: name of the run among those that are compared; `private` for the run that was requested.
@@ -128,7 +128,7 @@ def make_answer(
 
 
 def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
-    """Return the description of a learning problem, with its exact constants.
+    """Describe the learning problem in the form of the answer, with its exact constants.
 
     Args:
         spec: the problem as requested.
@@ -219,7 +219,7 @@ def _compare_bound(
 
 
 def mean_over_repetitions(values: Floats, confidence: float, most: float = math.inf) -> Measured:
-    """Return the mean over repetitions with its confidence band, which ends at the largest possible value.
+    """Return the mean of a quantity over repetitions, with a confidence band that ends at the largest possible value.
 
     Args:
         values: one value for each repetition, from 0 to `most`.
@@ -232,11 +232,10 @@ def mean_over_repetitions(values: Floats, confidence: float, most: float = math.
 
 
 def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
-    """Return a theorem's bound, compared with the measured mean of the quantity that it bounds.
+    """Compare a theorem's bound with the measured mean of the quantity that it bounds.
 
     A bound with a hidden constant, or with a condition that fails, is reported without a comparison. The ratio of bound
-    and
-    mean is left out if both are smaller than `gap`, because it would depend only on the error of the minimum.
+    and mean is left out if both are smaller than `gap`, because it would depend only on the error of the minimum.
 
     Args:
         bound: the bound.
@@ -261,7 +260,10 @@ def _bound(bound: PromisedBound, measured: Measured, gap: float) -> BoundAnswer:
 
 
 def reason_not_compared(bound: PromisedBound) -> str | None:
-    """Return the reason not to compare a bound with a measurement.
+    """Return the reason why a theorem's bound cannot be compared with a measurement.
+
+    Args:
+        bound: the bound.
 
     Returns:
         The reason, or None if the bound is explicit and finite, and all its conditions hold.
@@ -309,7 +311,7 @@ def _warnings(
 
 
 def _large_gradients(series: Sequence[SeriesAnswer], lipschitz: float) -> Iterator[Caution]:
-    """Yield a warning for each run with a gradient whose norm exceeds the problem's Lipschitz constant.
+    """Warn of each run in which some gradient was longer than the problem's Lipschitz constant.
 
     Args:
         series: the runs. Runs without this diagnostic are passed over.

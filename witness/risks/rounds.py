@@ -10,7 +10,7 @@ Spacing = Literal["linear", "logarithmic"]
 
 
 def measured_rounds(last: int, points: int, spacing: Spacing) -> tuple[int, ...]:
-    """Return the rounds after which to measure: at most `points`, in ascending order.
+    """Choose the rounds after which the excess risk is measured: at most `points`, in ascending order.
 
     They include the last round, and the first one if `points` exceeds 1.
 

@@ -16,7 +16,7 @@ def name_at(score: str, place: int) -> str:
 
 
 def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
-    """Return scores by their position on the curve, in ascending order, and by their name without the position.
+    """Sort scores into a curve: by their position, in ascending order, and then by their name without the position.
 
     Args:
         scores: scores by name, at least one of them at a position of the curve. Scores without a position are added to

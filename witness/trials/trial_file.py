@@ -27,17 +27,17 @@ class TrialFile:
     """
 
     def __init__(self, path: Path, prepared: Prepared) -> None:
-        """Read the blocks of a file, or start the file if it does not exist or has no complete line.
+        """Open a file in which the finished trials of an experiment are stored, so that it can be resumed.
 
-        An incomplete last line is removed from the file.
+        The file is started if it does not exist or has no complete line. An incomplete last line is removed from it.
 
         Args:
             path: the file.
             prepared: the experiment.
 
         Raises:
-            InvalidInput: the file cannot be read or written, is of another request or version, or the experiment has
-                no trials.
+            InvalidInput: the file cannot be read or written, is of another request or version, or the experiment has no
+                trials.
         """
         cells = prepared.resolved if isinstance(prepared.resolved, tuple) else (prepared,)
         if not all(isinstance(cell.resolved, PreparedTrials) for cell in cells):
@@ -99,7 +99,7 @@ class TrialFile:
 
 
 def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) -> list[str]:
-    """Return the differences between the first line of a file and the first line of an experiment, in words.
+    """Say in words how the experiment that a file belongs to differs from the present one.
 
     Args:
         kept: first line of the file.
@@ -130,7 +130,10 @@ def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
 
 
 def _parse(line: str) -> JsonObject:
-    """Return the JSON object of a line.
+    """Parse one line of the file as a JSON object.
+
+    Args:
+        line: the line.
 
     Raises:
         InvalidInput: the line is not a JSON object.

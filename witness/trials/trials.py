@@ -39,7 +39,7 @@ class TrialResult:
 
 
 class TrialArm(Protocol):
-    """One algorithm in one setting of an experiment. It can be pickled."""
+    """Protocol of one algorithm in one setting of an experiment, which a trial trains and scores. It can be pickled."""
 
     @property
     def data(self) -> tuple[DataName, ...]:
@@ -157,7 +157,7 @@ def trial_seed(seed: int, trial: int) -> int:
 
 
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
-    """Return the mean and the confidence band of each score over the trials, with the certified ε.
+    """Summarise all trials of an arm: the mean and the confidence band of each score, with the certified ε.
 
     Args:
         request: the request.
@@ -178,7 +178,7 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
 
 
 def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
-    """Yield a warning for each tuned parameter whose best value is at an end of its grid in most trials.
+    """Warn of each tuned parameter for which the best value is at an end of its grid in most trials.
 
     Args:
         arm: the arm, with the grid of each parameter.

@@ -20,7 +20,7 @@ SECONDS_PER_COORDINATE: Final = 4e-10
 
 @dataclass(frozen=True, kw_only=True)
 class TrialWork:
-    """Numbers of operations of one trial."""
+    """The numbers of operations of one trial, from which its time is estimated."""
 
     multiply_adds: float = 0.0
     """Multiplications with an addition in products of matrices."""

@@ -42,10 +42,10 @@ ROUNDING = 1e-9
 def simulate(
     problem: SimulatedProblem, run: Mu2SgdRun, generators: Sequence[np.random.Generator], rounds: tuple[int, ...]
 ) -> Curves:
-    """Run DP-μ²-FL, or the method that it is compared with, once per generator.
+    """Simulate DP-μ²-FL (Reshef and Levy), or a method that it is compared with, once per generator.
 
     The server of DP-μ²-FL keeps the sum q of all mean reports with their noise. A later report cancels earlier noise.
-    Other methods add the noise with which they have equal privacy (`fresh_noise_std`).
+    Other methods add independent noise of equal privacy (`fresh_noise_std`).
 
     Args:
         problem: learning problem.
@@ -131,7 +131,7 @@ def _output_after(run: Mu2SgdRun, state: State, number: int) -> Floats:
 
 
 def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
-    """Return the diagnostics of the noise in the server's sum q at the end of a run.
+    """Measure how well noise was cancelled: return diagnostics of the noise in the server's sum q at the end of a run.
 
     Args:
         state: the state after the last round.
@@ -140,7 +140,7 @@ def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
     Returns:
         `residual_noise`, the squared norm of the noise left in q; and `cancellation_error`, the largest coordinate of q
         minus noiseless reports minus that noise, relative to the largest coordinate of q or of the noise. By Lemma 4.1
-        of Reshef and Levy the error is 0 up to rounding.
+            of Reshef and Levy the error is 0 up to rounding.
     """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))
@@ -189,10 +189,14 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
 
 
 def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
-    """Return the runs to compare with: `non-private`, `cancelled-noise`, `independent-noise` and `noisy-sgd`.
+    """Return the runs that a simulated run is compared with, by name.
 
-    The method of the run itself is left out. A run of noisy SGD is compared with `non-private` only. The methods share
-    `noise_std`, from which `fresh_noise_std` derives the noise of equal privacy. Noisy SGD gets its default step size.
+    They are `non-private`, `cancelled-noise`, `independent-noise` and `noisy-sgd`, without the method of the run
+    itself. A run of noisy SGD is compared with `non-private` only. The methods share `noise_std`, from which
+    `fresh_noise_std` derives the noise of equal privacy. Noisy SGD gets its default step size.
+
+    Args:
+        run: the run, with known noise.
     """
     runs = {"non-private": replace(run, noise_std=0.0)}
     if run.method == "noisy-sgd":

@@ -123,9 +123,10 @@ def chunk_size(clients: int, noises: int) -> int:
 
 @dataclass(frozen=True)
 class Reports:
-    """Random draws for some rounds of all repetitions; arrays have m entries per round, the largest number of reports.
+    """Random draws for some rounds of all repetitions: who reports, on which record, and the noise.
 
-    If fewer clients report in a round, the remaining entries are padding, which `present` marks.
+    Each round has m entries, the largest number of reports. If fewer clients report, the remaining entries are padding,
+    which `present` marks.
     """
 
     clients: Indices

@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class _Plan:
-    """Step sizes, noise, clipping and weights of a run of PPSGD on a problem with N clients."""
+    """Settings of a run of PPSGD on a problem with N clients: step sizes, noise, clipping and weights."""
 
     step: float
     """Step size η of the own parts, before the factor `scale`."""
@@ -88,9 +88,9 @@ class _Plan:
 
 # The run ------------------------------------------------------------------------------------------------------------
 class _ModelState:
-    """Models of every repetition: the shared part w, and each client's own part θ_i.
+    """Current models of all clients in every repetition, each the sum of a shared part w and the client's own part θ_i.
 
-    The model of client i is w + θ_i. The own parts are rows, sorted by repetition and then by client.
+    The own parts are rows, sorted by repetition and then by client.
     """
 
     def __init__(self, plan: _Plan, repetitions: int, clients: int, dimension: int) -> None:
@@ -162,7 +162,7 @@ def simulate(
 
 
 class _MessageStatistics:
-    """Statistics of the clients' messages in each repetition, over the rounds so far.
+    """Counts the clients' messages in each repetition: how many, how many of them are clipped, and the largest norm.
 
     Args:
         repetitions: number of repetitions.
@@ -296,7 +296,7 @@ def _run_round(
 
 # Rounds, work and alternatives --------------------------------------------------------------------------------------
 def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
-    """Return the number of rounds T, after checking the run against the problem.
+    """Check that a run fits the problem, and return its number of rounds T.
 
     Args:
         problem: personalised problem.
@@ -313,7 +313,7 @@ def rounds_of(problem: PersonalizedProblem, run: PpsgdRun) -> int:
 
 
 def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
-    """Estimate the work of one repetition.
+    """Estimate the computing work of one repetition of a run: array operations, numpy calls and memory.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 
@@ -334,10 +334,13 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
 
 
 def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
-    """Return the runs to compare with, by name.
+    """Return the runs to which a run of PPSGD is compared, by name.
 
     `non-private` has no noise. In `local-only` only the clients' own parts of the models learn, and in `global-only`
     only the shared part. The part that learns has the same effective step size in both.
+
+    Args:
+        run: the private run.
     """
     return {
         "non-private": replace(run, noise_std=0.0),

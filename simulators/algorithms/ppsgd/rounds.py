@@ -32,7 +32,7 @@ def chunk_size(entries: float) -> int:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Participants, records and noise of some rounds of all repetitions.
+    """Random draws of some rounds of all repetitions: who participates, with which records, and the noise.
 
     A row is one client that participates in one round of one repetition. Rows are sorted by round, then by repetition.
     """
@@ -56,11 +56,22 @@ class Rounds:
         return len(self.starts)
 
     def rows(self, round_index: int) -> slice:
-        """Return the slice of rows of one round, by its index in these rounds."""
+        """Return which rows belong to one round.
+
+        Args:
+            round_index: index of the round in these rounds.
+        """
         return slice(int(self.starts[round_index, 0]), int(self.starts[round_index, -1]))
 
     def of(self, round_index: int) -> Records:
-        """Return the records of one round's rows, by its index in these rounds."""
+        """Return the records of all participants of one round.
+
+        Args:
+            round_index: index of the round in these rounds.
+
+        Returns:
+            The records, one entry for each row of the round.
+        """
         rows = self.rows(round_index)
         return Records(self.records.features[rows], self.records.targets[rows])
 
@@ -127,13 +138,13 @@ def draw(
 
 
 def _row_starts(counts: Numbers) -> Numbers:
-    """Return the first row of each repetition in each round, if all rows follow each other.
+    """Return where each repetition's rows begin in each round, for rows sorted by round and then by repetition.
 
     Args:
         counts: number of participants, (rounds, repetitions).
 
     Returns:
-        Starts and, in the last column, the end of the round's rows; (rounds, repetitions + 1).
+        Index of the first row and, in the last column, the end of the round's rows; (rounds, repetitions + 1).
     """
     stops = np.cumsum(counts.ravel()).reshape(counts.shape)
     first_starts = stops[:, 0] - counts[:, 0]
@@ -141,7 +152,7 @@ def _row_starts(counts: Numbers) -> Numbers:
 
 
 def _order_by_round(masks: Sequence[npt.NDArray[np.bool_]]) -> Numbers | None:
-    """Return the order that sorts rows by round, if they were drawn repetition by repetition.
+    """Return the order that sorts rows by round, for rows that were drawn one repetition after the other.
 
     Args:
         masks: which clients participate in each round of each repetition, (rounds, N).

@@ -111,7 +111,9 @@ class PpsgdRun:
         return personalization_value(self.personalization or 0.0)
 
     def batches(self, clients: int) -> tuple[ClientBatches, ...]:
-        """Return the clients of a problem in groups with equal batch sizes; one group if the run has none.
+        """Return groups of clients with equal batch sizes that together are all clients of a problem.
+
+        A run without groups has a single one.
 
         Args:
             clients: number of clients of the problem.
@@ -199,9 +201,10 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
 
 
 def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
-    """Return a bound on the norm of every message; infinite if gradients are not bounded.
+    """Return a bound on the norm of every client's message; infinite if gradients are not bounded.
 
-    It is the Lipschitz constant, times the largest batch size if a message is a sum of gradients.
+    The bound is the Lipschitz constant of the loss. It is multiplied by the largest batch size if a message is a sum of
+    gradients, not a mean.
 
     Args:
         problem: personalised problem.

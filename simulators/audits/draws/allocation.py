@@ -16,10 +16,10 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 @dataclass(frozen=True)
 class AllocatedSum:
-    """A contribution in k of t noisy sums, in a secret uniformly random set.
+    """Attack on one contribution that is in k of t noisy sums, which are chosen uniformly at random and in secret.
 
     Attributes:
-        shifts: shift of the contribution in each world, in standard deviations of the noise.
+        shifts: shift of a sum by the contribution, for each data set ("world"), in standard deviations of the noise.
         steps: number of sums t.
         times_chosen: number k of sums with the contribution.
     """
@@ -30,23 +30,23 @@ class AllocatedSum:
 
     @property
     def worlds(self) -> int:
-        """Number of worlds."""
+        """Number of neighbouring data sets ("worlds") that the attack distinguishes."""
         return len(self.shifts)
 
     @property
     def work(self) -> float:
-        """Cost of all sums, and of the likelihood ratio of each world."""
+        """Cost of drawing all sums, and of their likelihood ratio for each data set."""
         return float(self.steps * (1 + len(self.shifts) * self.times_chosen))
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log likelihood ratios of the outputs in each world against no contribution.
+        """Draw outputs, and return how likely each data set ("world") makes them, against no contribution.
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its outputs are drawn.
+            world: index of the data set of each run, on which its outputs are drawn.
 
         Returns:
-            The logarithms, (worlds, runs).
+            Logarithms of the likelihood ratios, (worlds, runs).
         """
         shift_of_run = np.asarray(self.shifts)[world]
         left = np.full(world.size, self.times_chosen)  # sums that are still to be chosen

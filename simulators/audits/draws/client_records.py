@@ -15,7 +15,7 @@ MOST_RECORDS = 1000
 
 
 def attack_client_records(spec: Subsampled, inner: AttackedMechanism, setting: AttackSetting) -> AttackedMechanism:
-    """Return the attack on the sum of a client's records in a batch, of which a random number is drawn.
+    """Return the attack on all records of a client, of which a random number is in the batch.
 
     Args:
         spec: the draw of records, with the number of records of one client.

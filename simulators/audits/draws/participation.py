@@ -17,7 +17,7 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class SampledParticipation:
-    """Random participation of the victim, with probability `rate`.
+    """Draw that decides whether the changed record (the victim) is in a batch; its probability is `rate`.
 
     With a `population`, whole batches are drawn by the program that a training runs. Without it, a single random number
     decides whether the victim is in a batch. With a `largest_batch`, records are drawn at the `drawn_rate`, and of more
@@ -36,7 +36,12 @@ class SampledParticipation:
         return 0.5 if self.population is None else 0.4 * self.population
 
     def draw(self, generator: np.random.Generator, count: int) -> Bools:
-        """Return whether the victim, record 0 of the population, is in each of `count` batches."""
+        """Draw batches, and return for each whether the victim, record 0 of the population, is in it.
+
+        Args:
+            generator: source of randomness.
+            count: number of batches.
+        """
         if self.population is None:
             return generator.random(count) < self.rate
         rows = max(1, CELLS // self.population)
@@ -63,12 +68,15 @@ class SampledParticipation:
 
 
 def truncate_batches(generator: np.random.Generator, drawn: Bools, largest_batch: int) -> Bools:
-    """Return batches of at most a number of records; of more, a uniform subset of this size.
+    """Limit batches to a largest size: of a larger batch, a uniform random subset is kept.
 
     Args:
         generator: source of random numbers.
         drawn: whether each record was drawn, one row for each batch.
         largest_batch: largest number of records in a batch.
+
+    Returns:
+        Whether each record is in the batch, in the shape of `drawn`.
     """
     order = np.where(drawn, generator.random(drawn.shape), 2.0)  # records that were not drawn are last
     ranks = np.argsort(np.argsort(order, axis=1), axis=1)
@@ -76,11 +84,11 @@ def truncate_batches(generator: np.random.Generator, drawn: Bools, largest_batch
 
 
 def truncated_participation(spec: Subsampled, *, implemented: bool) -> SampledParticipation:
-    """Return the participation in a Poisson batch of at most a number of records.
+    """Return the participation of a record in a Poisson batch with a largest size.
 
-    Each of n records is drawn with probability q, and at most B are kept. The victim is kept with probability
-    q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B), where Bin is a binomial variable: it is drawn with fewer than B
-    other records, or it is in the uniform subset of a larger batch.
+    Each of n records is drawn with probability q, and at most B are kept. The changed record, the victim, is kept with
+    probability q P(Bin(n − 1, q) < B) + (B/n) P(Bin(n, q) > B), where Bin is a binomial variable. Either it is drawn
+    with fewer than B other records, or it is in the uniform subset of a larger batch.
 
     Args:
         spec: the draw, with `rate`, `population` and `largest_batch`.

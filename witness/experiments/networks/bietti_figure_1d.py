@@ -78,7 +78,9 @@ class EmnistArm:
         return {"step_size": STEPS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the images once, find the device, and return the files.
+        """Check that the data and the device for the training are available, and return the data files.
+
+        The images are read once and kept in memory.
 
         Args:
             folders: folder of federated EMNIST.
@@ -91,7 +93,7 @@ class EmnistArm:
         return tuple(identify(folders[DATA], file, data=DATA) for file in DIGIT_FILES)
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Train the network with each step size of the grid, and return the best accuracies.
+        """Train the network once with each step size of the grid, and return the best test accuracies.
 
         Args:
             folders: folder of federated EMNIST.
@@ -119,7 +121,7 @@ class EmnistArm:
         return TrialResult(scores, {"step_size": best_last_step})
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of a user's whole data after all rounds, against an observer of the released models.
+        """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
         Args:
             folders: not used.
@@ -162,7 +164,7 @@ def _images(written: WrittenImages) -> UserImages:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each noise and personalization; each has a curve over rounds.
+    """Return the simulations of the experiment: one for each noise and personalization, with a curve over rounds.
 
     Args:
         repetitions: runs of each cell.
@@ -179,7 +181,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Bietti et al., Section 6, on the network.
+    """Judge the claims that Bietti et al. make in Section 6 about the network.
 
     Args:
         answers: a cell for each noise, personalization and measured number of rounds.

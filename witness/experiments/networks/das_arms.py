@@ -123,7 +123,9 @@ class DasArm:
         return connected_dimension((PIXELS[self.images], *HIDDEN[self.images], CLASSES))
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
-        """Read the images once, find the device, and return the files.
+        """Check that the data and the device for the training are available, and return the data files.
+
+        The images are read once and kept in memory.
 
         Args:
             folders: folder of the data set.
@@ -149,7 +151,7 @@ class DasArm:
         return TrialResult(_scores(qualities), {})
 
     def _training(self) -> FederatedTraining:
-        """Return the settings of the run."""
+        """Return the settings of the training, with the step sizes of all rounds and the rule for updates."""
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
         return FederatedTraining(
             hidden=HIDDEN[self.images],
@@ -184,7 +186,7 @@ class DasArm:
 
     @property
     def rule(self) -> UpdateRule:
-        """Scaling, rounding and noise of updates."""
+        """How updates are scaled, rounded and made noisy before the server averages them."""
         noise = None
         if self.quantization_levels is not None:
             noise = noise_of(self.noise, dimension=self.dimension, levels=self.quantization_levels, rounds=ROUNDS)
@@ -197,10 +199,13 @@ class DasArm:
         )
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of truncated discrete Laplace noise at the δ of its target; None for other noise.
+        """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
 
         Args:
             folders: not used.
+
+        Returns:
+            The bounds; None for other noise, or without a grid.
         """
         del folders
         if self.quantization_levels is None:

@@ -52,16 +52,16 @@ def round_movement(dimension: int, levels: int) -> Movement:
 
 @functools.lru_cache(maxsize=RESULTS_KEPT)
 def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -> LaplaceLevels | BinomialTrials | None:
-    """Return the noise of a message for one of the choices.
+    """Return the noise of a client's message: truncated discrete Laplace or Binomial noise, or none.
 
     Args:
-        choice: the noise.
+        choice: the kind of noise, and whether it is certified, printed by the paper, or absent.
         dimension: number d of weights.
         levels: grid steps s in a unit.
         rounds: number K of rounds, for noise with a target for all rounds.
 
     Returns:
-        Truncated discrete Laplace noise, or Binomial noise. None for the choice `none`.
+        The noise. None for the choice `none`.
 
     Raises:
         NoCertificate: no noise is certified for the target.
@@ -81,7 +81,7 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
 
 
 def _binomial_noise(dimension: int, levels: int, movement: Movement) -> BinomialTrials:
-    """Return the least Binomial noise for the target of a round, by its theorem.
+    """Return the least Binomial noise that its theorem proves private at the target of one round.
 
     Args:
         dimension: number d of weights.
@@ -132,7 +132,7 @@ def _certified_noise(dimension: int, levels: int, movement: Movement) -> Laplace
 
 
 def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> LaplaceLevels:
-    """Return the noise of Theorem 1 for the ε of a message.
+    """Return the truncated discrete Laplace noise that Theorem 1 of Das et al. prescribes for the ε of a message.
 
     Args:
         epsilon: ε of a message.
@@ -151,7 +151,7 @@ def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> Laplac
 def certified_epsilon(
     choice: NoiseChoice, *, dimension: int, levels: int, rounds: int, at_server: bool = False
 ) -> Ends | None:
-    """Return certified bounds on the ε of truncated discrete Laplace noise at the δ of its target.
+    """Return certified bounds on the ε of truncated discrete Laplace noise, at the δ that the noise is meant for.
 
     Args:
         choice: the noise.

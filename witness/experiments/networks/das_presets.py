@@ -33,7 +33,7 @@ TRIALS: Final = 3
 
 
 def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed: int) -> Cell:
-    """Return the cell of an arm, with the error and the ε that the paper prints for it.
+    """Return the simulation of an arm, with the test error and the ε that the paper prints for it.
 
     Args:
         printed: the arm, with the paper's values.
@@ -52,7 +52,7 @@ def _cell(printed: PrintedArm, place: Mapping[str, str], repetitions: int, seed:
 def _cells_of(
     arms: Mapping[str, PrintedArm], place: Mapping[str, str], repetitions: int, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the cells of several arms, one for each arm.
+    """Return the simulations of several arms, one for each arm.
 
     Args:
         arms: the arms, by name.
@@ -75,7 +75,7 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
-    """Return the mean test error of the last five rounds of each arm, by the arm's name.
+    """Return the test error of each arm, averaged over the last five rounds, by the arm's name.
 
     Args:
         answers: cells of the experiment.
@@ -113,7 +113,7 @@ def _judge_first_against(
 
 
 def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiment (i): Laplace noise against Binomial noise, and the privacy of the paper's noise.
+    """Judge the claims of experiment (i) of Das et al.: the accuracy of Laplace and Binomial noise, and the privacy.
 
     Args:
         answers: cells of the experiment.
@@ -131,7 +131,7 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiments (ii) and (iii): normalised against clipped updates, and the privacy of the noise.
+    """Judge the claims of experiments (ii) and (iii) of Das et al.: normalised and clipped updates, and the privacy.
 
     Args:
         answers: cells of the experiment.
@@ -149,7 +149,7 @@ def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claim of experiment (iv), that normalising updates costs no accuracy, on each data set.
+    """Judge the claim of experiment (iv) of Das et al., that normalising updates costs no accuracy, on each data set.
 
     Args:
         answers: cells of the experiment.
@@ -186,7 +186,7 @@ def _table_preset(
     images: DataName,
     setting: str,
 ) -> Preset:
-    """Return the experiment of one table with one data set.
+    """Describe the experiment that reproduces one table of Das et al. with one data set.
 
     Args:
         number: number of the table.

@@ -48,7 +48,7 @@ def _noise_arms(
     binomial_steps: Steps,
     errors: tuple[float, float, float],
 ) -> dict[str, PrintedArm]:
-    """Return the arms of experiment (i): Binomial noise, the paper's noise on two grids, and certified noise.
+    """Return the arms of experiment (i) of Das et al.: Binomial noise, their own noise on two grids, certified noise.
 
     Args:
         images: the data set.
@@ -114,7 +114,7 @@ def _run_arm(arm: DasArm, error: float) -> PrintedArm:
 def _clipping_arms(
     shared: DasArm, *, normalised: Steps, error: float, clipped: Mapping[float, tuple[Steps, float]]
 ) -> dict[str, PrintedArm]:
-    """Return the arms of experiments (ii) and (iii): normalised updates, and clipped ones for each clipping norm.
+    """Return the arms of experiments (ii) and (iii) of Das et al.: normalised updates, and clipped ones for each norm.
 
     Args:
         shared: an arm with the settings that all arms share.

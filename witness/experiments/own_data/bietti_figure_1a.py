@@ -92,7 +92,7 @@ class FigureArm:
         return ()
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the smallest excess risk over the grid of step sizes after the number of rounds, and its step size.
+        """Return the smallest excess risk over a grid of step sizes, after the arm's rounds, and its step size.
 
         Args:
             folders: not used.
@@ -106,7 +106,7 @@ class FigureArm:
         return TrialResult({"excess_risk": float(risks[best])}, {"step_size": STEPS[best]})
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of a user's whole data after all rounds, against an observer of the released models.
+        """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
 
         Args:
             folders: not used.
@@ -148,7 +148,7 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
     """Compute the excess risk of all runs after each number of rounds, with the same data and noise for all runs.
 
-    The results are kept, because the cells of a trial need them one after another.
+    The results are cached, because the cells of a trial need them one after another.
 
     Args:
         seed: seed of data and noise.
@@ -162,7 +162,7 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each noise, personalization and number of rounds.
+    """Return the simulations of the experiment: one for each noise, personalization and number of rounds.
 
     Args:
         repetitions: trials of each cell.
@@ -187,7 +187,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Excess risk by noise multiplier, name of the personalization αQ, and number of rounds.
+    """A table of measured excess risks, by noise multiplier, name of the personalization αQ, and number of rounds.
 
     α weights the shared model against the users' own models, and Q is the number of users in a round.
     """
@@ -239,7 +239,7 @@ class _Scores:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Bietti et al., Section 6, on their synthetic data.
+    """Judge the claims that Bietti et al. make in Section 6 about their synthetic data.
 
     Args:
         answers: a cell for each noise multiplier, number of rounds, and personalization: the weight of the shared

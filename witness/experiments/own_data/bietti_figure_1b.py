@@ -26,7 +26,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Section 6 on Stack Overflow.
+    """Judge the claims that Bietti et al. make in Section 6 about Stack Overflow.
 
     Args:
         answers: a cell for each noise multiplier, personalization and share of the rounds.

@@ -26,7 +26,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements of Section 6 on federated EMNIST.
+    """Judge the claims that Bietti et al. make in Section 6 about federated EMNIST.
 
     Args:
         answers: a cell for each noise multiplier, personalization and share of the rounds.

@@ -30,9 +30,9 @@ RUNS_SHARED: Final = 2
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of the experiment: one for each data set, noise and line.
+    """Return the simulations of the experiment: one for each data set, noise and line of the figure.
 
-    A line of the figure is the best of its personalizations.
+    A line of the figure has several personalizations, of which the best is used.
 
     Args:
         repetitions: trials of each cell.
@@ -52,7 +52,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claim of Section 6 that personalization improves the accuracy at the same ε.
+    """Judge the claim of Bietti et al., Section 6, that personalization improves the accuracy at the same ε.
 
     Args:
         answers: a cell for each data set, noise multiplier and line.

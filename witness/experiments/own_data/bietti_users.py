@@ -62,7 +62,7 @@ NOISE_AXIS: Final = Axis(name="noise_multiplier", title="noise multiplier σ")
 
 @dataclass(frozen=True, kw_only=True)
 class UserStudy:
-    """The settings of one data set."""
+    """How the experiment is run on one data set: its files, step sizes, noises, clipping norm, passes and costs."""
 
     files: Sequence[KnownFile]
     read: Callable[[Path], ClassifiedUsers]
@@ -178,7 +178,7 @@ class UserArm:
             seed: seed of rounds and noise.
 
         Returns:
-            The accuracy after the share of the rounds, with its step size and, if there are several, its
+            The accuracy after the arm's share of the rounds, with its step size and, if there are several, its
             personalization.
         """
         folder, share_index = folders[self.study], SHARES.index(self.share)
@@ -194,7 +194,9 @@ class UserArm:
         return TrialResult({MEASURE: float(accuracies.max())}, chosen)
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of all data of the user with most batches, against an observer of the released models.
+        """Return certified bounds on ε for all data of a user, against an observer of the models of all rounds.
+
+        The user with the most batches is the least protected, and counts.
 
         Args:
             folders: folder of the data set.
@@ -211,7 +213,7 @@ class UserArm:
 
 @functools.lru_cache(maxsize=64)
 def certified_epsilon(noise_multiplier: float, times: int) -> Ends:
-    """Return certified bounds on the ε at δ = 10⁻⁴ of a user that adds its clipped gradient to noisy sums.
+    """Return certified bounds on the ε of a user at δ = 10⁻⁴, if clipped gradients are released in noisy sums.
 
     Args:
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
@@ -232,7 +234,7 @@ def _accuracies(
     Args:
         study: name of the data set.
         folder: folder of the data set.
-        personalization: αQ.
+        personalization: αQ, the weight of the shared model times the users in a round.
         noise_multiplier: standard deviation of the noise in units of the clipping norm.
         seed: seed of rounds and noise.
     """
@@ -246,7 +248,7 @@ def _train(
 ) -> npt.NDArray[np.float64]:
     """Train a run with all step sizes, and return its test accuracies by share of the rounds and step size.
 
-    Results are kept in a cache for arms that share a run. The arguments are those of `_accuracies`.
+    Results are cached for arms that share a run. The arguments are those of `_accuracies`.
     """
     settings = STUDIES[study]
     training = ClassifierTraining(
@@ -264,7 +266,7 @@ def _train(
 
 # Figures 1b and 1c ----------------------------------------------------------------------------------------------------
 def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each noise, personalization and share of the rounds.
+    """Return the simulations of a figure: one for each noise, personalization and share of the rounds.
 
     Args:
         study: name of the data set.
@@ -289,14 +291,14 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
 
 
 def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
-    """Return the accuracies of the cells at one place, by personalization in the order of its values.
+    """Return the accuracies of one setting of the experiment, by personalization in the order of its values.
 
     Args:
         answers: cells of an experiment.
         **place: values of the axes other than the personalization.
 
     Raises:
-        KeyError: a personalization was not measured at this place.
+        KeyError: a personalization was not measured in this setting.
     """
     read = private_score(MEASURE)
     by_name = {}

@@ -30,7 +30,10 @@ ARMS: Final[Mapping[str, tuple[Algorithm, Noise]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmClaim:
-    """A statement of the paper that compares two arms."""
+    """A claim of the paper that compares two arms, which are algorithms with their noise.
+
+    The claim `text` says that the arm `first` is better than the arm `second`, for ε within two limits.
+    """
 
     text: str
     first: str
@@ -50,7 +53,7 @@ def arm_cells(
     records: Mapping[str, int],
     simulate: Callable[[str, ArmSettings], TrialSimulation],
 ) -> tuple[Cell, ...]:
-    """Return the cells of a figure: one for each panel, arm and ε. Arms without noise are the same at each ε.
+    """Return the simulations of a figure: one for each panel, arm and ε. Arms without noise are the same at each ε.
 
     The paper claims an ε for the noise of mini-batch SGD only, because it does not print that of local SGD.
 
@@ -83,11 +86,11 @@ def arm_cells(
 def judge_arms(
     answers: Sequence[CellAnswer], claims: Sequence[ArmClaim], *, measure: str, quantity: str
 ) -> tuple[Finding, ...]:
-    """Judge statements about arms, and the claim that the printed noise is private.
+    """Judge the paper's claims about arms (algorithms with their noise), and the privacy of the printed noise.
 
     Args:
         answers: the cells of the experiment.
-        claims: the statements.
+        claims: the claims about arms.
         measure: name of the score.
         quantity: the score in words.
     """
@@ -124,7 +127,7 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
 
 
 def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -> list[tuple[Measured, Measured]]:
-    """Return the scores of two compared arms, in each setting for which the paper makes a claim.
+    """Return the scores of the two arms of a claim, in each setting for which the paper makes the claim.
 
     Args:
         scores: measured score by panel of the figure, arm, and ε.

@@ -88,7 +88,7 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class InsuranceArm:
-    """One algorithm with one noise at one ε, in the panel of the figure for a number of silos.
+    """One algorithm with one noise at one ε, for a number of silos, trained on medical costs.
 
     Attributes:
         settings: algorithm, noise, ε and participants.
@@ -143,7 +143,9 @@ class InsuranceArm:
 
 @functools.lru_cache(maxsize=64)
 def _run_trial(arm: InsuranceArm, folder: Path, seed: int) -> TrialResult:
-    """Run one trial. The cache answers repeated calls: equal arms without noise occur at several ε.
+    """Run one trial on medical costs, and return its error with the chosen step size and clipping norm.
+
+    The cache answers repeated calls: equal arms without noise occur at several ε.
 
     Args:
         arm: algorithm, noise and number of silos.
@@ -191,7 +193,7 @@ def squared_slope(predictions: Floats, targets: Floats) -> Floats:
 
 @functools.lru_cache(maxsize=4)
 def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
-    """Return the silos of a trial: records sorted by charges and cut into N silos.
+    """Divide the medical costs among the silos of a trial: records sorted by charges and cut into N silos.
 
     N − 1 silos have ⌈1338/N⌉ records, and the last silo has the rest. A constant feature 1 is added, and age and body
     mass index are standardised.
@@ -213,7 +215,7 @@ def sort_into_silos(folder: Path, silos: int, seed: int) -> SiloRecords:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each panel, arm and ε.
+    """Return the simulations of the figure: one for each panel, arm and ε.
 
     Args:
         repetitions: trials of each cell.

@@ -122,7 +122,7 @@ CLAIMS: Final = (
 
 @dataclass(frozen=True)
 class MnistArm:
-    """One algorithm with one noise at one ε, in one panel of the figure.
+    """One algorithm with one noise at one ε, in one panel of the figure, trained on MNIST.
 
     Attributes:
         settings: algorithm, noise, ε and participants.
@@ -177,7 +177,9 @@ class MnistArm:
 
 @functools.lru_cache(maxsize=64)
 def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
-    """Run one trial. The cache answers repeated calls: equal arms without noise occur at several ε.
+    """Run one trial on MNIST, and return its test error with the chosen step size.
+
+    The cache answers repeated calls: equal arms without noise occur at several ε.
 
     Args:
         arm: algorithm, noise, and how silos get their records.
@@ -226,7 +228,7 @@ def read_components(folder: Path) -> tuple[Floats, Floats]:
 
 @functools.lru_cache(maxsize=4)
 def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
-    """Return the 25 silos of a trial, one for each pair of an even and an odd digit.
+    """Divide MNIST among the 25 silos of a trial, one for each pair of an even and an odd digit.
 
     Features are principal components of the images. The target is 1 for the even and −1 for the odd digit.
 
@@ -249,10 +251,13 @@ def deal_digits(folder: Path, seed: int, *, mixed: bool) -> SiloRecords:
 
 
 def _features_by_digit(folder: Path) -> list[Floats]:
-    """Return the features of the first images of each digit, equally many of each.
+    """Return the features of the first images of each digit, equally many for each.
 
     Args:
         folder: folder of MNIST.
+
+    Returns:
+        One array for each digit from 0 to 9, with one row per image.
     """
     features, digits = read_components(folder)
     rarest = int(np.bincount(digits.astype(np.int64), minlength=CLASSES).min())
@@ -261,7 +266,7 @@ def _features_by_digit(folder: Path) -> list[Floats]:
 
 
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return one cell for each panel, arm and ε.
+    """Return the simulations of the figure: one for each panel, arm and ε.
 
     Args:
         repetitions: trials of each cell.

@@ -26,9 +26,9 @@ QUANTITY: Final = "relative root mean square error"
 
 
 def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
-    """Judge the statements about the naive predictor, and the statement that local SGD is better in one panel.
+    """Judge the paper's claims about the naive predictor, and one panel in which local SGD is said to be better.
 
-    That panel has 3 of 3 silos in a round, at ε = 3.
+    The naive predictor is the mean of the training targets. That panel has 3 of 3 silos in a round, at ε = 3.
 
     Args:
         answers: cells of the experiment, one for each panel, arm and ε.
@@ -57,9 +57,9 @@ def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, .
 
 
 def _judge_gain(scores: Sequence[Measured]) -> Finding:
-    """Judge whether the error at ε = 1 is from 30 to 40 % below that of the naive predictor.
+    """Judge whether the error of private training at ε = 1 is from 30 to 40 % below that of the naive predictor.
 
-    The claim holds in a panel if the band meets the stated range, and fails if it does not.
+    The claim holds in a panel if the confidence band meets the stated range, and fails if it does not.
 
     Args:
         scores: relative error of private mini-batch SGD at ε = 1, one for each panel.
@@ -72,7 +72,10 @@ def _judge_gain(scores: Sequence[Measured]) -> Finding:
 
 
 def _reversed_pair(scores: Mapping[tuple[str, str, float], Measured]) -> list[tuple[Measured, Measured]]:
-    """Return the errors of private local SGD and of private mini-batch SGD in the panel that the text names.
+    """Return the errors of private local and private mini-batch SGD in the panel where the first is said to win.
+
+    Args:
+        scores: relative errors by panel, arm and ε.
 
     Returns:
         One pair; none if one of them was not measured.

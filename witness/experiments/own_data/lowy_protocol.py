@@ -69,7 +69,7 @@ class ArmSettings:
         return min(records, max(1, math.ceil(batch)))
 
     def draws(self, records: int) -> tuple[int, int]:
-        """Return the number of records behind one noisy vector, and the number of noisy vectors of a silo in a run.
+        """Return how many records a noisy vector of a silo is computed from, and how many such vectors a run has.
 
         A noisy vector of mini-batch SGD is a report on K records (see `gradients`). In local SGD it is a local step on
         one record.
@@ -132,7 +132,7 @@ class ArmSettings:
         clipping_norms: Sequence[float],
         seed: int,
     ) -> TunedModel:
-        """Train at every point of the grid of the trial, and choose the best one.
+        """Train with every step size and clipping norm of a grid, and return the best model.
 
         Args:
             silos: records of the trial.
@@ -163,7 +163,7 @@ class ArmSettings:
         return choose(silos, value=value, slope=slope, search=search, noise_stds=noise_stds, generator=generator)
 
     def certify(self, records: int, lipschitz_ratio: float) -> Ends | None:
-        """Return the certified ε of the noise at δ = n⁻², for one record that is replaced, against the server.
+        """Return certified bounds on ε of the arm's noise at δ = n⁻², if one record is replaced, against the server.
 
         Args:
             records: number n of training records of the silo.
@@ -210,7 +210,7 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
 
 
 def _guarantee(multiplier: float, batch: int, records: int, times: int, effort: Effort) -> Guarantee:
-    """Return the guarantee of one record, which is replaced, against the server.
+    """Return the certified guarantee of a silo's run for one replaced record, against the server.
 
     Args:
         multiplier: standard deviation of the noise of a sum of gradients, over the bound on one gradient.

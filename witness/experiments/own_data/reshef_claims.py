@@ -28,7 +28,7 @@ PrintedTable = Mapping[float, PrintedRow] | Mapping[int, PrintedRow]
 
 
 def printed_accuracy(arms: PrintedRow, name: str) -> float:
-    """Return the accuracy that the paper prints for an algorithm.
+    """Return the accuracy that Reshef and Levy print for an algorithm, in one row of a table.
 
     Args:
         arms: one row of a table, as in `TABLE_1`.
@@ -40,7 +40,7 @@ def printed_accuracy(arms: PrintedRow, name: str) -> float:
 
 
 def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
+    """Judge the claims of Reshef and Levy about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
 
     Args:
         answers: the experiment's answer, one cell for each ρ and algorithm.
@@ -69,7 +69,7 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the statements about Table 2: accuracies over the number m of machines in a round.
+    """Judge the claims of Reshef and Levy about Table 2: accuracies over the number m of machines in a round.
 
     Args:
         answers: the experiment's answer, one cell for each m and algorithm.
@@ -106,7 +106,7 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
 
 
 def read_scores(answers: Sequence[CellAnswer], axis: str) -> Scores:
-    """Return the measured test accuracies by pairs of an algorithm and a value of an axis. Missing ones are left out.
+    """Collect the measured test accuracies, by pairs of an algorithm and a value of an axis. Missing ones are left out.
 
     Args:
         answers: the cells of the experiment.
@@ -134,7 +134,9 @@ def _judge(
 
 
 def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, Finding]:
-    """Compare the paper's algorithm with noisy SGD, and with that of Lowy and Razaviyayn, at every value of a table.
+    """Judge whether the algorithm of Reshef and Levy beats noisy SGD, and whether it is as accurate as a rival.
+
+    The rival is the algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
 
     Args:
         scores: measured accuracies.
@@ -160,11 +162,11 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
 
 def _judge_nearness(scores: Scores, rho: float) -> Finding:
-    """Judge whether Lowy and Razaviyayn's algorithm is closer to noisy SGD than to the paper's at the smallest ρ.
+    """Judge whether the rival's accuracy at the smallest ρ is closer to noisy SGD than to the paper's algorithm.
 
-    It is if its accuracy is below the midpoint of both, because noisy SGD is stated to be the less accurate one. The
-    bounds of the midpoint's band are the means of the bounds of both bands, so that it covers at least as often as they
-    do.
+    The rival is the algorithm of Lowy and Razaviyayn. It is closer if its accuracy is below the midpoint of both,
+    because noisy SGD is stated to be the less accurate one. The bounds of the midpoint's band are the means of the
+    bounds of both bands, so that it covers at least as often as they do.
 
     Args:
         scores: measured accuracies.
@@ -194,7 +196,7 @@ def _midpoint(first: Measured, second: Measured) -> Measured:
 
 
 def _judge_change(scores: Scores) -> Finding:
-    """Judge whether accuracy changes less over m than over ρ.
+    """Judge whether accuracy changes less over the number m of machines than over ρ.
 
     The change over m is measured between the smallest and the largest m of Table 2. It is compared with the change that
     Table 1 prints for the same algorithm, because an experiment on m has no other ρ. The statement holds for an
@@ -217,14 +219,14 @@ def _judge_change(scores: Scores) -> Finding:
 
 
 class _AccuracyChange(NamedTuple):
-    """Absolute change of an algorithm's accuracy over m, and the change over ρ that Table 1 prints.
+    """The change of an algorithm's accuracy over the number m of machines, next to the printed change over ρ.
 
     Attributes:
         algorithm: name of the algorithm.
-        smallest: smallest change over m that the confidence bands allow; 0 if they overlap.
-        mean: change of the measured mean over m.
-        largest: largest change over m that the confidence bands allow.
-        printed: printed change over ρ.
+        smallest: smallest absolute change over m that the confidence bands allow; 0 if they overlap.
+        mean: absolute change of the measured mean over m.
+        largest: largest absolute change over m that the confidence bands allow.
+        printed: absolute change over ρ that Table 1 prints.
     """
 
     algorithm: str
@@ -262,7 +264,7 @@ def _changes(scores: Scores) -> list[_AccuracyChange]:
 
 
 def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
-    """Judge for each algorithm whether the accuracies that the paper prints lie in the bands of the measured means.
+    """Judge for each algorithm whether the printed accuracies are within the confidence bands of the measured means.
 
     Args:
         scores: measured accuracies.
@@ -275,7 +277,7 @@ def judge_printed(scores: Scores, table: PrintedTable) -> tuple[Finding, ...]:
 
 
 def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) -> Finding:
-    """Judge whether the printed accuracies of one algorithm lie in the bands of the measured means.
+    """Judge for one algorithm whether the printed accuracies are within the confidence bands of the measured means.
 
     Args:
         name: name of the algorithm.

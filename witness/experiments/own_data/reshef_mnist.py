@@ -151,7 +151,7 @@ class ReshefArm:
         return read_images("mnist", folders["mnist"]).files
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Return the test accuracy of one trial, and the factor of its step size.
+        """Train once with each step size of a grid, and return the best model's test accuracy and step factor.
 
         Args:
             folders: folder of MNIST.
@@ -294,7 +294,7 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
 
 def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
-    """Return the cells of Table 2 of Reshef and Levy: one for each number of machines in a round, and algorithm.
+    """Return the simulations for Table 2 of Reshef and Levy: one for each number of machines and algorithm.
 
     Args:
         repetitions: trials of each cell.
