@@ -33,7 +33,7 @@ def amend_plan(
     released: bool = False,
     approval: bool | None = None,
 ) -> tuple[LedgerState, Opening]:
-    """Return the ledger with an amended plan, and the new certificate that it stays within its target.
+    """Change the plan of a ledger, and certify again that the ledger stays within its privacy target (ε, δ).
 
     The plan lists the mechanisms that may be run, each with a number of runs. Slots, which pay for mechanisms outside
     the plan, do not change.
@@ -116,9 +116,9 @@ def _needs_declaration(state: LedgerState) -> ConditionViolated:
 
 
 def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
-    """Return a plan item with a smaller number of planned runs.
+    """Return an item of a ledger's plan, a mechanism with its number of planned runs, with a smaller number.
 
-    Credit, which is runs of jobs that were stopped early, is reduced if fewer free runs are left than the credit.
+    Credit counts the free runs of jobs that were stopped early. It is reduced if fewer free runs remain.
 
     Args:
         state: the ledger.

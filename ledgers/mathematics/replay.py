@@ -44,7 +44,7 @@ class DoesNotReplay(EpsilondError):
 def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
-    """Return the state that results from a ledger's log entries, after checking that each is a valid move.
+    """Rebuild the state of a ledger from its log entries, and check that each is a valid change (move) of the ledger.
 
     Args:
         entries: all entries, from the ledger's opening on.
@@ -69,7 +69,9 @@ def replay_entries(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check that the digest in an entry is that of the balance after its move. Entries of earlier versions have none.
+    """Check that a log entry has the right digest of the ledger's balance (its amounts and runs) after the entry.
+
+    Entries of earlier versions have no digest, and pass.
 
     Args:
         state: the ledger after the entry.
@@ -84,7 +86,7 @@ def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> N
 
 
 def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
-    """Return the state after an entry.
+    """Return the state of a ledger after one log entry, after checking that the entry is a possible change.
 
     Args:
         state: the ledger before the entry, or None before its opening.
@@ -206,7 +208,9 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
-    """Return the state in which the slot holds the charge that the first commit of a whole job recorded.
+    """Return the ledger after a job's reserved charge was replaced by the charge that its first commit recorded.
+
+    A Gaussian slot pays, a privacy budget in μ², and charges the job as a whole.
 
     Args:
         state: the ledger before the commit.
@@ -333,7 +337,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
-    """Return the balances of a ledger in a form in which a database can be compared with them.
+    """Return the amounts and numbers of runs of a ledger by name, for a comparison with a database.
 
     Returns:
         `slots`: the `used` and `reserved` amounts of each slot, by its kind. `plan`: the numbers of reserved and

@@ -84,10 +84,10 @@ class PlanItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A part of the privacy budget that pays for mechanisms outside the plan, with amounts by the names of its parts.
+    """A part of a ledger's privacy budget that pays for mechanisms outside its plan of fixed mechanisms.
 
-    Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta` of a zero-concentrated slot, `order:a` for
-    each Rényi order a, and `epsilon` and `delta` of a pure slot.
+    It has several amounts, its parts, by name. Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta`
+    of a zero-concentrated slot, `order:a` for each Rényi order a, and `epsilon` and `delta` of a pure slot.
 
     Attributes:
         kind: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
@@ -119,10 +119,10 @@ class Slot:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """Cost of a job in a slot.
+    """Cost of a job, a number of runs of one mechanism, in a slot: a part of a ledger's privacy budget.
 
     Attributes:
-        parts: the amounts, rounded up.
+        parts: the amounts by name, such as `rho` and `delta`, rounded up.
         each: the amounts of one run, if charges of runs add up; empty if the job is charged as a whole.
         remaining: μ² that a Gaussian slot had left when the charge of a whole job was computed. The charge is valid if
             this much or more is left. None if charges of runs add up.
@@ -292,10 +292,10 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
 
 
 def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
-    """Subtract amounts part by part. An absent part is zero.
+    """Subtract amounts of a slot (a budget) part by part. An absent part is zero.
 
     Args:
-        amounts: amounts by the names of their parts.
+        amounts: amounts by the names of their parts, such as `rho` and `delta`.
         subtracted: amounts to subtract.
 
     Raises:

@@ -20,14 +20,14 @@ _TRIAL = "what-if"
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """Whether a job fits, its charge and, if it does not fit, the reason and the nearest jobs that do.
+    """Answer to the question whether a ledger's budget can pay for some runs of a mechanism (a job), and at which cost.
 
     Attributes:
-        fits: whether the job can be reserved now.
+        fits: whether the job could be reserved now.
         count: number of runs of the job.
-        item: name of the plan item that pays; None if a slot pays.
-        slot: kind of the slot that pays; None if the plan pays.
-        charge: charge in the slot; None if the plan pays, or if the job does not fit.
+        item: name of the item of the plan that would pay; None if a slot would.
+        slot: kind of the slot, a part of the budget for unplanned runs, that would pay; None if the plan would.
+        charge: cost in the slot; None if the plan would pay, or if the job does not fit.
         reason: why the job does not fit, as a sentence; None if it fits.
         nearest: figures of the nearest jobs that fit, such as `largest_count`; empty if the job fits.
         scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
@@ -117,10 +117,10 @@ def add_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """Return an error that also has the largest count and the smallest noise multiplier that fit in the slot.
+    """Add to a rejection what would fit: the largest number of runs, and the smallest noise multiplier.
 
     Args:
-        error: the error that `moves.reserve` raised.
+        error: the error that `moves.reserve` raised, because the slot has too little left.
         state: the ledger.
         spec: mechanism of the job.
         slot: kind of the slot.
