@@ -211,9 +211,9 @@ class Book(ApprovalMoves):
     def _reserve_once(self, request: ReserveRequest, under_lock: bool) -> ReservationRow:
         """Try once to make a reservation.
 
-        A reservation from the plan is checked before and again under the lock of the ledgers, so that a request that
-        does not fit locks nothing. A charge of a slot takes time to compute. It is computed before the ledgers are
-        locked, and written only if no ledger was changed meanwhile.
+        A reservation of planned runs is checked before and again under the lock of the ledgers. So a request that does
+        not fit locks nothing. For runs outside the plan, a slot (a budget) pays, and the cost takes time to compute. It
+        is computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
 
         Args:
             request: the reservation to make.
@@ -249,7 +249,7 @@ class Book(ApprovalMoves):
     def _write_reservation(
         self, connection: Connection, request: ReserveRequest, states: States, after: Mapping[str, LedgerState]
     ) -> ReservationRow:
-        """Write a new reservation, its ledgers and its log entries, and return the reservation.
+        """Write a new reservation to the database, with the changed ledgers and the log entries, and return it.
 
         Args:
             connection: connection of the transaction of the move.
@@ -369,7 +369,7 @@ class Book(ApprovalMoves):
             raise ReservationEnded("The reservation has expired.")
 
     def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
-        """Check that the stored receipts of a reservation still permit its runs.
+        """Check that the receipts which were given for a reservation's committed runs are still valid.
 
         Raises:
             RunDiffers: an observation contradicts a run that was paid from one of the ledgers.

@@ -37,7 +37,7 @@ MOST_TOGETHER = 64
 
 @dataclass(frozen=True)
 class CommitRequest:
-    """A requested commit.
+    """A request to commit reserved runs: to spend their budget, so that their outputs may be released.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -52,7 +52,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ReserveRequest:
-    """A requested reservation.
+    """A request to reserve a part of the budget of ledgers for runs of a mechanism.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -283,8 +283,8 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
         evaluate: runs a slow, picklable computation and returns its result.
 
     Raises:
-        InvalidInput: the job names another relation or unit than a ledger's.
-        LedgerExhausted: the job does not fit one of the ledgers.
+        InvalidInput: the requested runs have another relation or unit than a ledger.
+        LedgerExhausted: the runs do not fit one of the ledgers.
     """
     for _, state in states.values():
         require_setting(state, request.job)
@@ -298,7 +298,9 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
 
 
 def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Evaluate) -> LedgerState:
-    """Return a ledger after one of its slots paid for a job. The cost may take seconds to compute.
+    """Return a ledger after one of its slots, a part of the budget, reserved amounts for runs of a mechanism.
+
+    Their cost may take seconds to compute.
 
     Args:
         state: the ledger.
@@ -306,7 +308,7 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
         evaluate: runs a slow, picklable computation and returns its result.
 
     Raises:
-        LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
+        LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
     """
     job = request.job.job
     try:

@@ -41,7 +41,7 @@ States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
 class MovedLedger(NamedTuple):
-    """Change of one ledger by a move. A move, such as a reservation or a commit, may change several ledgers.
+    """Change of one ledger by a move: a reservation, a commit or another change, which may concern several ledgers.
 
     Attributes:
         ledger: id of the ledger.
@@ -56,7 +56,7 @@ class MovedLedger(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggedMove:
-    """A move with the data that the log and its caller need.
+    """A change of ledgers, such as a commit, with its log entries and the answer to the request for it.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -95,7 +95,7 @@ class Desk:
         return self.write_all(connection, [LoggedMove(key, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
-        """Append the entries of moves to the log, and store the answer to each.
+        """Append the entries of moves (changes of ledgers) to the log, and store the answer to each.
 
         The new head is put into `connection.info[WRITTEN]`, for the caller to note once the transaction has succeeded.
 
@@ -142,7 +142,7 @@ class Desk:
         keys.keep(connection, [_answer_row(key, answer, self._clock())])
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
-        """Return the receipt of an entry under the head of the log of `size` entries.
+        """Return the receipt of a log entry: the proof that the log of `size` entries contains it.
 
         Args:
             connection: connection to read on.
@@ -222,7 +222,7 @@ class Desk:
         }
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
-        """Check that the rows of ledgers agree with their newest log entries.
+        """Check that the database rows of ledgers agree with their newest log entries, which contain digests of them.
 
         Raises:
             NotReconciled: the rows of a ledger differ from its newest entry. The error names the first such ledger.

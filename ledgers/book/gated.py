@@ -111,7 +111,7 @@ class ApprovalMoves(OwnerMoves):
             return pending.live(connection, identifier, self._clock())
 
     def pending_move(self, tenant: str, identifier: str, move: str) -> PendingRow:
-        """Return a move of a ledger that waits for approval, or has ended.
+        """Return a change of a ledger that waits for a second person's approval, or that has ended.
 
         Args:
             tenant: owner of the ledger.
@@ -187,7 +187,7 @@ class ApprovalMoves(OwnerMoves):
     # Steps of the methods above.
 
     def _request(self, request: GatedRequest) -> LedgerRow | PendingRow:
-        """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`.
+        """Change a ledger at once or, if a second person must approve, store the change as pending.
 
         Returns:
             The rows of the ledger if the move was made, else the pending move. A repeated request gets the same again.
@@ -348,7 +348,7 @@ class ApprovalMoves(OwnerMoves):
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        """Load the ledger that a move changes. To void runs, the reservation of the runs is loaded, too.
+        """Load the ledger of a requested change. To declare runs void, their reservation is loaded, too.
 
         Returns:
             Rows and state of the ledger, by its id.
@@ -367,7 +367,7 @@ class ApprovalMoves(OwnerMoves):
         return states
 
     def _require_live(self, move: PendingRow) -> None:
-        """Check that a move is still pending. If its time has passed, the move is stored as expired.
+        """Check that a change still waits for approval. If its time has passed, it is stored as expired.
 
         Raises:
             MoveEnded: the move has expired, or was approved, rejected or withdrawn.
@@ -389,7 +389,7 @@ class ApprovalMoves(OwnerMoves):
 
     @staticmethod
     def _move(connection: Connection, ledger: str, identifier: str) -> PendingRow:
-        """Return a pending move of a ledger.
+        """Return a change of a ledger that waits for a second person's approval, or that has ended.
 
         Raises:
             NotFound: there is none.

@@ -38,7 +38,7 @@ Gatable: TypeAlias = AmendAsked | VoidAsked
 
 @dataclass(frozen=True, kw_only=True)
 class GatedRequest:
-    """A request for a move that a second person must approve in a ledger with approval.
+    """A request for a change that a second person must approve, if the ledger has such approval.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -178,7 +178,7 @@ def is_over(move: PendingRow, now: float) -> bool:
 
 
 def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState, evaluate: Evaluate) -> JudgedMove:
-    """Compute the ledger after a move, with the record for the log. Nothing is written.
+    """Compute a ledger after a requested change, and the change's log entry. Nothing is written.
 
     Args:
         request: the request to amend or to void; for a reconciliation, a record with the log's size and root.

@@ -85,7 +85,7 @@ class PublishedLog:
             return self._desk.head(connection, entries.size(connection))
 
     def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """Return the receipt of an entry: its proof of inclusion in the log, under the present signed head.
+        """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
 
         Args:
             tenant: owner of the entry's ledger.

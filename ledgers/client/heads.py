@@ -23,7 +23,10 @@ Prove = Callable[[int, int], Consistency]
 
 
 class SeenHead:
-    """Newest head of a service's log that this client has seen, in a file. It reveals a log that was rewritten."""
+    """File with the newest head of a service's log that this client has seen: the log's size and Merkle root.
+
+    Every later head must continue it. Otherwise the log was rewritten, or it lost entries.
+    """
 
     def __init__(self, folder: Path, origin: str) -> None:
         """Choose the file for the log of this origin. The folder is created when a head is first stored."""
@@ -92,7 +95,9 @@ class SeenHead:
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Check that the log of an earlier head is the beginning of the log of a later head.
+    """Check by a proof that a log with a later head begins with all entries of an earlier head.
+
+    A head is the log's size and Merkle root at some time.
 
     Args:
         earlier: the smaller head.

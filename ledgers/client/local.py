@@ -88,11 +88,12 @@ class FilePlace:
     """Ledgers of a file."""
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
-        """Open the file. Signing keys are made in the folder FILE.keys if there are none.
+        """Open a file of ledgers. Signing keys are made in the folder FILE.keys if there are none.
 
         Args:
             path: path of the file, with links resolved.
-            runs: notes on used receipts, in a folder that also has the newest head of the log.
+            runs: notes on used receipts, in a folder that also has the newest head of the log (its size and Merkle
+                root).
 
         Raises:
             InvalidInput: another process has the file, or a file cannot be read or written.
@@ -267,7 +268,7 @@ class FilePlace:
         return self._bundle(Book.sign_as_it_is)
 
     def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
-        """Return all entries of the log with its signed head.
+        """Return all entries of the log with its signed head (size and Merkle root), as evidence for a verifier.
 
         Args:
             sign: returns the signed head of the log, with or without a check that the log continues the known heads.
@@ -324,10 +325,10 @@ class FilePlace:
         return self._call(compare)
 
     def _find_trouble(self, checkpoint: str | None, book: Book) -> str | None:
-        """Return in one sentence why the log does not continue an older head, or None if it continues all of them.
+        """Say in one sentence why the log may have lost entries; return None if it continues all known older heads.
 
-        The older heads are the given checkpoint and the head in the file next to the ledgers. If that file is missing,
-        only the given checkpoint is compared.
+        A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next
+        to the ledgers. If that file is missing, only the given checkpoint is compared.
 
         Args:
             checkpoint: signed note of an older head; None if the caller has none.
@@ -359,7 +360,7 @@ class FilePlace:
         return self._keyring
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
-        """Change the ledgers, and store the log's new head in its file before the answer is returned.
+        """Change the ledgers, and then store the log's new head (size and Merkle root) in its file; return the result.
 
         Raises:
             Unanswered: the head cannot be stored, or the database cannot be used. The change may have been made, and

@@ -46,7 +46,7 @@ class ServicePlace:
             url: URL of the service.
             key: API key; None takes EPSILOND_API_KEY, if it is set.
             timeout: longest time of each try, in seconds.
-            heads: folder for the newest head that was seen; None keeps none.
+            heads: folder for the newest head (size and Merkle root) of the service's log; None keeps none.
 
         Raises:
             InvalidInput: the URL is not that of a service.
@@ -241,7 +241,10 @@ class ServicePlace:
         return {"checkpoint": answer["checkpoint"], **accepted}
 
     def _find_discontinuity(self, checkpoint: str) -> str | None:
-        """Return in one sentence why the service's log does not continue a signed head, or None if it does."""
+        """Say in one sentence why the service's log does not continue a signed head; return None if it does.
+
+        A head is the log's size and Merkle root. The log continues it if its first entries have this root.
+        """
         self._trust()
         origin = self._trusted[0].name
         try:

@@ -52,7 +52,7 @@ class WitnessService:
     def __init__(
         self, folder: WitnessFolder, logs: Iterable[PublicKey], clock: Callable[[], float] = time.time
     ) -> None:
-        """Prepare the witness.
+        """Prepare a witness: a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
 
         Args:
             folder: holds the key and the newest head of each log.
@@ -66,7 +66,7 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the HTTP answer to a submitted checkpoint: the cosignature, or the reason for its rejection."""
+        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign."""
         try:
             line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
@@ -78,7 +78,7 @@ class WitnessService:
         return PlainTextResponse(line)
 
     def newest(self, digest: str) -> Response:
-        """Return the HTTP answer with the newest cosigned head of a log.
+        """Return the HTTP answer with the newest head of a log that this witness signed.
 
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.

@@ -38,7 +38,7 @@ RUN: Final = {"slot": "gdp", "spec": {"kind": "gaussian", "noise_multiplier": 10
 
 
 class DrillProcess:
-    """Replacement for a process of the service, which has the store of a drill open. It runs in this process.
+    """Stand-in for a process of the service in a drill, a rehearsal of a fault. It runs in this process.
 
     Attributes:
         database: the open database.
@@ -101,7 +101,7 @@ class DrillProcess:
 
 @contextmanager
 def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]:
-    """Start a process that has the store open, as a context manager. Its database is closed at the end.
+    """Open the store of a drill as a process of the service does, as a context manager. It is closed at the end.
 
     Args:
         store: store of the drill.

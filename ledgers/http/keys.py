@@ -21,7 +21,7 @@ class Keys:
     """The present signing keys of the service. Calling the object returns them; any thread may call it."""
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
-        """Use the keys of a folder, which is made at first use.
+        """Use the keys that sign the log of ledgers, from a folder that is made at first use.
 
         Args:
             folder: folder of the keys; None keeps keys in memory.

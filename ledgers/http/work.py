@@ -250,7 +250,7 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 
 
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
-    """Commit runs of a reservation, and return the receipts.
+    """Commit runs of a reservation: spend their budget so that their outputs may be released. Return the receipts.
 
     Args:
         ledgers: ledgers of the service.

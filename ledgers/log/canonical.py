@@ -83,7 +83,7 @@ def is_digest(text: str) -> bool:
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
-    """Return the members of a JSON object as a dictionary.
+    """Return the members of a parsed JSON object as a dictionary, after checking that no name occurs twice.
 
     Args:
         pairs: names and values of the members, in the order of the text.

@@ -108,7 +108,7 @@ class CosignerKey:
 
 @dataclass(frozen=True)
 class CosigningKey:
-    """The key with which a witness signs: its name and a private key, which no text of this object shows."""
+    """Private key with which a witness signs heads of logs, with the witness's name. Its repr shows no secret."""
 
     name: str
     private: Ed25519PrivateKey

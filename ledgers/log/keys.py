@@ -95,7 +95,7 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class SigningKey:
-    """Signing key: a name and a private key, which no text of this object shows."""
+    """Private key that signs, with its name. Its repr shows no secret."""
 
     name: str
     private: Ed25519PrivateKey

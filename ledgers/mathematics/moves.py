@@ -125,7 +125,7 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
 
     Runs of the plan return to it. If some were committed, they return as credit: paid runs that can be reserved again.
     If a slot (a budget for unplanned runs) was charged for each run, its amounts return. A job that was charged as a
-    whole leaves credit for the same mechanism, and its amount does not return.
+    whole gets its amounts back before its first commit. Later it leaves credit instead.
 
     Args:
         state: the ledger before the end of the reservation.

@@ -188,7 +188,7 @@ def exhaustion(
 
 
 def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
-    """Return the event that the log lacks entries which it had before, or has others.
+    """Return the event for webhooks that the log of ledgers lacks entries which it had before, or has others.
 
     Args:
         reason: description of the difference, as a sentence.
