@@ -76,7 +76,7 @@ MOST_IDENTITIES = 10_000
 
 @dataclass(eq=False, slots=True)
 class CallerUsage:
-    """The CPU time that one caller has used, and is allowed to use."""
+    """CPU time that one caller of the service has used, and is allowed to use. Both follow the clock by `advance`."""
 
     at: float
     """Time of the last update, in seconds of `Budgets.clock`."""
@@ -106,7 +106,7 @@ class CallerUsage:
         """Reject a caller who owes ten minutes' worth of the allowed CPU time or more.
 
         Raises:
-            Problem: the caller does. Its Retry-After states the seconds until the caller owes less.
+            Problem: the caller does. Its header Retry-After states the seconds until the caller owes less than that.
         """
         excess = self.owed - BURST_MINUTES * self.per_minute
         is_limited = self.per_minute > 0.0

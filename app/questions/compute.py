@@ -282,9 +282,9 @@ COMPUTE: ServicePart[Compute] = ServicePart("compute")
 
 @dataclass(eq=False, kw_only=True)
 class SharedComputation:
-    """A computation that equal questions of one owner share, with its progress.
+    """A computation with its progress, which all equal questions (requests) of one owner share.
 
-    Parties that wait for it are requests, jobs, and questions of which it is a part.
+    Parties that wait for it are HTTP requests, jobs, and larger questions of which it is a part.
     """
 
     question: Question
@@ -340,7 +340,9 @@ OUTCOME_BYTES = 1024
 
 
 class OutcomeCache:
-    """Outcomes by owner and question, within a number of megabytes; the least recently used are dropped first.
+    """Cache of the outcomes (answers or errors) of questions, by owner, within a number of megabytes.
+
+    The least recently used outcomes are dropped first.
 
     Faults of the service may pass, and are not cached.
     """

@@ -103,7 +103,10 @@ class Question:
         return self.computation if isinstance(self.computation, bytes) else pickle.dumps(self.computation)
 
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
-        """Pickle the computation by itself, so that processes that pass a question on never have to unpickle it."""
+        """Return how to pickle the question: with the computation as bytes of its own pickle.
+
+        So a process that only passes the question on does not import what the computation needs.
+        """
         return Question, (
             self.kind,
             self.name,
@@ -194,7 +197,10 @@ DIGEST_BYTES = 16
 
 
 class ParsedQuestions:
-    """Parsed questions by owner and request, within a number of bytes; the least recently used are dropped first."""
+    """Cache of parsed requests (questions) by their owner and a hash of the request, within a number of bytes.
+
+    The least recently used are dropped first.
+    """
 
     def __init__(self, most_bytes: int = 8 * MEGABYTE) -> None:
         self._questions: LRUCache[tuple[str, str], tuple[Question, int]] = LRUCache(most_bytes, lambda entry: entry[1])
@@ -224,7 +230,7 @@ class ParsedQuestions:
 
 
 class PosedQuestions:
-    """Digests of the questions that each caller has posed, within a number of bytes.
+    """Memory of the questions that each caller has posed, as digests, within a number of bytes.
 
     An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
     last question is oldest is forgotten first.

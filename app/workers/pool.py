@@ -188,7 +188,7 @@ class Pool:
         return len(self._tasks_on_places(lane))
 
     def _dispatch(self) -> None:
-        """Give free places to tasks that wait, and have missing workers made."""
+        """Start waiting tasks on idle workers, within the limits of each kind of work, and request missing workers."""
         if not self._open:
             return
         for lane in LANES:
@@ -202,7 +202,7 @@ class Pool:
             self._too_few.set()
 
     def _make_way(self, lane: Lane) -> None:
-        """Free places of a lane for waiting tasks: stop tasks that no request awaits, and displace long questions."""
+        """Make room for waiting tasks of one kind of work: stop tasks that nobody awaits, displace long questions."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
@@ -233,7 +233,7 @@ class Pool:
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _move_to_background(self, task: Task) -> bool:
-        """Let a question run on in the background, at lower priority; return False if it has no room there."""
+        """Let a running question go on in the background, at lower priority; return False if it has no room there."""
         background = [running_task for running_task in self._running if running_task.background]
         most = self._settings.job_processes
         if not may_join_background(background, task.caller, most):
@@ -257,7 +257,11 @@ class Pool:
             self._queues["job"].put(task)
 
     def _start_next(self, lane: Lane) -> bool:
-        """Start the next queued task of a lane; False if every waiting caller already has as many places as it may."""
+        """Start the next queued task of one kind of work (lane) on an idle worker.
+
+        Returns:
+            False if no task was started, because every waiting caller already has as many workers as it may.
+        """
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.recent_seconds, most)
@@ -336,7 +340,7 @@ class Pool:
         self._dispatch()
 
     def _retry(self, task: Task) -> None:
-        """Put a task whose worker has died back into its queue; end it if it is abandoned or lost too many workers."""
+        """Queue a task again whose worker has died; end it if nobody awaits it or if it lost too many workers."""
         del self._running[task]
         self._account(task, task.become("queued"))
         task.deaths += 1
