@@ -257,11 +257,7 @@ class Pool:
             self._queues["job"].put(task)
 
     def _start_next(self, lane: Lane) -> bool:
-        """Start the next queued task of one kind of work (lane) on an idle worker.
-
-        Returns:
-            False if no task was started, because every waiting caller already has as many workers as it may.
-        """
+        """Start the next queued task of a lane (kind of work); False if no waiting caller may have another worker."""
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.recent_seconds, most)

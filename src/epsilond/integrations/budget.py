@@ -240,7 +240,7 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
-        """Commit runs of a step from the present reservation, or from a new one if that is used up.
+        """Spend the budget of some runs of a step, from the present reservation or from a new one if that is used up.
 
         If the reservation has expired, nothing is committed, and the next call makes a new one.
 

@@ -79,7 +79,7 @@ class Evidence:
     def contradict(
         self, premise: Premise, message: str, *, remedy: str, count: int = 1, declarable: bool = True
     ) -> None:
-        """Record an observation that a premise fails.
+        """Record an observation that a premise, a condition of the theorem that proves the run's ε, does not hold.
 
         If the caller has vouched for this premise, the observation is only listed next to the ε, and contradicts
         nothing. The budget is informed of the first contradiction.
@@ -109,7 +109,9 @@ class Evidence:
             budget.contradict(self.observations)
 
     def vouch(self, premise: str, declaration: str) -> None:
-        """Record the caller's word for a premise, from now on.
+        """Record that the caller vouches for a premise from now on.
+
+        A premise is a condition of the theorem that proves the run's ε.
 
         Args:
             premise: id of a premise that can be declared.

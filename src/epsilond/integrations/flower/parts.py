@@ -12,7 +12,7 @@ FIX_PARTS: Final = "Leave the settings of a strategy alone; make a new one on th
 
 
 class InitialValues:
-    """Initial values of attributes that must not change during a run.
+    """Initial values of an object's attributes, to detect a change during a run of training.
 
     Args:
         owner: object with the attributes.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def observe_clipped_grad(
     clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
 ) -> Callable[..., ObservedGradient]:
-    """Return a replacement of a plan's `clipped_grad`, which makes gradient functions that record their calls.
+    """Wrap a plan's `clipped_grad` so that the gradient functions which it makes record their calls.
 
     Args:
         clipped_grad: the plan's own function.

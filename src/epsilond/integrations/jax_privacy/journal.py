@@ -29,7 +29,7 @@ _LEAST: Final = 4
 
 
 class Facts(TypedDict, total=False):
-    """Values that are known when an observed function is called or compiled.
+    """What is known about a call of an observed function before it runs: settings, shapes and precision.
 
     Attributes:
         bound: norm to which a gradient function clips.
@@ -52,7 +52,7 @@ class Facts(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One call of an observed function.
+    """Record of one call of an observed function: of the gradients, the noise or the optimizer.
 
     Attributes:
         kind: "init", "gradient", "noise", "optimizer-init" or "optimizer".
@@ -135,7 +135,7 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return where the coordinates of each non-empty array begin in a sample.
+    """Return at which index the coordinates of each non-empty array begin in a sample of a pytree's coordinates.
 
     Args:
         sizes: number of coordinates of each array of the pytree.

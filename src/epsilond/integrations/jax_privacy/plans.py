@@ -56,13 +56,13 @@ class PlannedSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanReading:
-    """A `DPExecutionPlan` of jax_privacy with the parameters that were read from its parts.
+    """Parameters of a `DPExecutionPlan` of jax_privacy, as they were read from its parts.
 
     Attributes:
-        steps: the mechanisms of the event.
-        draws: the batches of the sampler.
-        noise: the noise of the transformation; None if it cannot be read.
-        bands: number of bands of the strategy matrix.
+        steps: the mechanism that the plan's privacy event describes, with its number of runs.
+        draws: how the plan's sampler draws batches.
+        noise: the noise that the plan's transformation adds; None if it cannot be read.
+        bands: number of bands of the strategy matrix, by which the noise is correlated.
         multiplier: noise multiplier of the event: standard deviation over the norm bound of one record.
         norm_bound: largest norm of one record's clipped gradient, as the gradient function scales it.
         observations: how the parts contradict the event or each other.
@@ -175,7 +175,7 @@ def _require_plan(plan: DPExecutionPlan) -> None:
 
 
 def _read_event(plan: DPExecutionPlan, relation: Relation) -> tuple[Spec, int]:
-    """Return the mechanism of one release of a plan, and its number of runs.
+    """Read the privacy event of a plan: return the mechanism of one release and its number of runs.
 
     Args:
         plan: jax_privacy's plan.

@@ -272,9 +272,10 @@ class ObservedSteps:
         self._evidence.count_step(shown)
 
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
-        """Match a noise update with the next batch that has as many records as gradients were computed.
+        """Find the batch of the sampler from which the gradients of a noise update were computed.
 
-        Batches before it count as skipped. It is reported if no batch fits.
+        It is the next batch with as many records as gradients. Batches before it count as skipped. It is reported if no
+        batch fits.
 
         Args:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
