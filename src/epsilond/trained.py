@@ -128,7 +128,7 @@ class Trained:
         )
 
     def _list_declared(self, unobserved: Iterable[DeclaredCondition]) -> list[str]:
-        """Return the premises of ε that rest on the caller, as sentences.
+        """Return the conditions of the run's ε that only the caller can vouch for, as sentences.
 
         Args:
             unobserved: conditions of the guarantee that the run did not carry out.
@@ -180,10 +180,10 @@ class Trained:
 def conditions(
     answer: Calibration, *, means_only: bool, tables: bool
 ) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
-    """Split the conditions of a calibration's guarantee into those that the training loop ensures, and the others.
+    """Split the conditions of a guarantee into those that the training loop ensures, and those left to the caller.
 
-    The loop ensures `CARRIED_OUT` in every run. The other constants are conditions that it ensures in some runs, such
-    as `BY_CLIPPING` if it clips the gradient of each record.
+    The loop ensures `CARRIED_OUT` in every run. It ensures further ones in some runs, such as `BY_CLIPPING` if it clips
+    the gradient of each record.
 
     Args:
         answer: the calibration.

@@ -77,7 +77,7 @@ class Stated:
         return 0.0 if curve is None else float(curve.delta(epsilon=epsilon).upper)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record the caller's word for a premise, from now on.
+        """Record that the caller vouches for a premise from now on: a condition of the theorem that proves the ε.
 
         Args:
             premise: the premise or its id.
@@ -97,10 +97,10 @@ class Stated:
         self._conclude()
 
     def _conclude(self) -> Evidence:
-        """Return the evidence of a run that no observation contradicts.
+        """Return the evidence for the run's ε, after checking that no observation contradicts its record.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: an observation contradicts the record. The error lists all of them.
         """
         evidence = self._summarize()
         observations = (*evidence.observations, *self._open_observations())

@@ -160,7 +160,7 @@ class TargetBudget:
         return not meets(curve.natural, self.target)
 
     def spent(self) -> float:
-        """Return the certified upper bound on the figure that the target limits, of the steps that were paid for.
+        """Return a certified upper bound on what was spent so far, in the quantity that the target limits.
 
         It is ε [nat] at δ, or the risk that is the target. Before the first step it is 0, or the false positive rate.
 

@@ -66,7 +66,7 @@ def _risk(body: JsonObject) -> RenderableType:
 
 
 def _series(series: JsonObject, band: str) -> Mapping[str, str]:
-    """Return the table row of a measured series of runs.
+    """Return the table row of several equal training runs, of which the excess risk was measured.
 
     Args:
         series: the series in its JSON form, with the mean and the confidence band of its final excess risk.

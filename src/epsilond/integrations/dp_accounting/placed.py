@@ -200,11 +200,11 @@ class PlacedEvent:
         return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
 
     def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
-        """Return a fault of a spec as a fault of the event's field, with the range in its message.
+        """Convert an error in a field of a spec to one in the event's field, with the allowed range in its message.
 
         Args:
             fault: fault of the spec; its pointer begins with the name of a field of the spec.
-            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            names: mapping from field names of the spec to those of the event, where they differ.
             fields: values of the fields of the spec, for the message.
         """
         first, _, rest = fault.pointer[1:].partition("/")

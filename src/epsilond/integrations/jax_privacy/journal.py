@@ -271,7 +271,7 @@ def _bits(values: jax.Array) -> jax.Array:
 
 
 def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
-    """Return two hashes of each row: sums of the mixed bits, times random odd factors, modulo 2^32.
+    """Return two 32-bit hashes of each row: sums of its mixed integers, times random odd factors, modulo 2^32.
 
     Args:
         bits: 32-bit integers of shape (rows, columns).

@@ -28,7 +28,10 @@ SCALED: Final = (
 
 
 class PlannedFigure:
-    """The ε or δ of a plan, as an attribute that raises `RunDiffers` if an iteration contradicts the plan."""
+    """Attribute with the ε or δ of a planned run.
+
+    Reading it raises `RunDiffers` if an iteration contradicts the plan.
+    """
 
     def __set_name__(self, owner: type[PlannedRun], name: str) -> None:
         self._name = f"_{name}"

@@ -144,7 +144,7 @@ class TffRun(Stated):
         return shown
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Check that the state after a round is new: its round counter has grown, and its model is no earlier one.
+        """Check that a round made a new state: its round counter has grown, and its model is not an earlier one.
 
         Args:
             before: state of the process before the round.

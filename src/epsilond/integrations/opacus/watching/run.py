@@ -127,7 +127,7 @@ class ObservedRun:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def count_step(self, entry: Entry, premises: Iterable[Premise]) -> None:
-        """Count a recorded step, and the premises that it was observed to fulfil.
+        """Count a recorded step, with the conditions of the privacy theorem (premises) that it was observed to fulfil.
 
         Args:
             entry: noise multiplier, sampling rate and number of steps.
@@ -148,7 +148,7 @@ class ObservedRun:
         self.count_step(entry, ())
 
     def adopt(self, history: Sequence[Entry], reason: str) -> None:
-        """Take a history as the record, and count its steps as not observed.
+        """Replace the recorded steps of the run by a given history, and count its steps as not observed.
 
         Args:
             history: entries of noise multiplier, sampling rate and number of steps.
@@ -198,7 +198,7 @@ class ObservedRun:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclusion(self, history: Sequence[Entry]) -> Evidence:
-        """Return the evidence after final checks of the history, of the stored tests and of the models.
+        """Return the evidence for the run's ε, after final checks of the history, of waiting tests and of the models.
 
         Parameters that changed after the last recorded step contradict the record, if gradients were computed since
         then. Otherwise they may be averages of released models, for which the caller must vouch; this is noted in a
