@@ -57,7 +57,9 @@ class Question:
         media_type: str = JSON,
         seconds: float | None = None,
     ) -> Question:
-        """Return the question about a problem. Its digest depends on the kind, the name and the repr of the problem.
+        """Make a question, a request for a computation.
+
+        Equal questions have equal digests: of kind, name and the problem's repr.
 
         Args:
             kind: kind of the question.
@@ -130,19 +132,19 @@ Raises MalformedJson if the body is not JSON, and InvalidInput if the body is no
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """A kind of question with a path of its own: all data that its route and the contract need.
+    """A kind of question (request for a computation), with all that its HTTP route and the OpenAPI document need.
 
     Attributes:
         kind: name of the kind in jobs and logs, and name of the operation.
         path: path of the route.
         problem: request class of the body.
         answer: class of the answer, if the answer is JSON.
-        read: function that reads a body; called in any process.
-        title: one line in the contract.
+        read: function that reads a request body and returns the question; it may be called in any process.
+        title: one line in the OpenAPI document.
         description: description of the question.
         returns: description of the answer.
         examples: bodies by name.
-        tag: group of the operation in the contract; the kind if empty.
+        tag: group of the operation in the OpenAPI document; the kind if empty.
         media_type: media type of the answer.
     """
 

@@ -32,7 +32,7 @@ class CosignerKey:
     """The public key of a witness: its name and the 32 bytes of an Ed25519 key.
 
     Raises:
-        Malformed: the name cannot name a key, or the bytes are not key.
+        Malformed: the name cannot name a key, or the bytes are not a key.
     """
 
     name: str

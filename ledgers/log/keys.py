@@ -26,7 +26,7 @@ class PublicKey:
     """Public key that verifies signatures: a name, which for a log is its origin, and 32 bytes.
 
     Raises:
-        Malformed: the name is not valid, or the bytes are not key.
+        Malformed: the name is not valid, or the bytes are not a key.
     """
 
     name: str

@@ -17,7 +17,10 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True)
 class PublishedKey:
-    """A key that signs from `since` on, and up to `until` if it was retired. Both are whole seconds of UTC."""
+    """A public key with the time from which it signs, `since`, and up to which it signed, `until`, if it was retired.
+
+    Both are whole seconds of UTC.
+    """
 
     key: PublicKey
     since: datetime
@@ -59,7 +62,7 @@ class PublishedKey:
 
 @dataclass(frozen=True)
 class SigningKeys:
-    """The signing key, and all published keys, oldest first; the last of them is the signing key."""
+    """The private key that signs at present, and all published keys, oldest first; the last one verifies it."""
 
     signing: SigningKey
     published: tuple[PublishedKey, ...]

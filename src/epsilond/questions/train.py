@@ -368,7 +368,7 @@ def _read_own_start(algorithm: str, values: object) -> Floats | None:
     """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
 
     Raises:
-        InvalidInput: the algorithm is not ppsgd, or the values are not finite vector.
+        InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.
     """
     if values is None:
         return None
@@ -384,7 +384,7 @@ def _read_start(values: object, dimension: int) -> Floats:
     """Return the first model, shape (d,); zeros if it is absent.
 
     Raises:
-        InvalidInput: the values are not finite vector of this dimension.
+        InvalidInput: the values are not a finite vector of this dimension.
     """
     if values is None:
         return np.zeros(dimension)

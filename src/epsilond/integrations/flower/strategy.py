@@ -160,7 +160,7 @@ class DpFedAvg(Stated, Strategy):
         return self._enclose_epsilon(self.delta) if self.rounds else None
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of the rounds so far with its status.
+        """Return ε of the rounds so far, and how far it is supported: certified or declared.
 
         Args:
             delta: δ of the statement; `self.delta` if absent.
@@ -283,7 +283,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the messages of the strategy. No ε covers the metrics that clients report.
+        """Return the inner strategy's messages for an evaluation. No ε covers the metrics that clients report.
 
         Args:
             server_round: number of the round, from 1.

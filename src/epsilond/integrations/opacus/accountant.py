@@ -207,7 +207,7 @@ class EpsilondAccountant(Stated, IAccountant):
         return spec_from_opacus_history(self.history)
 
     def _find_curve(self) -> PrivacyCurve | None:
-        """Return the certified curve of the steps that read records; None if there are none.
+        """Return the certified privacy curve δ(ε) of all recorded steps that read records; None if there are none.
 
         The curve is computed again only if the history has changed.
         """

@@ -70,7 +70,7 @@ class PlannedRun(Stated):
         return self._find_curve()
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε at δ with its status.
+        """Return ε of the planned run at δ, and how far it is supported: certified or declared.
 
         Args:
             delta: δ of the statement; that of the plan if absent.
