@@ -139,15 +139,15 @@ class Budgets:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """Return the account of a caller, updated to the present time.
+        """Return the record of a caller's use of CPU time (account), updated to the present time.
 
         A caller without an account gets a new one. Then, if there are more than `MOST_IDENTITIES` accounts, the least
         recently seen one without computations is deleted.
 
         Args:
             identity: identity of the caller.
-            per_minute: limit of the caller's CPU time [s/min]. None keeps the limit of an existing account, and gives
-                a new account the usual limit.
+            per_minute: limit of the caller's CPU time [s/min]. None keeps the limit of an existing account, and gives a
+                new account the usual limit.
         """
         account = self._accounts.get(identity)
         now = self.clock()

@@ -63,7 +63,7 @@ class Book(ApprovalMoves):
     """
 
     def open(self, tenant: str, request: OpenLedger, key: str, *, by: str = "") -> LedgerRow:
-        """Open a ledger, certified to stay within its target.
+        """Open a ledger, a privacy budget of a data set, and certify that all it allows stays within its target (ε, δ).
 
         Args:
             tenant: owner of the ledger.
@@ -182,7 +182,7 @@ class Book(ApprovalMoves):
     def reserve(
         self, tenant: str, identifiers: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
     ) -> ReservationRow:
-        """Reserve runs in all of these ledgers in one transaction, or in none if they do not fit in one of them.
+        """Reserve the budget of some runs in all of these ledgers, or in none if too little is left in one of them.
 
         Args:
             tenant: owner of the ledgers.
@@ -271,7 +271,7 @@ class Book(ApprovalMoves):
         return reservation
 
     def commit(self, tenant: str, identifier: str, request: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
-        """Commit runs of a reservation in all its ledgers, and return the receipts.
+        """Spend the budget of reserved runs in all ledgers of the reservation, and return the receipts.
 
         The outputs of the runs may be released once the receipts are there.
 

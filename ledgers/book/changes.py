@@ -302,7 +302,7 @@ class OwnerMoves(BookReader):
     def _write_moved(
         self, connection: Connection, key: RequestKey, row: LedgerRow, record: JsonObject, after: LedgerState
     ) -> LedgerRow:
-        """Write the rows and the log entry of one ledger after a move, and return the new rows.
+        """Write the database rows and the log entry of one changed ledger, and return the new rows.
 
         Args:
             connection: connection of the transaction of the move.

@@ -241,7 +241,7 @@ class _Group:
 def commit_records(
     identifier: str, before: Mapping[str, LedgerState], after: Mapping[str, LedgerState]
 ) -> list[MovedLedger]:
-    """Return the records of a commit for the log, one for each ledger in `after`.
+    """Return the log entries of a commit, which spends the budget of reserved runs: one for each ledger in `after`.
 
     Args:
         identifier: id of the reservation of which runs were committed.

@@ -81,7 +81,7 @@ class Desk:
     def write(
         self, connection: Connection, key: RequestKey, answer: JsonRecord | None, records: Sequence[MovedLedger]
     ) -> JsonRecord:
-        """Write one move to the log, and return its answer.
+        """Write one change of ledgers (move) to the log, and return the answer to its request.
 
         Args:
             connection: connection of the transaction of the move.
@@ -340,8 +340,8 @@ def _answers(
 ) -> list[JsonRecord]:
     """Return the answer to each move (a change of ledgers, such as a commit), in the order of the moves.
 
-    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries under
-    the new signed head.
+    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries:
+    proofs that the log contains them.
 
     Args:
         moves: the moves, whose entries are in the log.

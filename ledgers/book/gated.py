@@ -55,7 +55,7 @@ class ApprovalMoves(OwnerMoves):
     def amend(
         self, tenant: str, identifier: str, request: AmendAsked, key: str, *, by: str = ""
     ) -> LedgerRow | PendingRow:
-        """Change the plan of a ledger, or whether it has approval, and certify it again.
+        """Change the plan of a ledger, or whether a second person must approve changes, and certify it again.
 
         After a commit, the request must declare that no released output influenced the new plan.
 
@@ -67,7 +67,7 @@ class ApprovalMoves(OwnerMoves):
             by: name of the caller.
 
         Returns:
-            The amended ledger; the pending move if the ledger has approval.
+            The amended ledger. If a second person must approve, the change that waits.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
@@ -92,7 +92,7 @@ class ApprovalMoves(OwnerMoves):
             may_act: whether the caller may void runs in a ledger that needs no second person.
 
         Returns:
-            The ledger; the pending move if the ledger has approval.
+            The ledger. If a second person must approve, the change that waits.
 
         Raises:
             RoleMissing: the ledger has no approval, and `may_act` is False.
@@ -146,7 +146,7 @@ class ApprovalMoves(OwnerMoves):
         return self._retry(partial(self._approve, tenant, identifier, move, by))
 
     def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
-        """End a pending move without making it: its requester withdraws it, or an approver rejects it.
+        """End a change that waits for approval: its requester withdraws it, or an approver rejects it.
 
         Args:
             tenant: owner of the ledger.
@@ -164,9 +164,9 @@ class ApprovalMoves(OwnerMoves):
         return self._retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
-        """Block every ledger with approval until its approver accepts that the log may lack entries.
+        """Block every ledger with approval until its approver, a second person, accepts that the log may lack entries.
 
-        A pending move is added to each ledger, unless it has one for the same state of the log.
+        A request for the acceptance is stored for each ledger, unless it has one for the same state of the log.
 
         Args:
             by: name of the operator.

@@ -36,8 +36,8 @@ class PublishedLog:
         """Open a connection after checking that the log has lost no entries, as a context manager.
 
         Raises:
-            NotReconciled: the log does not begin with the entries of a head that was signed before. Nothing of the log
-                may then be signed.
+            NotReconciled: the log does not continue a head (size and Merkle root) that was signed before. Nothing may
+                then be signed.
         """
         heads = self.continuity.known_heads()
         with looking(self._database) as connection:

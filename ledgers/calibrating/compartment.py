@@ -88,7 +88,9 @@ class Compartment(Protocol):
 
 
 def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
-    """Return the requested slot or item of an open ledger, if something is left of it.
+    """Return the part of an open ledger's budget that is to pay for a run, after checking that something is left of it.
+
+    It is a slot, a budget in one notion of privacy, or an item of the plan, a mechanism with a number of runs.
 
     Raises:
         InvalidInput: the ledger has no such slot, or none is named and it has several, or a slot and an item are named.
@@ -124,7 +126,9 @@ def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget
 
 
 def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
-    """Return the slot of a kind. None chooses the Gaussian slot or, if there is none, the only slot.
+    """Return a ledger's slot of a kind, a budget in one notion of privacy.
+
+    None chooses the Gaussian slot or, if there is none, the only slot.
 
     Raises:
         InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.

@@ -72,7 +72,7 @@ def amendment(
 
 
 def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
-    """Return the slots of a ledger as members of a request.
+    """Return the slots of a new ledger, its budgets for unplanned runs, as a request to open it states them.
 
     Args:
         slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.

@@ -34,7 +34,9 @@ class SeenHead:
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Check that a head and the stored head belong to one growing log, and store the larger one.
+        """Check that a new head of a service's log and the stored one belong to one growing log; store the larger one.
+
+        A head is the log's size and Merkle root at some time.
 
         The first head of a service is stored without a comparison.
 
@@ -74,7 +76,7 @@ class SeenHead:
         replace_file(self._path, note.encode())
 
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
-        """Return the checkpoint in a signed note.
+        """Verify a signed note, and return the head of the log (size and Merkle root) in it.
 
         Raises:
             LogForked: none of the keys has validly signed it for this log.

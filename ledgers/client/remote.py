@@ -228,7 +228,9 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept its log, and store the log's head as the newest that this client has seen.
+        """Request the service to accept a log that may have lost entries, and store its head as the newest seen here.
+
+        A head is the log's size and Merkle root.
 
         Args:
             declared: the declaration of an operator.

@@ -101,7 +101,7 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
 
 
 def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return a sentence about a ledger whose charges were all computed again, with its guarantee if it has one.
+    """Return the result of checking a ledger's log entries as text: all privacy costs suffice, and the guarantee.
 
     Args:
         ledger: id of the ledger.

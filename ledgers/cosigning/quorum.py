@@ -61,7 +61,9 @@ class WitnessQuorum:
     def __init__(
         self, addresses: Sequence[WitnessAddress], needed: int, on_rejection: Callable[[HeadRejected], None]
     ) -> None:
-        """Prepare the witnesses. Nothing is sent yet.
+        """Prepare the requests to witnesses, other parties that sign heads of the log. Nothing is sent yet.
+
+        A head is the log's size and Merkle root.
 
         Args:
             addresses: the witnesses.
@@ -102,7 +104,7 @@ class WitnessQuorum:
         self.is_confirmed = True
 
     def _cosign(self, note: str, log: ShownLog) -> None:
-        """Show a head to the witnesses that are not busy, each in a thread, until enough have cosigned it.
+        """Have the witnesses that are not busy sign a head of the log, each in a thread, until enough have signed it.
 
         A witness that answers after the return stores its cosignature all the same, so that `has_cosigned` counts it.
 
@@ -135,7 +137,7 @@ class WitnessQuorum:
         raise TooFewCosignatures(f"{cosigned} of {self._needed} witnesses cosigned. {' '.join(reasons)}")
 
     def cosignatures(self, note: str) -> str:
-        """Return a signed head with the cosignatures that witnesses have given it so far.
+        """Return a signed head of the log with the signatures that witnesses have added to it so far.
 
         Args:
             note: the head with the signatures of the log, as a signed note.

@@ -188,7 +188,7 @@ class RemoteWitness:
         return present_note
 
     def _read_size(self, answer: WitnessAnswer) -> int:
-        """Return the size of the head that the witness cosigned last, from its answer 409.
+        """Read from a witness's answer (status 409) the size of the log at the head that the witness signed last.
 
         Raises:
             WitnessUnavailable: the answer has another status, media type or form.

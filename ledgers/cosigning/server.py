@@ -92,7 +92,9 @@ class WitnessService:
         return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
-        """Check a submission, write its head to the disk, and return the signature line of the witness.
+        """Sign a submitted head of a log, after checking that it continues the last one; return the signature line.
+
+        The head is on the disk when the signature is returned.
 
         Args:
             submission: the head in a signed note, with the size of the last cosigned head and a consistency proof.
@@ -140,7 +142,9 @@ def _folder_response(error: Exception) -> Response:
 
 
 def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submission) -> None:
-    """Require that a submitted head continues the head of the same log that was cosigned last.
+    """Check that a log with a submitted head begins with all entries of the head that was signed last.
+
+    A head is the log's size and Merkle root.
 
     Args:
         last: the head that was cosigned last; the empty log if there is none.

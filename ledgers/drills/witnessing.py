@@ -116,9 +116,10 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
 @contextmanager
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
-    """Run a witness in a thread and yield its address, as a context manager.
+    """Run a witness, a party that signs heads of a log too, in a thread, and yield its address, as a context manager.
 
-    Each call uses the same folder, so the witness remembers the heads that it cosigned in earlier calls.
+    Each call uses the same folder. So the witness remembers the heads (size and Merkle root) that it signed in earlier
+    calls.
 
     Args:
         store: store of the drill. The witness has its folder in the drill's temporary folder.

@@ -105,9 +105,9 @@ class KeptHeads:
         return self._witnesses.cosignatures(note)
 
     def accept(self, note: str) -> None:
-        """Continue from the present log, although it may lack entries, on behalf of its operator.
+        """Accept a log that may have lost entries, on behalf of its operator, and continue from it.
 
-        Earlier heads are forgotten. The witnesses are shown the present head, and may still reject it.
+        Its earlier heads (size and Merkle root) are forgotten. Witnesses get the present head, and may still reject it.
 
         Args:
             note: the signed head of the log.
@@ -125,7 +125,7 @@ class KeptHeads:
         self._witnesses.close()
 
     def _keep(self, calls: Sequence[None]) -> Sequence[None]:
-        """Store the log's head outside the database, once for several calls of `keep`.
+        """Store the log's head (size and Merkle root) outside the database, once for several calls of `keep`.
 
         Args:
             calls: one None for each call. It is returned, because the queue needs one result for each.
@@ -145,7 +145,7 @@ class KeptHeads:
         return calls
 
     def _cosign(self, note: str) -> None:
-        """Let the witnesses cosign a head.
+        """Let the witnesses, other parties, sign a head of the log: its size and Merkle root.
 
         Raises:
             NotReconciled: a witness has cosigned more or other entries than the log has.
@@ -162,7 +162,7 @@ class KeptHeads:
             raise Problem("unavailable", detail, headers=SOON) from None
 
     def _reject(self, rejected: HeadRejected) -> None:
-        """Block all moves, because a witness has cosigned a head that the log does not continue.
+        """Block all changes of ledgers, because a witness has signed a head that the log does not continue.
 
         If the log only has fewer entries than that head, the block ends once the log has them.
 

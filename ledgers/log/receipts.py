@@ -73,7 +73,7 @@ class Receipt:
 
 
 def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: SigningKey) -> Receipt:
-    """Return the receipt of one entry.
+    """Return the receipt of one log entry: a signed proof that the log contains it.
 
     Args:
         tree: Merkle tree of the log, which contains the entry.
@@ -90,7 +90,7 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Make receipts of entries, and verify each before it is returned.
+    """Make receipts of log entries, signed proofs that the log contains them, and verify each before it is returned.
 
     The checkpoint is verified once for all receipts.
 

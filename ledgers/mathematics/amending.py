@@ -98,9 +98,10 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for an amendment after a commit without the declaration that it is independent of outputs.
+    """Return the error for a change of the plan that needs a declaration, because runs were committed before.
 
-    The failed condition is: number of committed runs ≤ 0.
+    The change must not depend on outputs, which only the owner can declare. The failed condition is: number of
+    committed runs ≤ 0.
 
     Args:
         state: the ledger.
@@ -139,7 +140,7 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
 
 
 def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
-    """Return the state with a new item of the plan.
+    """Add an item, a mechanism with its number of runs, to the plan of a ledger, and return the new state.
 
     Args:
         state: the ledger.

@@ -100,7 +100,7 @@ def read_target(record: JsonObject) -> LedgerTarget:
 
 
 def reservation_record(reservation: Reservation, spec: str) -> Record:
-    """Return the log entry of a reservation: its mechanism, number of runs, and the item or the charged slot.
+    """Return the log entry of a reservation of runs: the mechanism, the number of runs, and the budget that pays.
 
     Args:
         reservation: the reservation.

@@ -300,9 +300,10 @@ def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
 
 
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of all planned runs, each with its number of runs.
+    """Return the dominating pairs of all planned runs of a ledger, each with its number of runs.
 
-    Items that a job brought by its charge are left out, because a slot has paid for them.
+    Items of the plan that were made for a job are left out, because a slot, another part of the budget, has paid for
+    them.
     """
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:

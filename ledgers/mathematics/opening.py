@@ -103,7 +103,7 @@ def open_ledger(
 
 
 def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
-    """Return an item of a plan with no reserved or committed runs.
+    """Return a new item of a ledger's plan: a mechanism with the number of runs that the ledger accounts for.
 
     Args:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
@@ -221,7 +221,7 @@ def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
 
 
 def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, ...]:
-    """Return the requested weights of the Rényi orders; equal weights by default.
+    """Return the requested weights of the orders of a Rényi budget; equal weights by default.
 
     Args:
         parts: requested parts of the slot.

@@ -127,7 +127,7 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 
 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state of a ledger that an entry opens, after checking the entry.
+    """Read the log entry that opens a ledger, check it, and return the state of the new ledger.
 
     Args:
         entry: record of the opening.
@@ -158,9 +158,10 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
 
 
 def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state after the entry of a reservation.
+    """Check the log entry of a reservation, and return the state of the ledger after it.
 
-    A slot pays the recorded amount, which may exceed the computed cost. A reservation from the plan has no charge.
+    If a slot pays, a budget for unplanned runs, the recorded amount counts, which may exceed the computed cost. A
+    reservation of planned runs has no charge.
 
     Args:
         state: the ledger before the reservation.
@@ -188,10 +189,10 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
 
 
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
-    """Return the state after the record of a commit, with the recorded charge.
+    """Check the log entry of a commit, and return the state of the ledger after it, with the recorded charge.
 
-    A job that a Gaussian slot charges as a whole is charged at its first commit, with the recorded charge.
-    That charge was computed for the μ² that the slot then had left, and replaces the reserved charge.
+    A job that a Gaussian slot charges as a whole is charged at its first commit, with the recorded charge. That charge
+    was computed for the μ² that the slot then had left, and replaces the reserved charge.
 
     Args:
         state: the ledger before the commit.
@@ -233,7 +234,7 @@ def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge,
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Return the state after the entry of an amended plan, which is checked and certified again.
+    """Check the log entry of a changed plan, certify the plan again, and return the state of the ledger after it.
 
     Raises:
         DoesNotReplay: a number of runs or the declaration is not valid.
@@ -252,7 +253,7 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
-    """Check that a recorded charge is at least the cost of its job.
+    """Check that the amounts which a log entry charges for a job are at least the job's cost.
 
     A slot has amounts named by its parts, such as `rho` and `delta`. A charge is of one of two kinds. If charges of
     runs add up, `price.each` has the charge of one run. A Gaussian slot charges a non-Gaussian job as a whole, and
@@ -298,7 +299,7 @@ def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> N
 
 
 def _require_opened(state: LedgerState) -> None:
-    """Check that an opened ledger is one that `opening.open_ledger` could have returned. No privacy loss is computed.
+    """Check that the log's opening entry describes a valid new ledger. No privacy loss is computed.
 
     Raises:
         DoesNotReplay: something was released before, or the members of an item or a slot are not valid.

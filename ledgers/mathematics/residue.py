@@ -238,15 +238,15 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find quickly a certified charge of a mechanism to a Gaussian slot, about one percent above that of `least_cost`.
+    """Find quickly a certified cost of a job in a Gaussian privacy budget, about one percent above `least_cost`.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        eta: δ that the charge may add to the Gaussian profile of the slot.
+        remaining: μ² that the budget has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the budget.
 
     Returns:
-        The charge. None if no cost could be certified quickly, even where `least_cost` may find one.
+        The cost. None if no cost could be certified quickly, even where `least_cost` may find one.
     """
     _, cost = quick_cost(parts, remaining=remaining, eta=eta)
     return None if cost is None else Residue(remaining, cost, eta)

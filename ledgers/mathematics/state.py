@@ -55,7 +55,9 @@ class LedgerTarget:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanItem:
-    """A mechanism that may be run `planned` times. The ledger's guarantee accounts for all these runs from the start.
+    """Item of a ledger's plan: a mechanism that may be run `planned` times.
+
+    The ledger's guarantee accounts for all these runs from the start.
 
     Attributes:
         name: name of the item in requests, unique in a ledger.
@@ -64,8 +66,8 @@ class PlanItem:
         reserved: number of runs that reservations hold.
         committed: number of runs that may have been released.
         credit: number of free runs that came back from stopped or voided jobs. They can be reserved like other runs.
-        job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
-            items of the plan itself.
+        job: id of the reservation of a whole job that a Gaussian slot, a budget for other mechanisms, paid for. Its
+            runs became this item. None for the items of the plan itself.
     """
 
     name: str
@@ -142,7 +144,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism that are held, and the number of them that were committed.
+    """Runs of one mechanism whose budget a ledger holds, with the number of those that were committed (spent).
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.
@@ -150,7 +152,7 @@ class Reservation:
         count: number of runs that were reserved.
         item: name of the plan item that the runs are taken from. None if a slot pays, until a job that is charged as a
             whole is first committed.
-        slot: kind of the slot that is charged; None if the plan pays.
+        slot: kind of the slot (a budget for unplanned runs) that is charged; None if the plan pays.
         charge: charge of all `count` runs in the slot; None if the plan pays.
         committed: number of runs that may have been released; it never decreases.
         voided: number of committed runs that were taken back, on the declaration that nobody saw an output of them.

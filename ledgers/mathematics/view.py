@@ -86,7 +86,9 @@ class PlanCurve:
 
 
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
-    """Return upper bounds on ε of the whole plan, without slots, at 10^k times the target's δ for k = −4, …, 2.
+    """Return upper bounds on ε of all planned runs of a ledger, at 10^k times the target's δ for k = −4, …, 2.
+
+    What the ledger allows outside the plan, by its slots, is not included.
 
     Args:
         state: the ledger.

@@ -56,15 +56,16 @@ def what_if(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> WhatIf:
-    """Return whether `moves.reserve` would succeed with the same arguments, and at which charge.
+    """Return whether a ledger could pay for some runs of a mechanism (a job) now, and at which cost.
 
-    If the job does not fit, the error's message and the nearest jobs that fit become part of the answer.
+    The answer is that of `moves.reserve` with the same arguments. If the job does not fit, it has the reason and the
+    nearest jobs that fit.
 
     Args:
         state: the ledger, which does not change.
         spec: mechanism of the job. None takes the item's mechanism.
         item: name of an item of the plan.
-        slot: kind of the slot that is charged.
+        slot: kind of the slot, a budget for unplanned runs, that is charged.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
         eta: η that the job may take from a Gaussian slot.
         delta: δ that each run may take.

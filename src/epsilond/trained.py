@@ -208,7 +208,7 @@ def conditions(
 
 
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
-    """Yield the cautions about a run that are not warnings of its calibration.
+    """Yield the warnings about a training run that its calibration does not already have.
 
     Args:
         answer: the calibration.

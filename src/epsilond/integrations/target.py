@@ -105,7 +105,9 @@ class TargetBudget:
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Return the largest number of runs of a step that the target has room for, by bisection. Nothing is reserved.
+        """Return how many more runs of a step, at most `count`, are certified to stay within the target.
+
+        The number is found by bisection. Nothing is reserved.
 
         Args:
             step: mechanism of one run.

@@ -200,7 +200,7 @@ class ParameterChanges:
         return {"latest": _to_list(self._latest), "updates": updates}
 
     def load_state_dict(self, state: ChangesState) -> None:
-        """Continue after the parameters of a checkpoint."""
+        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then."""
         self._latest = _to_vector(state["latest"])
         self._updates = [
             _Update(

@@ -261,7 +261,17 @@ def _compare_iterations(reading: PlanReading) -> Observation | None:
 
 
 def _compare_bands(reading: PlanReading) -> Observation | None:
-    """Return a contradiction if the strategy matrix has more bands than a cycle of the sampler has iterations."""
+    """Check that a record takes part at most once while the noise of a plan is correlated.
+
+    Noise is correlated over as many iterations as the strategy matrix has bands. A record takes part once in a cycle of
+    the sampler.
+
+    Args:
+        reading: the parameters that were read from the plan.
+
+    Returns:
+        A contradiction if there are more bands than iterations in a cycle; otherwise None.
+    """
     cycle = reading.draws.cycle
     if reading.bands <= cycle:
         return None

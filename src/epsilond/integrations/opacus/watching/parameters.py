@@ -229,7 +229,7 @@ def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
 
 
 def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteger] | None]) -> list[Digest]:
-    """Return the digest of each tensor: a checksum of its bytes, as `ParameterCheck` defines it.
+    """Return the digest of each tensor, a checksum of its bytes, by which changes of the tensor are noticed.
 
     Args:
         tensors: parameters and buffers of a model.
