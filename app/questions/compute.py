@@ -70,7 +70,7 @@ class Compute:
     def join(
         self, question: Question, owner: str, caller: str, lane: Lane = "question"
     ) -> tuple[SharedComputation, bool]:
-        """Return the running computation of a question, or start one; a later call of `leave` must end the wait.
+        """Return the running computation that answers a question, or start one. Call `leave` to end the wait for it.
 
         Args:
             question: the question to answer.

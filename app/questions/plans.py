@@ -21,9 +21,9 @@ from epsilond.reading import read_body
 
 
 def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
-    """Read a plan, which ranks the calibrators for one problem, and return its question.
+    """Read a request to rank algorithms for one learning problem, and return the question: the computation to be done.
 
-    Its parts are the calibrations of the problem, one for each calibrator that fits.
+    Its parts are calibrations for the problem, one for each algorithm that fits.
 
     Args:
         calibrators: the calibrators to compare.

@@ -162,7 +162,7 @@ class Posted:
 
 
 def read_posted(kind: str, problem: type, solve: Callable[[object], object], body: bytes) -> Question:
-    """Read the body of a request, and return the question that `solve` answers.
+    """Read the body of a request, and return the question, a computation to be done by `solve`.
 
     Args:
         kind: kind of the question.
@@ -245,7 +245,7 @@ class PosedQuestions:
         self._bytes = 0
 
     def remember(self, identity: str, question_digest: str | bytes) -> bool:
-        """Return whether this caller has posed the question with this digest before, and remember it.
+        """Return whether this caller has sent the question with this digest before, and remember it.
 
         Args:
             identity: identity of the caller.

@@ -132,7 +132,7 @@ class Pool:
         return task
 
     def abandon(self, task: Task) -> None:
-        """Note that no request waits for a task any more.
+        """Note that nobody waits for a task any more.
 
         A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
         its place.
@@ -151,8 +151,8 @@ class Pool:
     def to_background(self, task: Task) -> bool:
         """Let a question go on after the deadline of its request, at the priority of jobs.
 
-        A queued question moves to the queue of the jobs. A running question leaves its place and runs on in the
-        background; if there is no room, it keeps its place until another task needs it.
+        A queued question moves to the queue of the jobs. A running question runs on in the background; if there is no
+        room, it stays in front until another task needs its worker.
 
         Returns:
             False if the question is queued and the queue of the jobs is full; it then remains in its queue.
@@ -215,7 +215,7 @@ class Pool:
                 self._end_turn(task, others_wait=waiting_of_others > free)
 
     def _end_turn(self, task: Task, *, others_wait: bool) -> None:
-        """Take away the place of a question that has run for its allowed time, the turn; do nothing before that.
+        """Take the worker from a question that has run for its allowed time, its turn; do nothing before that.
 
         The question goes on in the background or, if there is no room, begins anew as a job. It keeps its place if no
         other caller waits (`others_wait` is False) and its caller may not queue another job.

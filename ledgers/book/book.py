@@ -372,7 +372,7 @@ class Book(ApprovalMoves):
         """Check that the receipts which were given for a reservation's committed runs are still valid.
 
         Raises:
-            RunDiffers: an observation contradicts a run that was paid from one of the ledgers.
+            RunDiffers: a run was observed to differ from the mechanism that one of the ledgers paid for.
             ReservationEnded: runs of the reservation were voided.
         """
         for _, state in states.values():

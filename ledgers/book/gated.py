@@ -254,7 +254,7 @@ class ApprovalMoves(OwnerMoves):
         return self._make_approved(move, by, states, judge_move(request, row, state, self._evaluate))
 
     def _make_approved(self, move: PendingRow, by: str, states: States, judged: JudgedMove) -> PendingRow:
-        """Write an approved move to its ledger and to the log, and return it.
+        """Write an approved change to its ledger and to the log, and return it.
 
         Args:
             move: the pending move.

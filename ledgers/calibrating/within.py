@@ -90,8 +90,8 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
     Raises:
         InvalidInput: there is no such algorithm, or a field is not valid or is determined by the ledger.
         ConditionViolated: the algorithm has no guarantee for the ledger's relation, unit and observer.
-        LedgerExhausted: no noise makes the run fit.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        LedgerExhausted: at no noise does the remaining budget pay for the run.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     chosen = choose_by_name(
         algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
@@ -183,7 +183,7 @@ def _find_strictness(
 
     Raises:
         ConditionViolated: no charge is proved for the run in this ledger.
-        LedgerExhausted: no noise makes the run fit.
+        LedgerExhausted: at no noise does the remaining budget pay for the run.
     """
     estimate = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
     if estimate is None:

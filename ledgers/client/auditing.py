@@ -143,7 +143,9 @@ def _read_log(place: FilePlace, path: Path) -> Bundle:
 
 
 def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedEvidence) -> LogVerification:
-    """Verify a bundle together with the verifier's old checkpoints, and report voided and contradicted runs.
+    """Verify a bundle, exported evidence about a log, together with heads of the log that the verifier kept.
+
+    Runs that were declared void, or observed to differ from their mechanism, are reported too.
 
     Args:
         bundle: the evidence, joined with the evidence in the verifier's file `log`.
@@ -199,7 +201,7 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
 
 def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Add to `verification` each receipt of a commit of runs that were later declared void. No run may begin with it.
+    """Report receipts whose runs were later declared void, so that no run may begin with them.
 
     Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
     Without the log, the report says that later voids cannot be excluded.
@@ -235,7 +237,7 @@ def _has_log(bundle: Bundle) -> bool:
 
 
 def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Add to `verification` each observation that a run differed from its mechanism, and receipts of such runs.
+    """Report each observation that a run differed from its mechanism, and the receipts of such runs.
 
     Such a receipt is a failure, unless the entry with the observation is among the receipts, as in an export of a
     ledger. The check ends at the first entry that cannot be read, which is reported as a failure.

@@ -58,7 +58,7 @@ class Receipt:
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """Read a receipt from its record, without verifying it. Warnings of a service are not part of a receipt.
+        """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
 
         Raises:
             Malformed: the record has other members or types than a receipt.

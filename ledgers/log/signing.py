@@ -42,7 +42,7 @@ class PublishedKey:
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
-        """Read a published key from its record.
+        """Read a published key from its JSON object.
 
         Raises:
             Malformed: the record lacks members or has others, or its members describe different keys.

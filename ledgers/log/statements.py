@@ -66,7 +66,7 @@ class SignedStatement:
 
     @classmethod
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
-        """Read a statement from its record.
+        """Read a statement from its JSON object.
 
         Raises:
             Malformed: the record has other members than a statement, or an unknown kind.

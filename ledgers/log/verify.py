@@ -147,7 +147,7 @@ def verify(
 def _verify_checkpoints(
     bundle: Bundle, origin: str, keys: Sequence[PublicKey], verification: LogVerification
 ) -> Iterable[Checkpoint]:
-    """Yield the checkpoints with valid signatures, including those in receipts.
+    """Verify the signatures of all checkpoints, including those in receipts, and yield the valid ones.
 
     A claim is added to `verification` for each checkpoint and receipt, as it is reached.
 

@@ -57,7 +57,7 @@ def amend_plan(
         ConditionViolated: something was committed, and nothing is declared.
         Infeasible: δ of the new plan and the slots together, at the target's ε, exceeds the target's δ.
         LedgerClosed: the ledger was closed.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     changes_plan = bool(add or lower)

@@ -332,7 +332,7 @@ def _slot_of(record: JsonObject) -> Slot:
 
 
 def read_approval(record: JsonObject) -> bool:
-    """Return whether the record of an opening or an amendment says that a second person approves.
+    """Return whether a log entry, an opening or a change of the plan, says that a second person approves changes.
 
     Raises:
         InvalidInput: the member is not a truth value.

@@ -73,7 +73,7 @@ def reserve(
     Raises:
         LedgerClosed: the ledger was closed.
         NotSealed: the membership of the data set's block is not fixed yet.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
         NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
         LedgerExhausted: the item or the slot has less free than the job needs; `condition` has both amounts.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
@@ -104,7 +104,7 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         InvalidInput: the reservation does not hold so many runs.
         ReservationEnded: the reservation was cancelled or has expired.
         LedgerExhausted: other commits have left less in the slot than the job now costs.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     reservation = _find_reservation(state, identifier)
@@ -153,7 +153,7 @@ def seal(state: LedgerState) -> LedgerState:
     """Return the state in which the membership of the ledger's block is fixed.
 
     Raises:
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     return replace(state, sealed=True)
@@ -378,7 +378,7 @@ def require_open(state: LedgerState) -> None:
     """Reject a ledger that takes no reservations at present.
 
     Raises:
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
         LedgerClosed: the ledger was closed.
         NotSealed: it is not fixed yet which records belong to the ledger's block of data.
     """

@@ -103,10 +103,10 @@ class Trained:
 
     @property
     def statement(self) -> RunStatement:
-        """The ε of this run with its status and the premises that rest on the caller.
+        """The ε of this run, how far it is supported, and the conditions that only the caller can vouch for.
 
-        Conditions that the loop carried out count as observed in each round. The others of the guarantee rest on the
-        caller. Those that concern the deployment accompany every ε, because no run shows them.
+        Conditions that the training loop ensured count as observed in each round. The caller must vouch for the others.
+        Those that concern the deployment accompany every ε, because no run shows them.
         """
         of_guarantee = {condition.id for condition in self.calibration.declared_conditions}
         unobserved = [condition for condition in self.left_to_you if condition.id in of_guarantee]

@@ -117,7 +117,7 @@ class TargetBudget:
             A number from 0 to `count`.
 
         Raises:
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         lower = 0
@@ -131,7 +131,7 @@ class TargetBudget:
         return lower
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Count runs of a step. The runs may start when this method returns.
+        """Count runs of a step, if they stay within the target. The runs may start when this method returns.
 
         Args:
             step: mechanism of one run.
@@ -139,7 +139,7 @@ class TargetBudget:
 
         Raises:
             LedgerExhausted: the certified figure would pass the target.
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         if self.would_exceed(step, count):
@@ -167,7 +167,7 @@ class TargetBudget:
         It is ε [nat] at δ, or the risk that is the target. Before the first step it is 0, or the false positive rate.
 
         Raises:
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         risk = self.target.risk

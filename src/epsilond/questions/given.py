@@ -58,7 +58,7 @@ def calibrate_within(
     Raises:
         InvalidInput: unknown algorithm, or a field is out of range or set by the ledger.
         ConditionViolated: the ledger cannot hold the kind of guarantee of this algorithm.
-        LedgerExhausted: the run fits at no noise.
+        LedgerExhausted: at no noise does the remaining budget pay for the run.
         Refused: the service has another version of the engine, with other figures.
     """
     if not isinstance(algorithm, str):

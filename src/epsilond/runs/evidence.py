@@ -154,13 +154,17 @@ class Evidence:
         """Reject a run that an observation contradicts.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         if self._observations:
             raise RunDiffers.of(self.observations)
 
     def _list_declarations(self) -> Iterable[str]:
-        """Yield a sentence for each declaration, each reason, and each premise that was not observed in some step."""
+        """Yield sentences about everything that only the caller can vouch for.
+
+        They are declarations, reasons why a condition was not observed, and conditions that were not observed in some
+        step.
+        """
         for premise in self.premises:
             declaration = self._vouched.get(premise.id)
             if declaration:
@@ -175,7 +179,7 @@ class Evidence:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> JsonRecord:
-        """Return the evidence as JSON values, for a checkpoint."""
+        """Return the observations and declarations of the run as JSON values, for a checkpoint."""
         reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {
             "steps": self.steps,
@@ -199,7 +203,7 @@ class Evidence:
         return copied
 
     def load_state_dict(self, state: JsonObject) -> None:
-        """Replace the evidence with that of a checkpoint.
+        """Replace the observations and declarations with those of a checkpoint.
 
         Args:
             state: value of `state_dict`.

@@ -83,7 +83,7 @@ def state_run(
         observer: the adversary.
 
     Raises:
-        RunDiffers: an observation contradicts the record.
+        RunDiffers: the run was observed to differ from what was recorded of it.
     """
     evidence.require_consistent()
     return RunStatement(

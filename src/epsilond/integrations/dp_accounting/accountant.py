@@ -303,7 +303,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         Raises:
             ValueError: δ is outside [0, 1].
             NoCertificate: the work exceeds the fixed budget.
-            RunDiffers: an observation contradicts the events.
+            RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
         if not 0.0 <= target_delta <= 1.0:
@@ -326,7 +326,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         Raises:
             ValueError: ε is negative.
             NoCertificate: the work exceeds the fixed budget.
-            RunDiffers: an observation contradicts the events.
+            RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
         if not target_epsilon >= 0.0:

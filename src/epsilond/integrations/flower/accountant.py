@@ -121,7 +121,7 @@ class EpsilondAccountant(Stated):
             delta: δ of the statement; that of the configuration if absent.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         return super().statement(self._config.target_delta if delta is None else delta)
 
@@ -163,10 +163,12 @@ class EpsilondAccountant(Stated):
         self._count(event, count)
 
     def get_privacy_spent(self, delta: float | None = None) -> PrivacySpent:
-        """Return ε at δ, the configuration's if absent, in Flower's form; `optimal_order` is None.
+        """Return the certified ε of all releases at δ in Flower's form, with `optimal_order` None.
+
+        By default δ is that of the configuration.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         at = self._config.target_delta if delta is None else delta
         return PrivacySpent(
@@ -183,7 +185,7 @@ class EpsilondAccountant(Stated):
 
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self.require_consistent()
         step = self._step(event, count)

@@ -25,7 +25,7 @@ class InitialValues:
         self._start = {name: getattr(owner, name) for name in premises}
 
     def check(self, evidence: Evidence) -> bool:
-        """Report a contradiction for each attribute that has changed.
+        """Check that no attribute has changed since the start of the run, and report each that has.
 
         Args:
             evidence: takes the contradictions.

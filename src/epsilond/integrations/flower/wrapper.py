@@ -328,7 +328,7 @@ class WatchedWrapper:
         current.shown |= observable - failed
 
     def _list_failures(self, current: WrappedRound, aggregate: Aggregate) -> Iterator[tuple[Premise, str, str]]:
-        """Yield the premises that the updates of a round contradict, each with a message and a remedy.
+        """Yield the theorem's premises that the updates of a round contradict, each with a message and a remedy.
 
         Args:
             current: the round, with its clipping norm.

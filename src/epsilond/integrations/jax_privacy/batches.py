@@ -28,7 +28,7 @@ _UNSEEN: Final = -1
 
 @dataclass(frozen=True, kw_only=True)
 class SampledBatch:
-    """A batch of the sampler.
+    """A batch that the sampler returned, with the state of its random generator.
 
     Attributes:
         start: state of the generator before the batch.

@@ -162,7 +162,7 @@ class ParameterChanges:
         return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
 
     def _record_result(self, count: int, reason: str | None) -> None:
-        """Add to the evidence whether the parameters changed by noisy sums only.
+        """Note whether the parameters changed by noisy sums only, as far as it was observed.
 
         Args:
             count: number of updates.

@@ -32,7 +32,7 @@ _SUM_REMEDY: Final = "Give the noise transformation the result of the plan's gra
 
 
 class StepsState(TypedDict):
-    """State of an `ObservedSteps`, as JSON values.
+    """State of an `ObservedSteps`, which checks the steps of a training run, as JSON values for a checkpoint.
 
     Attributes:
         evidence: state of the evidence.

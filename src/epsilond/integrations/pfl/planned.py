@@ -76,7 +76,7 @@ class PlannedRun(Stated):
             delta: δ of the statement; that of the plan if absent.
 
         Raises:
-            RunDiffers: an observation contradicts the plan.
+            RunDiffers: the run was observed to differ from the plan.
         """
         return super().statement(self._target_delta() if delta is None else delta)
 
@@ -89,7 +89,7 @@ class PlannedRun(Stated):
         """Reject a run that an observation contradicts; before the plan is complete there is none.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         if self._complete:
             super().require_consistent()

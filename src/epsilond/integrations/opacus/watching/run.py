@@ -161,7 +161,7 @@ class ObservedRun:
         self.record = [as_entry(entry) for entry in history]
 
     def compare_history(self, history: Sequence[Entry], *, whole: bool) -> None:
-        """Check that the accountant's history is the record of the observed steps.
+        """Check that the history of Opacus' accountant agrees with the steps that were observed.
 
         If it differs before the first counted step and without a checkpoint, the program has set the history. Its steps
         are then counted, and rest on the word of the caller. Any other difference contradicts the record of the run.
@@ -228,7 +228,7 @@ class ObservedRun:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RunState:
-        """Return the evidence, the record and the states of the generators as JSON values."""
+        """Return what was observed of the run as JSON values for a checkpoint."""
         for part in self.parts:
             part.flush()
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]
