@@ -298,7 +298,7 @@ def _cached_outcome(request: Request, question: Question) -> Outcome | None:
 
 
 def _finished_outcome(request: Request, shared: SharedComputation, *, is_new: bool) -> Outcome:
-    """Return the outcome of a computation, and note its times and its use of the cache for the log of requests.
+    """Return the outcome (answer or error) of a computation, and note its times and use of the cache for the log.
 
     Args:
         request: the HTTP request.

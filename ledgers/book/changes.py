@@ -83,7 +83,7 @@ class OwnerMoves(BookReader):
         self._commits = Together(self._commit_together, most=MOST_TOGETHER)
 
     def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
-        """Seal a ledger: fix the membership of its block from now on.
+        """Seal a ledger: the records of its block of data are fixed from now on, so that runs may read them.
 
         Args:
             tenant: owner of the ledger.

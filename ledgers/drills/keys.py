@@ -42,7 +42,7 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
 def _lose_folder(
     store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, public_keys: Sequence[PublicKey]
 ) -> None:
-    """Remove the folder of keys, and expect that a process with new keys cannot commit. Then restore the folder.
+    """Rehearse the loss of all signing keys: expect that a process with new keys cannot commit. Then restore the keys.
 
     Args:
         store: the temporary ledgers.
@@ -91,7 +91,7 @@ def _lose_private_key(store: DrillStore, record: DrillRecorder, ledger: str) -> 
 
 
 def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, kid: str) -> None:
-    """Retire the lost key and make a new one, and expect that receipts of both keys verify.
+    """Rehearse the replacement of a lost signing key by a new one. Expect that receipts of both keys verify.
 
     Args:
         store: the temporary ledgers.

@@ -73,13 +73,14 @@ class CosignerKey:
         return key
 
     def verify(self, note: Note) -> int | None:
-        """Verify the cosignatures of this witness in a note.
+        """Verify the signatures of this witness, a party that signs heads of a log too, in a note.
 
         Args:
             note: the note, which may have several lines of this key.
 
         Returns:
-            The latest time that a cosignature states, in seconds since 1970; None if the note has no line of this key.
+            The latest time that such a signature states, in seconds since 1970; None if the note has no line of this
+            key.
 
         Raises:
             NotVerified: a line with the name and the id of this key does not verify.

@@ -69,7 +69,7 @@ class Note:
 
 
 def sign(text: str, *keys: SigningKey) -> Note:
-    """Return the note of a text with a signature of each key.
+    """Sign a text with each of several keys, and return the signed note (c2sp.org/signed-note).
 
     The note is parsed again before it is returned, so that only notes that can be read are given out.
 

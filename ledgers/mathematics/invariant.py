@@ -233,7 +233,7 @@ def _estimate_capacity(excess: Callable[[float], float]) -> float:
         return high
     if excess(low) == 0.0:
         return low
-    return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)
+    return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)  # in effect only relative
 
 
 def _root_near(excess: Callable[[float], float], estimate: float) -> float:

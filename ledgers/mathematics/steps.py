@@ -173,7 +173,7 @@ class StepPrices:
         # The job takes about this share of the slot; `floor` is slightly less than its cost.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
         e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
-        return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)
+        return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)  # 1e-300: no division by 0
 
 
 def step_prices(

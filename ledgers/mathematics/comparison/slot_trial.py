@@ -218,11 +218,11 @@ class _CostBracket:
     high: float
 
     def narrow(self, cost: float, *, suffices: bool) -> _CostBracket:
-        """Return the bracket after a cost was tried.
+        """Return the bounds of the search after a cost in μ² was tried.
 
         Args:
             cost: the cost in μ².
-            suffices: whether it suffices at the chosen points.
+            suffices: whether it suffices at all ε that are compared.
         """
         if suffices:
             return replace(self, high=min(self.high, cost))

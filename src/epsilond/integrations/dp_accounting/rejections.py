@@ -75,7 +75,7 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
 
 
 def _is_covered(event: dp_accounting.DpEvent, setting: StatedSetting) -> bool:
-    """Return whether every part of an event has a guarantee in a setting.
+    """Return whether a dp-accounting event can be accounted for under a relation, unit and observer.
 
     Args:
         event: an event of dp-accounting.

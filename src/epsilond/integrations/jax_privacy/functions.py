@@ -133,7 +133,9 @@ class ObservedGradient:
         return tuple(args[index] for index in self._argnums)
 
     def _has_constant_with_rows(self, args: tuple[PyTree, ...], rows: int) -> bool:
-        """Return whether an argument that is neither parameters nor batch has as many rows as the batch.
+        """Return whether an argument other than parameters and batch has as many rows as the batch.
+
+        It may then contain the batch's records.
 
         Args:
             args: arguments of the call.

@@ -222,7 +222,7 @@ def sampled_update(
     """
 
     def evaluate(updates: optax.Updates, state: optax.OptState, params: optax.Params | None) -> SampledUpdate:
-        """Update once, and read the arrays to record.
+        """Run one update of a gradient transformation, and return its result with the arrays that are recorded of it.
 
         Args:
             updates: input of the transformation.

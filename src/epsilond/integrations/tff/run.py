@@ -73,7 +73,7 @@ class TffRun(Stated):
         budget: LedgerBudget | None = None,
         **sampling: Unpack[Sampling],
     ) -> None:
-        """Start from the state of `initialize`.
+        """Start the account of a run of TensorFlow Federated from the first state, which `initialize` returned.
 
         Args:
             state: the state of `initialize`; its event describes the planned rounds.
