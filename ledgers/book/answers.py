@@ -224,7 +224,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 def answer(
     row: LedgerRow, state: LedgerState, promise: LedgerPromise, warnings: Sequence[Caution] = ()
 ) -> LedgerAnswer:
-    """Return the full answer about a ledger: its balances, guarantee, observations, conditions and warnings.
+    """Return the service's full answer about a ledger: balances, guarantee, observations, conditions and warnings.
 
     Args:
         row: rows of the ledger in the database.
@@ -337,7 +337,7 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def within_record(result: Within) -> JsonObject:
-    """Return the result of a calibration within a ledger as a record: the run with its request, charge and slack.
+    """Return a calibration within the remaining budget of a ledger as a JSON object: run, request, charge and slack.
 
     A member is left out if it is None, such as `slack` where the search could not determine it.
     """

@@ -106,7 +106,7 @@ class Book(ApprovalMoves):
         return self._retry(partial(self._write_opened, row, moved, request_key))
 
     def _write_opened(self, row: LedgerRow, moved: MovedLedger, key: RequestKey) -> LedgerRow:
-        """Write a new ledger with its first entry, and return it.
+        """Write a new ledger to the database, with its opening entry in the log, and return it.
 
         Args:
             row: rows of the ledger.
@@ -150,7 +150,7 @@ class Book(ApprovalMoves):
         return charge
 
     def evaluate(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
-        """Return the result of a picklable computation on the current state of a ledger; change nothing.
+        """Run a picklable computation on the current state of a ledger, and return its result; change nothing.
 
         Args:
             tenant: owner of the ledger.
@@ -298,7 +298,7 @@ class Book(ApprovalMoves):
         return self._retry_judged(partial(self._commit_separately, commit))
 
     def _commit_separately(self, request: CommitRequest, under_lock: bool) -> JsonRecord:
-        """Try once to make a commit in a transaction of its own.
+        """Try once to commit runs (to spend their reserved budget) in a transaction of their own.
 
         The new states are computed under the lock of the ledgers if that is quick (see `is_quick`). Otherwise they are
         computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
@@ -344,7 +344,7 @@ class Book(ApprovalMoves):
         states: States,
         after: Mapping[str, LedgerState],
     ) -> JsonRecord:
-        """Write the ledgers, the reservation and the log entries of a commit, and return its receipts.
+        """Write a commit to the database, with its ledgers, reservation and log entries, and return the receipts.
 
         Args:
             connection: connection of a transaction that has locked the ledgers.

@@ -139,7 +139,7 @@ class OwnerMoves(BookReader):
     # Writing.
 
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
-        """Make the commits of several callers in one transaction.
+        """Make the commits of several callers, which spend reserved budgets, in one database transaction.
 
         Returns:
             The receipts for each request, in the order of `requests`. None for a commit that its caller must make
@@ -175,7 +175,7 @@ class OwnerMoves(BookReader):
                 return ended
 
     def _end_or_find_faulty(self, end: Callable[[str], object], reservation: ReservationRow) -> set[str]:
-        """End an expired reservation, and report the ledgers that prevent it.
+        """End an expired reservation, so that its runs are free again, and return the ledgers that prevent this.
 
         Args:
             end: function that ends the reservation with a given id as expired.
@@ -242,7 +242,7 @@ class OwnerMoves(BookReader):
         states: States,
         after: Mapping[str, LedgerState],
     ) -> None:
-        """Write the rows of a reservation and of its ledgers after a change.
+        """Write the database rows of a changed reservation and of its ledgers.
 
         Args:
             connection: connection of the transaction of the move.

@@ -72,7 +72,7 @@ class ReserveRequest:
         return self.job.spec is None and self.job.slot is None
 
     def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
-        """Return the row of the new reservation.
+        """Return the database row of the new reservation.
 
         Args:
             after: states of the ledgers with the reservation, by their ids.
@@ -99,7 +99,7 @@ def is_quick(held: Reservation) -> bool:
 def commit_together(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[JsonRecord | None]:
-    """Make simple commits of several callers in one transaction.
+    """Make simple commits of several callers, which spend reserved budgets, in one database transaction.
 
     Commits that are slow, fail, or repeat an earlier key are skipped, as are those of expired, voided or blocked
     reservations. Their callers make them one by one.
@@ -126,7 +126,7 @@ def commit_together(
 def _commit_in_memory(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[LoggedMove | None]:
-    """Lock the ledgers, make the commits, and write the changed rows. The log is not written.
+    """Lock the ledgers of several commits, compute the commits, and write the changed rows. The log is not written.
 
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
@@ -183,7 +183,7 @@ class _Group:
         self._excluded = self._find_excluded(desk)
 
     def _find_excluded(self, desk: Desk) -> set[str]:
-        """Return the ids of the ledgers to which no commit may be made here.
+        """Return the ids of the ledgers in which commits cannot be made together with those of other callers.
 
         A ledger is excluded if it is closed or contradicted, if another ledger covers the same people, if a
         reconciliation waits for approval, or if its rows differ from its newest log entry.
@@ -226,7 +226,7 @@ class _Group:
         reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
 
     def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
-        """Return whether a reservation of this tenant is valid, not blocked, and quick to commit."""
+        """Return whether runs of a reservation can be committed with those of others: valid, not blocked, quick."""
         if held.state not in ("reserved", "committed") or held.id in self._voided:
             return False
         if held.expires is not None and held.expires <= self._now:
@@ -257,7 +257,7 @@ def commit_records(
 
 
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
-    """Return the row of a reservation after a change of some of its ledgers.
+    """Return the database row of a reservation after some of its ledgers have changed, such as by a commit.
 
     A reservation no longer expires once all its runs are committed.
 
@@ -320,7 +320,7 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
 
 
 def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:
-    """Compute the state of each ledger after a commit. Nothing is written.
+    """Compute the state of each ledger after a commit, which spends the budget of reserved runs. Nothing is written.
 
     Args:
         request: the runs to commit.

@@ -167,7 +167,7 @@ class Desk:
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
-        """Return the stored answer to the same request of this caller with this key; None if there is none.
+        """Return the stored answer if this caller has sent the same request with this key before; otherwise None.
 
         Raises:
             KeyReused: the key came with another request.
@@ -191,7 +191,7 @@ class Desk:
         *,
         including: Sequence[str] = (),
     ) -> States:
-        """Return the rows and the state of each ledger, by its id.
+        """Load ledgers from the database, and return the rows and the state of each by its id.
 
         Args:
             connection: connection to read on.
@@ -302,7 +302,7 @@ class Desk:
 
 
 def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
-    """Return the state of a ledger from its rows and its reservations.
+    """Convert the database rows of a ledger and its reservations to the ledger's state.
 
     Raises:
         NotReconciled: the rows are not valid, so that they were changed outside the service.

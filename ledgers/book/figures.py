@@ -70,7 +70,7 @@ class ResourceAnswer:
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:
-    """Return the item of a plan that an answer shows, from its row."""
+    """Convert the database row of an item of a ledger's plan to the form that the service answers."""
     return ItemAnswer(
         name=item.name,
         planned=item.planned,
@@ -210,7 +210,7 @@ class ChargeAnswer:
 
 
 def holding_charge(row: HoldingRow) -> ChargeAnswer:
-    """Return the cost of a reservation in one ledger in the form that an answer shows.
+    """Convert the cost of a reservation in one ledger to the form that the service answers.
 
     Args:
         row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.

@@ -126,7 +126,7 @@ class ApprovalMoves(OwnerMoves):
             return self._move(connection, identifier, move)
 
     def approve(self, tenant: str, identifier: str, move: str, *, by: str) -> PendingRow:
-        """Check a pending move against the present ledger and make it. Approving an approved move changes nothing.
+        """Make a requested change if the present ledger permits it. Approving an approved change has no effect.
 
         Args:
             tenant: owner of the ledger.
@@ -224,7 +224,7 @@ class ApprovalMoves(OwnerMoves):
             return move
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
-        """Make a pending move on behalf of its approver.
+        """Make a requested change of a ledger on behalf of its approver.
 
         Args:
             tenant: owner of the ledger.
@@ -282,7 +282,7 @@ class ApprovalMoves(OwnerMoves):
         return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """End a pending move: withdraw it if `by` requested it, otherwise reject it.
+        """End a requested change of a ledger without making it: withdraw it if `by` requested it, otherwise reject it.
 
         Args:
             tenant: owner of the ledger.

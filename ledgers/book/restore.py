@@ -77,7 +77,7 @@ class CheckpointFile:
         return verified[1]
 
     def advance(self, note: str) -> None:
-        """Write a signed checkpoint to the file, unless the file has one of at least this size.
+        """Write a signed checkpoint to the file, unless it has one of a log with at least as many entries.
 
         The caller must hold the lock of `alone()`. At its end the data is on the disk.
 

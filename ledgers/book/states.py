@@ -74,7 +74,7 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
 
 
 def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
-    """Return the version of the ledger from which on moves need approval; None if they do not.
+    """Return the version of a ledger from which on a second person approves changes; None if none does.
 
     Args:
         row: rows before the change. The version after it is the next integer.

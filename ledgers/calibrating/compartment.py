@@ -110,7 +110,7 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
 
 
 def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
-    """Return an item of the plan that has free runs.
+    """Return the item of a ledger's plan with a name, as the part of the budget that pays; it must have free runs.
 
     Raises:
         NotInPlan: the plan has no item of this name.

@@ -24,7 +24,7 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """Complete the fields of a calibration request with the ledger's relation, unit and observer.
+    """Complete a user's fields of a calibration with the neighbouring relation, unit and observer of the ledger.
 
     The target ε and δ are not among the fields, because the search chooses ε. If the problem has a field `solve_for`,
     the request solves for the noise.

@@ -43,7 +43,7 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
 
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
-    """Return the names and values to show a ledger as a table."""
+    """Return the rows of a table that shows a ledger: pairs of a name and a value."""
     members = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
     contradictions = [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
     target = [("target", target_text(ledger["target"]))]

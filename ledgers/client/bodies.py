@@ -88,7 +88,7 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
 
 
 def _capacity(parts: object) -> object:
-    """Return a capacity with its amounts as texts, because JSON numbers may be rounded.
+    """Return the amounts of a slot (a budget) as texts, because JSON numbers may be rounded.
 
     Args:
         parts: amounts by name, or a word such as "largest", which is returned as it is.

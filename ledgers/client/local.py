@@ -137,7 +137,7 @@ class FilePlace:
         return answer
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Return a ledger's entries as `Place.entries` does.
+        """Return log entries of a ledger, as JSON objects.
 
         Args:
             identifier: id of the ledger.
@@ -205,7 +205,7 @@ class FilePlace:
         return [move_answer(row) for row in self._call(lambda book: book.pending(OWNER, identifier))]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending change of a ledger, as its approver.
+        """Approve a change of a ledger that another person requested, so that it is made.
 
         Args:
             identifier: id of the ledger.

@@ -96,7 +96,7 @@ class ServicePlace:
         return self._document("GET", f"/v1/reservations/{_quote(identifier)}")
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        """Commit runs, and return the verified receipts: one receipt for each ledger.
+        """Commit reserved runs (spend their budget), and return the verified receipts: one for each ledger.
 
         Args:
             identifier: id of the reservation.

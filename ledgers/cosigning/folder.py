@@ -48,7 +48,7 @@ class WitnessFolder:
 
     @classmethod
     def open(cls, folder: Path, name: str) -> WitnessFolder:
-        """Open the folder of a witness. Make the folder and the key if they do not exist.
+        """Open the folder of a witness, a party that signs heads of logs too. Make folder and key if they do not exist.
 
         Args:
             folder: folder of the witness.

@@ -211,7 +211,7 @@ class WitnessQuorum:
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
-    """Yield the outcomes of witnesses as they arrive: None for a cosignature, or an error.
+    """Yield the outcomes of requests to witnesses as they arrive: None for a signature, or an error.
 
     If an outcome is missing `PATIENCE` seconds after the start, one error is yielded and the iteration ends.
 

@@ -44,7 +44,7 @@ class HeadRejected(Exception):
 
 
 class ShownLog(Protocol):
-    """The part of a log that is shown to witnesses."""
+    """What witnesses, other parties that sign heads of a log, need from the log: its head and consistency proofs."""
 
     def checkpoint(self) -> str:
         """Return the signed head as it is now."""
@@ -66,7 +66,7 @@ class WitnessAnswer:
 
 @dataclass(frozen=True)
 class WitnessAddress:
-    """Where a witness is, and its public key.
+    """Address and public key of a witness, another party that signs heads of a log.
 
     Attributes:
         url: http or https, without query.
@@ -224,7 +224,7 @@ class RemoteWitness:
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
-        """Send one request. If the connection was closed since the last request, a new one is opened and used.
+        """Send one request to the witness. If the connection was closed meanwhile, a new one is opened and used.
 
         Raises:
             WitnessUnavailable: the witness does not answer.

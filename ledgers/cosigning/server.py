@@ -165,7 +165,7 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
 
 
 def _head(note: Note) -> Checkpoint:
-    """Return the head of the log (size and Merkle root) in a note.
+    """Read the head of a log (size and Merkle root) from a signed note.
 
     Args:
         note: a signed note.

@@ -55,7 +55,7 @@ class Keys:
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
     def __call__(self) -> SigningKeys:
-        """Return the present keys. They are read again if another process changed the folder.
+        """Return the present keys that sign the log. They are read again if another process changed the folder.
 
         Raises:
             KeysUnusable: a key is missing, retired or malformed, or the folder cannot be used.

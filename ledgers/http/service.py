@@ -73,7 +73,7 @@ class Ledgers:
         jobs: Jobs,
         organisations: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        """Prepare the ledgers.
+        """Prepare the ledgers of the service. They are opened later.
 
         Args:
             settings: settings of the service.

@@ -57,7 +57,7 @@ class CosignerKey:
 
     @classmethod
     def of_vkey(cls, text: str) -> CosignerKey:
-        """Read a key from its vkey.
+        """Read the public key of a witness from its vkey, the text `name+id+key`.
 
         Raises:
             Malformed: the text is not a vkey of a witness, or the id in it belongs to another key.

@@ -61,7 +61,7 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
-    """Verify a detached signature, and return the key that made it.
+    """Verify a detached JSON Web Signature of a JSON object, and return the key that made it.
 
     Args:
         record: the signed record.

@@ -117,7 +117,7 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
 
 
 def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
-    """Return the checkpoint that covers the receipt's entry, after verifying the receipt.
+    """Verify a receipt, and return the signed head of the log (size and Merkle root) that covers its entry.
 
     Args:
         receipt: the receipt.

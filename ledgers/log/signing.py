@@ -83,7 +83,7 @@ class SigningKeys:
 
     @classmethod
     def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> SigningKeys:
-        """Return the keys of a service after a new key replaced the last published key.
+        """Return the keys of a log after a new signing key has replaced the last one.
 
         Args:
             published: the keys that were published before.

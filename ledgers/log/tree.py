@@ -36,7 +36,7 @@ class Node(NamedTuple):
 
 
 class HashStore(Protocol):
-    """Store of the hashes of perfect subtrees, which never change."""
+    """Store of the hashes of a Merkle tree's perfect subtrees, which never change."""
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
@@ -51,7 +51,7 @@ class HashStore(Protocol):
 
 @dataclass
 class MemoryNodes:
-    """Store of hashes in the memory of this process."""
+    """Store of the hashes of a Merkle tree in the memory of this process."""
 
     _hashes: dict[Node, bytes] = field(default_factory=dict)
 
@@ -221,7 +221,7 @@ class Tree:
         return tuple(roots)
 
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of nodes.
+        """Return the stored hashes of all given nodes of the tree.
 
         Raises:
             NodesMissing: the store lacks one of them.

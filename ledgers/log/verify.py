@@ -72,7 +72,7 @@ class ClaimFinding:
 
 @dataclass
 class LogVerification:
-    """Findings in the order in which they were made, and the points that verification never shows."""
+    """Result of verifying evidence about a log: findings in their order, and points that verification never shows."""
 
     findings: list[ClaimFinding] = field(default_factory=list)
     not_shown: tuple[str, ...] = NOT_SHOWN

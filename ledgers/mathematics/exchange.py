@@ -48,7 +48,7 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 
 
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
-    """Return the item of the plan with a name, after checking that it may pay for a job.
+    """Return the item of a ledger's plan with a name, after checking that it may pay for runs of a mechanism.
 
     Args:
         state: the ledger.

@@ -232,9 +232,10 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
 def _reserve_of_plan(
     state: LedgerState, identifier: str, item_name: str | None, spec: Spec | None, count: int | None
 ) -> LedgerState:
-    """Return the state with a reservation of runs of an item of the plan.
+    """Reserve planned runs of a ledger, and return the new state.
 
-    Credit, which is free runs of jobs that were stopped or voided, is used last.
+    An item of the plan is a mechanism with its number of runs. Credit, free runs of jobs that were stopped or voided,
+    is used last.
 
     Args:
         state: the ledger before the reservation.
@@ -282,7 +283,9 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
-    """Return the state with a reservation that a slot pays for. Errors are as in `reserve`.
+    """Reserve runs that a slot, a budget for mechanisms outside the plan, pays for, and return the new state.
+
+    Errors are as in `reserve`.
 
     Args:
         state: the ledger before the reservation.
@@ -345,7 +348,7 @@ def _check_commit_count(reservation: Reservation, count: int | None) -> int:
 
 
 def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
-    """Return a reservation that has not ended.
+    """Return the reservation with this id, which must not have ended.
 
     Raises:
         ReservationEnded: the reservation does not exist, was cancelled, or has expired.

@@ -208,7 +208,7 @@ def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
 
 
 def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
-    """Return the requested Rényi orders.
+    """Return the requested orders of a Rényi budget, after checking them.
 
     Raises:
         InvalidInput: there are none, two are equal, or one is not in (1, 10⁶].
@@ -247,7 +247,7 @@ def _order_part(order: float) -> str:
 
 
 def _amount(value: float | str | Decimal, pointer: str) -> Amount:
-    """Return an amount as it was requested; 0 for the word "largest", as a placeholder until it is computed.
+    """Return a requested amount of a budget; 0 for the word "largest", as a placeholder until it is computed.
 
     Args:
         value: number, decimal string, or "largest".

@@ -146,7 +146,7 @@ def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
 
 
 def _require_people(state: LedgerState, entry: JsonObject) -> None:
-    """Check that a ledger with approval has two people in each entry of a kind that needs them.
+    """Check that a log entry names two people, requester and approver, if the ledger needs both for this kind.
 
     Raises:
         DoesNotReplay: the entry names no requester or no approver, or both are the same person. A reconciliation is
@@ -281,7 +281,7 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 
 def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> None:
-    """Check a recorded charge in which runs add up: one run pays at least its cost, and the sums over runs are right.
+    """Check the recorded cost of a job whose runs add up: one run pays enough, and the sums over runs are right.
 
     Args:
         request: the job with its number of runs.

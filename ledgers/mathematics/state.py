@@ -40,7 +40,7 @@ class LedgerTarget:
         """The δ that slots might add at most if nothing else were allowed, rounded down."""
         if self.risk is None or self.risk.kind != "true_positive_rate":
             return self.delta
-        return down(max(self.risk.bound - self.risk.false_positive_rate, 0.0) * (1.0 - 1e-15))
+        return down(max(self.risk.bound - self.risk.false_positive_rate, 0.0) * (1.0 - 1e-15))  # exceeds the rounding
 
     @property
     def admits_delta(self) -> bool:
@@ -50,7 +50,7 @@ class LedgerTarget:
     @property
     def delta(self) -> Amount:
         """δ* as an amount, rounded down: 0 if δ* is below 10^-18, because slots then cannot add anything to it."""
-        return down(max(math.exp(self.log_delta) * (1.0 - 1e-15), 0.0))
+        return down(max(math.exp(self.log_delta) * (1.0 - 1e-15), 0.0))  # 1e-15 exceeds the rounding of exp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class LedgerState:
         return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
 
     def with_runs(self, name: str, *, reserved: int = 0, committed: int = 0, credit: int = 0) -> LedgerState:
-        """Return the state in which the numbers of runs of an item of the plan have changed.
+        """Change the numbers of runs of an item of the plan, and return the new state.
 
         Args:
             name: name of the item, which must exist.

@@ -174,7 +174,7 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
 
 
 def _risk_sentence(risk: RiskTarget | None) -> str:
-    """Return a sentence about the risk that is the target of a ledger; the empty text if there is none."""
+    """Return a sentence about a ledger's target if it is a risk, such as an attacker's advantage; otherwise no text."""
     if risk is None:
         return ""
     if risk.kind == "advantage":

@@ -49,7 +49,7 @@ class LedgerFigures:
 
 
 def figures(connection: Connection, *, limit: int) -> LedgerFigures:
-    """Return the figures of all ledgers.
+    """Return summary figures of all ledgers in the database, for metrics.
 
     Args:
         connection: connection to read on.

@@ -53,7 +53,7 @@ class BlockTaken(Exception):
 
 
 def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
-    """Store a new ledger. Call this before `entries.take` in the transaction.
+    """Store a new ledger. In the transaction, call this before `entries.take`, which makes other writers wait.
 
     Args:
         connection: connection of a transaction that writes.

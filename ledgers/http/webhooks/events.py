@@ -28,7 +28,7 @@ ORDERS: Final = "orders"
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEvent:
-    """An event of a ledger or of the log.
+    """An event of a ledger or of the log about which webhook messages are sent.
 
     Attributes:
         kind: kind of the event.

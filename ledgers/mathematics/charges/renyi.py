@@ -70,7 +70,7 @@ def _divergence(request: ChargeRequest, order: float) -> float:
 
 
 def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
-    """Return the sum of the Rényi divergences of all mechanisms of one run, rounded up; ∞ if one is not known.
+    """Bound the Rényi divergence of one run by the sum over its mechanisms, rounded up; ∞ if one is not known.
 
     Args:
         request: the job.
