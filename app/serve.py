@@ -157,7 +157,7 @@ def _describe_bind_error(error: OSError, host: str, port: int) -> str:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server with another shutdown: jobs go back to the store, and questions get a limited time to finish."""
+    """Uvicorn's server with another shutdown: jobs go back to the store, and requests get a limited time to finish."""
 
     is_only_server = False
     """True if the process runs only this server, so that the objects present after the start remain to the end."""
@@ -194,7 +194,7 @@ class Server(uvicorn.Server):
 
 
 def server(app: FastAPI, settings: Settings) -> Server:
-    """Return the server of an application; its log lines go to the root logger of the standard library.
+    """Return the uvicorn server of the service; its log lines go to the root logger of the standard library.
 
     The event loop is uvloop's if uvloop is installed.
 

@@ -88,7 +88,9 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
 
 def _common(values: Sequence[Any]) -> Schema:
-    """Infer a JSON schema that several values satisfy; the empty schema, which allows any value, if their types differ.
+    """Infer a JSON schema that all given values satisfy.
+
+    If their types differ, it is the empty schema, which allows any.
 
     Args:
         values: JSON values. An infinite number is a text, which the schema of a number allows.

@@ -58,7 +58,7 @@ class WatchedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Record the identity and the content of the file.
+        """Note identity and content of an SQLite file and its journal, to detect later changes by other processes.
 
         Args:
             path: SQLite file in WAL mode. A connection to it must be open as long as the file is watched, so that its

@@ -48,7 +48,7 @@ def _reason_of(error: Exception) -> object:
 
 
 def _database(url: URL, chains: Sequence[Chain]) -> Database:
-    """Return the open database, with its lock and its migrated tables.
+    """Open a database: lock its file, connect, and create or migrate its tables.
 
     Args:
         url: URL of an SQLite file or of a PostgreSQL database.

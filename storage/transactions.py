@@ -18,7 +18,7 @@ class Database:
     """Open database that rejects the use of a replaced file. Every method blocks and may be called in any thread."""
 
     def __init__(self, engine: Engine, held: ExitStack, watched: WatchedFile | None) -> None:
-        """Use an engine.
+        """Make a database of an SQLAlchemy engine, with the resources that must be released at the end.
 
         Args:
             engine: SQLAlchemy's engine of the database.

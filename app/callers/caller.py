@@ -76,7 +76,7 @@ MOST_IDENTITIES = 10_000
 
 @dataclass(eq=False, slots=True)
 class CallerUsage:
-    """The CPU time that one caller has used, and is allowed to use."""
+    """CPU time that one caller of the service has used, and is allowed to use. Both follow the clock by `advance`."""
 
     at: float
     """Time of the last update, in seconds of `Budgets.clock`."""
@@ -106,7 +106,7 @@ class CallerUsage:
         """Reject a caller who owes ten minutes' worth of the allowed CPU time or more.
 
         Raises:
-            Problem: the caller does. Its Retry-After states the seconds until the caller owes less.
+            Problem: the caller does. Its header Retry-After states the seconds until the caller owes less than that.
         """
         excess = self.owed - BURST_MINUTES * self.per_minute
         is_limited = self.per_minute > 0.0
@@ -139,15 +139,15 @@ class Budgets:
         self._usual_rate = self.settings.cpu_seconds_of_each_caller
 
     def account(self, identity: str, per_minute: float | None = None) -> CallerUsage:
-        """Return the account of a caller, updated to the present time.
+        """Return the record of a caller's use of CPU time (account), updated to the present time.
 
         A caller without an account gets a new one. Then, if there are more than `MOST_IDENTITIES` accounts, the least
         recently seen one without computations is deleted.
 
         Args:
             identity: identity of the caller.
-            per_minute: limit of the caller's CPU time [s/min]. None keeps the limit of an existing account, and gives
-                a new account the usual limit.
+            per_minute: limit of the caller's CPU time [s/min]. None keeps the limit of an existing account, and gives a
+                new account the usual limit.
         """
         account = self._accounts.get(identity)
         now = self.clock()

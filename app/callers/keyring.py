@@ -164,14 +164,14 @@ KEYRING: ServicePart[Keyring | None] = ServicePart("keyring")
 
 
 def _signature(path: Path) -> Signature | None:
-    """Return inode, size and times of a file, by which a change is noticed.
+    """Return a file's inode, size and times of change, by which a later change of the file is noticed.
 
     Args:
         path: path of the file.
 
     Returns:
-        The signature. None if the file cannot be accessed, or changed so recently that the next change may have the
-        same times.
+        These values. None if the file cannot be accessed, or changed so recently that the next change may have the same
+        times.
     """
     try:
         status = path.stat()

@@ -40,7 +40,7 @@ class Tokens:
 
     @classmethod
     def of(cls, settings: Settings, budgets: Budgets) -> Tokens | None:
-        """Return the verifier for the issuer that the settings name; None if they name none.
+        """Return the verifier of bearer tokens of the issuer that the settings name; None if they name none.
 
         Args:
             settings: settings of the service.

@@ -13,7 +13,10 @@ from epsilond.app.callers.keys import KeyLine
 
 @dataclass(eq=False)
 class Revocations:
-    """Keys that were revoked in this service, with the times, by their ids."""
+    """API keys that this process has revoked: the time of each revocation, by the id of the key.
+
+    They are revoked at once, even if the file of keys could not be changed.
+    """
 
     _since: dict[str, datetime] = field(default_factory=dict)
 

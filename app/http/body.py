@@ -31,7 +31,7 @@ AT_ONCE = re.compile(r"respond-async\s*(?:;.*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Preferences:
-    """The preferences of a request for its answer."""
+    """What a client asks about the way of its answer, in headers: the longest wait, and an idempotency key."""
 
     wait: int | None = None
     """Longest wait in seconds that the request prefers; None for the longest that the service allows."""
@@ -56,7 +56,7 @@ class Preferences:
 
 
 def wait_of(headers: Sequence[str]) -> int | None:
-    """Return the longest wait in seconds that Prefer headers state.
+    """Return the longest wait in seconds that a client states in Prefer headers (RFC 7240), such as `wait=10`.
 
     Args:
         headers: values of the Prefer headers.
@@ -297,7 +297,7 @@ def require_json(request: Request) -> None:
 
 
 class Shortcut:
-    """The innermost ASGI layer, which calls simple POST endpoints itself, without FastAPI.
+    """The innermost ASGI layer of the service, which answers POST requests to simple endpoints without FastAPI.
 
     FastAPI's routing takes longer than an answer from the cache. An endpoint is simple if its path has no parameters
     and it takes only the request, the body and the preferences.

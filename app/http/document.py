@@ -45,7 +45,9 @@ class Document:
 
 
 class Documents(Generic[K]):
-    """Documents by key. Each is made in a thread on the first request, and kept without limit.
+    """Cache of documents that the service sends, such as pages. Each is made in a thread on the first request for it.
+
+    Documents are never dropped.
 
     Args:
         make: makes the document of a key. Keys must come from a fixed list, not from clients.

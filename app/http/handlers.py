@@ -55,7 +55,10 @@ def _allowed_values(context: Mapping[str, Any]) -> str | None:
 
 
 def _parameter_problem(error: RequestValidationError) -> Problem:
-    """Return the problem of wrong path and query parameters; errors in a body become faults before this point."""
+    """Convert FastAPI's errors in path and query parameters to the error answer of the service.
+
+    Errors in a request body never come here, because the service reads bodies itself.
+    """
     faults = (
         FieldError(
             parameter=str(item["loc"][-1]),

@@ -17,7 +17,7 @@ KEPT = 600
 
 
 class LoopLag:
-    """The lags of one event loop, measured within `running()`."""
+    """Delays of one event loop: how late it wakes up a sleeping task. They are measured within `running()`."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics

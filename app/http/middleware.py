@@ -55,9 +55,10 @@ PAGE_POLICY = (
 
 
 def template(scope: Scope) -> tuple[str, str | None]:
-    """Return the route's path with `{name}` in place of the algorithm, and the algorithm, or None if it has none.
+    """Return the labels of a request for metrics: its route's path with `{name}` for the algorithm, and the algorithm.
 
-    Both are those of the matched route, so that no text of the request enters the metrics.
+    Both are those of the matched route, so that no text of the request enters the metrics. The algorithm is None if the
+    path has none.
     """
     route = scope.get("route")
     path = getattr(route, "path_format", None)

@@ -15,7 +15,13 @@ FIELD_BYTES = 4
 
 
 class ParsedHead(NamedTuple):
-    """The bytes of a head, the event that it gives, and the length in bytes of the body that it declares."""
+    """The head of an HTTP request (request line and headers) that was parsed, for reuse if the same bytes come again.
+
+    Attributes:
+        head: the bytes of the head.
+        request: the parsed head, an event of the parser h11.
+        body_bytes: length in bytes of the body that the head declares.
+    """
 
     head: bytes
     request: h11.Request
@@ -98,7 +104,9 @@ class BoundedParser(h11.Connection):
             raise h11.RemoteProtocolError("the head is too large", error_status_hint=431)
 
     def _learn(self, event: type[h11.NEED_DATA | h11.PAUSED] | h11.Event) -> None:
-        """Remember the head of a request that arrived in one piece and has no Transfer-Encoding.
+        """Remember the parsed head of a request, so that a request with the same head need not be parsed.
+
+        Only a request that arrived in one piece and has no Transfer-Encoding is remembered.
 
         Args:
             event: the next event of the request. The head is remembered at the event that ends the request.

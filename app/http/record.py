@@ -58,7 +58,7 @@ def record_of(request: HTTPConnection) -> RequestRecord:
 
 
 class ServicePart(Generic[T]):
-    """A typed place for one part of a service, in the state of its application."""
+    """A typed attribute of the state of a Starlette application, for one long-lived part of the service."""
 
     def __init__(self, name: str) -> None:
         self._name = name

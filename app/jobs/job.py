@@ -85,7 +85,7 @@ def _seconds_left(record: Record) -> float | None:
 
 
 def new_record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
-    """Make the record of a new job, with a random id that begins with "sim_" or "job_".
+    """Make a new job for the store, with a random id that begins with "sim_" or "job_".
 
     Args:
         kind: kind of the question.

@@ -11,7 +11,10 @@ from epsilond.app.store.record import Record
 
 
 class Look:
-    """The last reading of one job. All clients who wait for the job hold it."""
+    """The last reading of one job from the store, shared by all clients who wait for the job.
+
+    Many waiting clients thus cause one query of the store.
+    """
 
     def __init__(self, read: Callable[[], Awaitable[Record | None]]) -> None:
         self._read = read

@@ -65,7 +65,7 @@ class Jobs:
             health: checks for load balancers.
             questions: runner of jobs of questions.
             simulations: runner of jobs of simulations.
-            reading: returns the function that reads bodies of a kind and name; None for an unknown kind or name.
+            reading: returns the function that reads bodies of a kind and name of question; None for unknown ones.
         """
         self._settings = settings
         self._metrics = metrics
@@ -84,7 +84,7 @@ class Jobs:
         metrics.jobs_running.set_function(lambda: len(self._live))
 
     def open(self) -> None:
-        """Open the store of jobs: in memory, as `forgets` tells the user, if a service has locked the default file.
+        """Open the store of jobs, in memory if a service has locked the default file; `forgets` then has the reason.
 
         Raises:
             StoreUnavailable: the store cannot be used.
@@ -223,7 +223,7 @@ class Jobs:
         return self._follow(shared, job.record) if is_new else job
 
     def _follow(self, shared: SharedComputation, record: Record) -> Job:
-        """Let a new job wait for a computation that already runs, and return the job as its client sees it.
+        """Start a new job that waits for a computation which already runs, and return the job as its client sees it.
 
         If the service is stopping, the job stays in the store as queued, unless the store ends with the service.
 
@@ -350,7 +350,7 @@ class Jobs:
                 await self._work.wait()
 
     def _course_of(self, record: Record) -> tuple[Running, Course]:
-        """Return a claimed job, and the function that runs it to its end."""
+        """Return a job that was taken from the store in its running form, and the function that runs it to its end."""
         if record.kind == SIMULATION:
             simulation = RunningSimulation(record=record)
             return simulation, partial(self._simulations.end_of, simulation)

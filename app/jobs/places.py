@@ -16,7 +16,7 @@ class Places:
     """A limit on the number of open streams or waiting requests, in total and for each caller. Not thread-safe."""
 
     def __init__(self, most: int, plural: str) -> None:
-        """Set the limits: `most` in total, and half of that for each caller.
+        """Limit the number of open streams or waiting requests: `most` in total, and half of that for each caller.
 
         Args:
             most: largest number in total, at least 1.

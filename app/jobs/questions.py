@@ -18,7 +18,7 @@ from epsilond.app.workers.work import pickle_result, unpickle
 
 
 class QuestionRunner:
-    """The runner of questions as jobs."""
+    """Runs questions (requests for a computation) as jobs, which go on after the request was answered."""
 
     def __init__(self, settings: Settings, compute: Compute, pool: Pool) -> None:
         self._settings = settings

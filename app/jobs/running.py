@@ -86,7 +86,10 @@ class Running:
 
 @dataclass(eq=False, kw_only=True)
 class RunningQuestion(Running):
-    """A question that took too long for its request, or was left over by another replica."""
+    """A job that answers a question: a request for a computation that took too long to answer at once.
+
+    The question may also come from the store, where another replica of the service has left it.
+    """
 
     shared: SharedComputation | None = None
     """Computation of the question; None until its body was read."""

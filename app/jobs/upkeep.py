@@ -24,7 +24,9 @@ OTHER_VERSION = Problem("interrupted", "No service of the version that took the 
 
 
 class Upkeep:
-    """The periodic work of one service for its jobs.
+    """Periodic work of one process of the service for its stored jobs, such as renewing leases and deleting old jobs.
+
+    A lease is the time for which a process may run a job before others may take it over.
 
     Args:
         settings: durations of leases, and limits on the stored jobs.

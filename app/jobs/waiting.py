@@ -150,8 +150,8 @@ class Waiting:
     def _look(self, owner: str, identifier: str, *, complete: bool) -> Look:
         """Return the shared reader of a job, so that many clients that wait for one job cause one query of the store.
 
-        The reader caches the record that was read last. It is held by a weak reference, because only the clients that
-        wait need it.
+        The reader caches the job that was read last. It is held by a weak reference, because only the clients that wait
+        need it.
 
         Args:
             owner: owner of the job.

@@ -35,13 +35,13 @@ def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
 
 
 def assemble(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequence[bytes]) -> RenderedAnswer:
-    """Combine the parts of a simulation to its result, as JSON.
+    """Combine the results of all blocks (groups of repetitions) of a simulation to its answer, rendered as JSON.
 
     Args:
         kind: kind of the simulation.
         request: the pickled request.
         resolved: the pickled prepared request, for example with calibrated noise.
-        blocks: the pickled results of all blocks in order; a block is a number of repetitions that one task runs.
+        blocks: the pickled results of all blocks in order.
     """
     unpickled = [_unpickle(block) for block in blocks]
     return RenderedAnswer(render(kind.assemble(_unpickle(request), _unpickle(resolved), unpickled)))

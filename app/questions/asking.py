@@ -280,10 +280,10 @@ async def run_in_worker(request: Request, computation: Computation) -> RenderedA
 
 
 def _cached_outcome(request: Request, question: Question) -> Outcome | None:
-    """Return the cached outcome of a question, or None if there is none; remember that this caller posed it.
+    """Return the cached outcome (answer or error) of a question, or None; remember that this caller posed the question.
 
-    The record of the request says "hit" only if this caller has posed the question before. Otherwise callers of one
-    owner would learn of each other's questions.
+    The record of the request notes a "hit" of the cache only if this caller has posed the question before. Otherwise
+    callers who share a cache would learn of each other's questions.
     """
     caller = caller_of(request)
     compute = COMPUTE.of(request)
@@ -298,7 +298,7 @@ def _cached_outcome(request: Request, question: Question) -> Outcome | None:
 
 
 def _finished_outcome(request: Request, shared: SharedComputation, *, is_new: bool) -> Outcome:
-    """Return the outcome of a computation, and note its times and its use of the cache for the log of requests.
+    """Return the outcome (answer or error) of a computation, and note its times and use of the cache for the log.
 
     Args:
         request: the HTTP request.
@@ -364,7 +364,7 @@ async def _wait(request: Request, done: anyio.Event, seconds: float | None) -> W
 
 
 class _FirstEvent:
-    """Name of the event that ended a wait; `late` until an event happens."""
+    """Name of the event that happened first of several for which tasks wait; `late` until one happens."""
 
     def __init__(self) -> None:
         self.name: Waited = "late"

@@ -55,13 +55,13 @@ def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
 
 
 def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: bool = True) -> Question:
-    """Return the question of a single calibration.
+    """Return the question (a computation to be done) of a single calibration, which finds an algorithm's noise.
 
     Args:
         calibrator: the calibrator of the algorithm.
         problem: the parsed request.
-        true_figures: whether an answer by a formula as printed in its paper, which may be wrong, also has the true
-            values at its parameters. For some algorithms they take most of the time.
+        true_figures: whether the answer also has the true ε at the parameters that a paper's formula gives, which may
+            be wrong. For some algorithms this takes most of the time.
     """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
     identity = problem if true_figures else (problem, "without true figures")

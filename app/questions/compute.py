@@ -70,7 +70,7 @@ class Compute:
     def join(
         self, question: Question, owner: str, caller: str, lane: Lane = "question"
     ) -> tuple[SharedComputation, bool]:
-        """Return the running computation of a question, or start one; a later call of `leave` must end the wait.
+        """Return the running computation that answers a question, or start one. Call `leave` to end the wait for it.
 
         Args:
             question: the question to answer.
@@ -282,9 +282,9 @@ COMPUTE: ServicePart[Compute] = ServicePart("compute")
 
 @dataclass(eq=False, kw_only=True)
 class SharedComputation:
-    """A computation that equal questions of one owner share, with its progress.
+    """A computation with its progress, which all equal questions (requests) of one owner share.
 
-    Parties that wait for it are requests, jobs, and questions of which it is a part.
+    Parties that wait for it are HTTP requests, jobs, and larger questions of which it is a part.
     """
 
     question: Question
@@ -340,7 +340,9 @@ OUTCOME_BYTES = 1024
 
 
 class OutcomeCache:
-    """Outcomes by owner and question, within a number of megabytes; the least recently used are dropped first.
+    """Cache of the outcomes (answers or errors) of questions, by owner, within a number of megabytes.
+
+    The least recently used outcomes are dropped first.
 
     Faults of the service may pass, and are not cached.
     """

@@ -33,10 +33,10 @@ Tree: TypeAlias = "float | tuple[str, float, Tree, Tree]"
 
 
 def estimate_seconds(group: str, problem: object) -> float | None:
-    """Estimate the CPU seconds of a question by the decision trees of its group.
+    """Estimate the CPU seconds that a request will take, by decision trees that were fitted to measured times.
 
     Args:
-        group: `ACCOUNTS`, or the name of a calibrator.
+        group: kind of request, for which there are trees: `ACCOUNTS`, or the name of a calibrator.
         problem: the parsed request.
 
     Returns:

@@ -51,7 +51,7 @@ class EvaluationAnswer:
 
 
 def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
-    """Return the question of a body that evaluates a theorem.
+    """Read a request to evaluate a theorem's formula, and return the question: the computation to be done.
 
     Args:
         home: module with the list of theorems.

@@ -21,9 +21,9 @@ from epsilond.reading import read_body
 
 
 def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
-    """Read a plan, which ranks the calibrators for one problem, and return its question.
+    """Read a request to rank algorithms for one learning problem, and return the question: the computation to be done.
 
-    Its parts are the calibrations of the problem, one for each calibrator that fits.
+    Its parts are calibrations for the problem, one for each algorithm that fits.
 
     Args:
         calibrators: the calibrators to compare.
@@ -42,7 +42,7 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
 def answer_of(
     calibrators: tuple[Calibrator, ...], problem: PlanProblem, outcomes: tuple[Outcome, ...]
 ) -> RenderedAnswer:
-    """Combine the outcomes of all calibrators to the answer of a plan, with rankings of those that are comparable.
+    """Combine calibrations of one learning problem by several algorithms to an answer that ranks comparable ones.
 
     A plan poses one learning problem to every calibrator, which finds the noise of an algorithm for a target. A draft
     is the problem as a request to one calibrator. It has no request if the problem does not fit the calibrator.
@@ -73,7 +73,7 @@ def _part(draft: Draft, problem: PlanProblem) -> Question:
 
 
 def _convert_outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
-    """Convert the outcome of one calibration to the form that the ranking of a plan needs.
+    """Convert the outcome of one algorithm's calibration to the form in which algorithms are ranked.
 
     Args:
         draft: the plan's problem as a request to one calibrator (an algorithm whose noise is calibrated).

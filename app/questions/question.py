@@ -57,7 +57,9 @@ class Question:
         media_type: str = JSON,
         seconds: float | None = None,
     ) -> Question:
-        """Return the question about a problem. Its digest depends on the kind, the name and the repr of the problem.
+        """Make a question, a request for a computation.
+
+        Equal questions have equal digests: of kind, name and the problem's repr.
 
         Args:
             kind: kind of the question.
@@ -103,7 +105,10 @@ class Question:
         return self.computation if isinstance(self.computation, bytes) else pickle.dumps(self.computation)
 
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
-        """Pickle the computation by itself, so that processes that pass a question on never have to unpickle it."""
+        """Return how to pickle the question: with the computation as bytes of its own pickle.
+
+        So a process that only passes the question on does not import what the computation needs.
+        """
         return Question, (
             self.kind,
             self.name,
@@ -127,19 +132,19 @@ Raises MalformedJson if the body is not JSON, and InvalidInput if the body is no
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """A kind of question with a path of its own: all data that its route and the contract need.
+    """A kind of question (request for a computation), with all that its HTTP route and the OpenAPI document need.
 
     Attributes:
         kind: name of the kind in jobs and logs, and name of the operation.
         path: path of the route.
         problem: request class of the body.
         answer: class of the answer, if the answer is JSON.
-        read: function that reads a body; called in any process.
-        title: one line in the contract.
+        read: function that reads a request body and returns the question; it may be called in any process.
+        title: one line in the OpenAPI document.
         description: description of the question.
         returns: description of the answer.
         examples: bodies by name.
-        tag: group of the operation in the contract; the kind if empty.
+        tag: group of the operation in the OpenAPI document; the kind if empty.
         media_type: media type of the answer.
     """
 
@@ -157,7 +162,7 @@ class Posted:
 
 
 def read_posted(kind: str, problem: type, solve: Callable[[object], object], body: bytes) -> Question:
-    """Read the body of a request, and return the question that `solve` answers.
+    """Read the body of a request, and return the question, a computation to be done by `solve`.
 
     Args:
         kind: kind of the question.
@@ -194,7 +199,10 @@ DIGEST_BYTES = 16
 
 
 class ParsedQuestions:
-    """Parsed questions by owner and request, within a number of bytes; the least recently used are dropped first."""
+    """Cache of parsed requests (questions) by their owner and a hash of the request, within a number of bytes.
+
+    The least recently used are dropped first.
+    """
 
     def __init__(self, most_bytes: int = 8 * MEGABYTE) -> None:
         self._questions: LRUCache[tuple[str, str], tuple[Question, int]] = LRUCache(most_bytes, lambda entry: entry[1])
@@ -224,7 +232,7 @@ class ParsedQuestions:
 
 
 class PosedQuestions:
-    """Digests of the questions that each caller has posed, within a number of bytes.
+    """Memory of the questions that each caller has posed, as digests, within a number of bytes.
 
     An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
     last question is oldest is forgotten first.
@@ -237,7 +245,7 @@ class PosedQuestions:
         self._bytes = 0
 
     def remember(self, identity: str, question_digest: str | bytes) -> bool:
-        """Return whether this caller has posed the question with this digest before, and remember it.
+        """Return whether this caller has sent the question with this digest before, and remember it.
 
         Args:
             identity: identity of the caller.

@@ -129,7 +129,9 @@ def _check_count(self: Sweep) -> None:
 
 
 def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[..., Question]) -> Question:
-    """Return the question of a sweep. Its parts are the calibrations at those values that are valid.
+    """Return the question (computation to be done) of a sweep: one calibration at many values of a field.
+
+    Its parts are the calibrations at those values that are valid.
 
     Args:
         calibrator: the calibrator of the sweep.
@@ -190,7 +192,7 @@ def join_answers(
     rejections: Sequence[RefusedAnswer | None],
     outcomes: tuple[Outcome, ...],
 ) -> RenderedAnswer:
-    """Join the answer of a sweep, which has for each value either an answer or a problem.
+    """Join the calibrations of a sweep to one answer, which has for each value of the field a result or a problem.
 
     The JSON texts of the outcomes are copied without parsing them.
 

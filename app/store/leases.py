@@ -37,9 +37,10 @@ class Leases(Reading):
         exhausted: bytes,
         held: Collection[str] = (),
     ) -> list[Record]:
-        """Claim jobs to run: queued jobs, and running jobs with an expired lease. No two replicas claim the same job.
+        """Take jobs from the store to run them in this replica, a process of the service.
 
-        A job whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as
+        They are queued jobs, and jobs of other replicas whose lease has expired. No two replicas take the same job. A
+        job whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as
         cancelled.
 
         Args:
@@ -71,7 +72,9 @@ class Leases(Reading):
             # Every job of the batch has ended without a run: try the next ones.
 
     def beat(self, replica: str, progress: Mapping[str, AttemptProgress], lease_seconds: float) -> Beat:
-        """Renew the leases of a replica, and write the progress of its jobs.
+        """Renew the leases of a replica (a process of the service) on the jobs that it runs, and store their progress.
+
+        A lease is the time for which no other replica may take a job over.
 
         Args:
             replica: name of the replica.
@@ -101,7 +104,9 @@ class Leases(Reading):
         return Beat(lost=frozenset(lost), cancelled=frozenset(cancelled))
 
     def end(self, identifier: str, attempt: int, replica: str, end: End) -> bool:
-        """Store the end of an attempt. If this returns True, the result is on disk, safe from a power failure.
+        """Store the result of a job that a replica has run. If this returns True, the result survives a power failure.
+
+        An attempt is one run of the job by one replica, a process of the service.
 
         Args:
             identifier: id of the job.
@@ -127,7 +132,9 @@ class Leases(Reading):
             return self._give_back(connection, JOBS.c.state == "running", lost=1)
 
     def cancel(self, owner: str, identifier: str) -> Record | None:
-        """Cancel a job that no replica runs, or request the cancellation, which its replica reads at the next beat.
+        """Cancel a job.
+
+        If a replica (a process of the service) runs it, only note the request, which the replica reads soon.
 
         Args:
             owner: owner of the job.
@@ -199,7 +206,7 @@ class Leases(Reading):
     def _take(
         self, connection: Connection, is_this_job: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
     ) -> Record:
-        """Start a new attempt of a job on a replica, and return the job.
+        """Give a job to a replica (a process of the service), which will run it, and return the job.
 
         Args:
             connection: the transaction.
@@ -277,9 +284,9 @@ def _is_attempt(identifier: str, attempt: int, replica: str) -> ColumnElement[bo
 
 
 def _count_lost(row: JsonObject) -> int:
-    """Return the number of attempts of a free job in which its replica was lost.
+    """Return how often a job lost the replica (process of the service) that ran it.
 
-    A free job in the state running has an expired lease, so that its replica was lost once more.
+    The job is free to be taken. If its state is running, its lease has expired, so that a replica was lost once more.
 
     Args:
         row: the state of the job, and the number of lost attempts before.
@@ -290,7 +297,7 @@ def _count_lost(row: JsonObject) -> int:
 
 
 def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None:
-    """Return the end of a free job that must not be run again: cancelled or failed. None if it is to be run.
+    """Decide whether a job that may be taken must end without being run: cancelled or failed. None if it is to be run.
 
     Args:
         row: the job.

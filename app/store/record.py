@@ -14,7 +14,7 @@ LARGE: Final = ("request", "result", "problem")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """A stored job. Times are seconds since 1970; `request` and `problem` are JSON texts."""
+    """A job as it is stored in the database. Times are seconds since 1970; `request` and `problem` are JSON texts."""
 
     sequence: int = 0
     """Place in the order of creation, set by the store."""

@@ -160,10 +160,10 @@ class Store(Leases):
             return connection.execute(deleting).rowcount
 
     def interrupt(self, *, engine_version: str, problem: bytes) -> int:
-        """End jobs that no replica can run, because they need another version of the mathematics.
+        """End jobs that no running process can compute, because they need another version of the library.
 
-        Such a job ends after it has been queued for a day of service, if no job of its version runs. A running job of a
-        version shows that a replica of this version exists, which will claim the queued ones.
+        Such a job ends after it has been queued for a day during which the service ran, if no job of its version runs.
+        A running job of a version shows that a replica of this version exists, which will claim the queued ones.
 
         Args:
             engine_version: version of this replica.

@@ -86,7 +86,7 @@ class FairQueue:
         recent_seconds: Callable[[str], float],
         most_running: Callable[[str], int],
     ) -> Task | None:
-        """Remove and return the task whose turn it is.
+        """Take the next task from the queue, so that all callers have a fair share.
 
         It is the oldest task of the caller with fewest running tasks. Among these callers, the one who has used least
         processor time comes first, then the one who has waited longest.
@@ -127,7 +127,7 @@ NEWEST = 0.1
 
 
 class MeanSeconds:
-    """Exponentially weighted mean of the duration of tasks, in seconds; 1 s before the first task."""
+    """Running mean of the durations of tasks in seconds, in which newer tasks count more; 1 s before the first task."""
 
     def __init__(self) -> None:
         self._mean = 1.0
@@ -147,7 +147,7 @@ class MeanSeconds:
 
 
 class Usage:
-    """Processor seconds used by each caller. Past use counts half after each `HALF_LIFE`."""
+    """CPU seconds that each caller has used recently. Used time counts half after each `HALF_LIFE`."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -166,11 +166,11 @@ class Usage:
 
 
 class Turns:
-    """Limits of a caller's use of the workers: seconds that a question keeps its place, and number of places.
+    """Limits of each caller's share of the worker processes: for how long a question keeps one, and how many there are.
 
-    A place is a worker process that computes a question. After a question that is estimated to be expensive, or that
-    had to leave its place, the limits of its caller are strict for `LINGER_SECONDS`: short turns, and one place fewer
-    than there are. So a question of another caller soon has a place.
+    A place is a worker process that computes a question (a request). After a question that is estimated to be
+    expensive, or that had to leave its place, the limits of its caller are strict for `LINGER_SECONDS`: short turns,
+    and one place fewer than there are. So a question of another caller soon has a place.
     """
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ class Turns:
         return SHORT_TURN_SECONDS if others_wait and has_strict_limits else TURN_SECONDS
 
     def most_places(self, lane: Lane, caller: str, places: int) -> int:
-        """Return the largest number of places of a lane that a caller may have at one time.
+        """Return how many worker processes a caller may use at one time for one kind of work, its lane.
 
         This is `places`, except in two cases: for work that reads request bodies, and for questions of a caller whose
         limits are strict. In these cases one place remains free for other callers, if there is more than one.

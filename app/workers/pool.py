@@ -132,7 +132,7 @@ class Pool:
         return task
 
     def abandon(self, task: Task) -> None:
-        """Note that no request waits for a task any more.
+        """Note that nobody waits for a task any more.
 
         A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
         its place.
@@ -151,8 +151,8 @@ class Pool:
     def to_background(self, task: Task) -> bool:
         """Let a question go on after the deadline of its request, at the priority of jobs.
 
-        A queued question moves to the queue of the jobs. A running question leaves its place and runs on in the
-        background; if there is no room, it keeps its place until another task needs it.
+        A queued question moves to the queue of the jobs. A running question runs on in the background; if there is no
+        room, it stays in front until another task needs its worker.
 
         Returns:
             False if the question is queued and the queue of the jobs is full; it then remains in its queue.
@@ -188,7 +188,7 @@ class Pool:
         return len(self._tasks_on_places(lane))
 
     def _dispatch(self) -> None:
-        """Give free places to tasks that wait, and have missing workers made."""
+        """Start waiting tasks on idle workers, within the limits of each kind of work, and request missing workers."""
         if not self._open:
             return
         for lane in LANES:
@@ -202,7 +202,7 @@ class Pool:
             self._too_few.set()
 
     def _make_way(self, lane: Lane) -> None:
-        """Free places of a lane for waiting tasks: stop tasks that no request awaits, and displace long questions."""
+        """Make room for waiting tasks of one kind of work: stop tasks that nobody awaits, displace long questions."""
         for task in sorted(self._tasks_on_places(lane), key=lambda task: (not task.abandoned, task.since)):
             waiting = self._queues[lane].all()
             free = self._places[lane] - self.running_in(lane)
@@ -215,7 +215,7 @@ class Pool:
                 self._end_turn(task, others_wait=waiting_of_others > free)
 
     def _end_turn(self, task: Task, *, others_wait: bool) -> None:
-        """Take away the place of a question that has run for its allowed time, the turn; do nothing before that.
+        """Take the worker from a question that has run for its allowed time, its turn; do nothing before that.
 
         The question goes on in the background or, if there is no room, begins anew as a job. It keeps its place if no
         other caller waits (`others_wait` is False) and its caller may not queue another job.
@@ -233,7 +233,7 @@ class Pool:
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _move_to_background(self, task: Task) -> bool:
-        """Let a question run on in the background, at lower priority; return False if it has no room there."""
+        """Let a running question go on in the background, at lower priority; return False if it has no room there."""
         background = [running_task for running_task in self._running if running_task.background]
         most = self._settings.job_processes
         if not may_join_background(background, task.caller, most):
@@ -257,7 +257,7 @@ class Pool:
             self._queues["job"].put(task)
 
     def _start_next(self, lane: Lane) -> bool:
-        """Start the next queued task of a lane; False if every waiting caller already has as many places as it may."""
+        """Start the next queued task of a lane (kind of work); False if no waiting caller may have another worker."""
         running = Counter(task.caller for task in self._tasks_on_places(lane))
         most = partial(self._turns.most_places, lane, places=self._places[lane])
         task = self._queues[lane].next(lambda caller: running[caller], self._usage.recent_seconds, most)
@@ -336,7 +336,7 @@ class Pool:
         self._dispatch()
 
     def _retry(self, task: Task) -> None:
-        """Put a task whose worker has died back into its queue; end it if it is abandoned or lost too many workers."""
+        """Queue a task again whose worker has died; end it if nobody awaits it or if it lost too many workers."""
         del self._running[task]
         self._account(task, task.become("queued"))
         task.deaths += 1

@@ -27,7 +27,7 @@ PROCESS = struct.Struct("=i")
 
 
 def main(control: int, service: int, modules: tuple[str, ...]) -> None:
-    """Make a worker for each order until the control connection ends.
+    """Run a fork server: fork a worker process for each order of the service, until the connection to it ends.
 
     Args:
         control: descriptor of the connection over which orders come.

@@ -45,9 +45,9 @@ class TurnedAway:
 
 @dataclass(eq=False, kw_only=True)
 class Task:
-    """One computation of one caller, which waits for a worker, runs, or has ended.
+    """One computation of one caller, which waits for a worker process, runs in one, or has ended.
 
-    Its `outcome` is set when it ends, and stays None if it was stopped.
+    Its `outcome` (answer or error) is set when it ends, and stays None if it was stopped.
     """
 
     message: bytes

@@ -237,7 +237,7 @@ def frame(message: bytes) -> bytes:
 
 
 def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int) -> None:
-    """Run the computations that the service sends, and send back their outcomes, until the connection ends.
+    """Run a worker process: compute what the service sends, and send back the outcomes, until the connection ends.
 
     Args:
         wire: connection to the service; it is closed at the end.

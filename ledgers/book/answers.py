@@ -195,7 +195,7 @@ class LedgerPromise:
 
 
 def compute_promise(state: LedgerState, *, of_block: bool) -> LedgerPromise:
-    """Compute the parts of a ledger's answer that take long, so that they can be computed before anything is locked.
+    """Compute the parts of the service's answer about a ledger that take long, before anything is locked.
 
     These are the conditions of the guarantee, the ε of the plan at several δ, and a new certificate if the ledger was
     amended.
@@ -224,7 +224,7 @@ def summary(row: LedgerRow) -> LedgerSummary:
 def answer(
     row: LedgerRow, state: LedgerState, promise: LedgerPromise, warnings: Sequence[Caution] = ()
 ) -> LedgerAnswer:
-    """Return the full answer about a ledger: its balances, guarantee, observations, conditions and warnings.
+    """Return the service's full answer about a ledger: balances, guarantee, observations, conditions and warnings.
 
     Args:
         row: rows of the ledger in the database.
@@ -250,7 +250,7 @@ def answer(
 
 
 def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> GuaranteeOfLedger:
-    """Return the guarantee of a ledger, with ε and δ from its newest certificate.
+    """Return the guarantee of a ledger for the service's answer, with ε and δ as they were certified last.
 
     An amended ledger has a certificate in `promise`. Any other ledger has the certificate that was stored when it was
     opened.
@@ -268,7 +268,7 @@ def _guarantee(row: LedgerRow, state: LedgerState, promise: LedgerPromise) -> Gu
 def reservation(
     row: ReservationRow, receipts: Sequence[JsonObject] | None = None, warnings: Sequence[Caution] = ()
 ) -> ReservationAnswer:
-    """Return the answer about a reservation.
+    """Return the service's answer about a reservation of runs, from its database rows.
 
     All ledgers of a reservation hold the same number of runs. If a ledger differs in the number of committed runs, the
     answer has the smallest.
@@ -298,7 +298,7 @@ def reservation(
 
 
 def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
-    """Return the answer to a commit: the receipt of the first ledger, with all receipts if there are several ledgers.
+    """Return the service's answer to a commit: the receipt of the first ledger, and all receipts if there are several.
 
     The answer is stored for the idempotency key as well, so it is a plain record whose JSON text never changes.
 
@@ -312,7 +312,9 @@ def commit(receipts: Sequence[JsonObject]) -> JsonRecord:
 
 
 def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
-    """Convert the result of a what-if query to the service's answer, with amounts as decimal strings.
+    """Convert the result of a what-if query, whether a ledger could pay for runs, to the service's answer.
+
+    Amounts become decimal strings.
 
     Args:
         result: whether the job fits, its charge, and the closest jobs that fit.
@@ -335,7 +337,7 @@ def what_if(result: WhatIf, warnings: Sequence[Caution] = ()) -> WhatIfAnswer:
 
 
 def within_record(result: Within) -> JsonObject:
-    """Return the result of a calibration within a ledger as a record: the run with its request, charge and slack.
+    """Return a calibration within the remaining budget of a ledger as a JSON object: run, request, charge and slack.
 
     A member is left out if it is None, such as `slack` where the search could not determine it.
     """
@@ -368,7 +370,7 @@ def when(seconds: float) -> str:
 
 
 def _row_members(row: LedgerRow) -> JsonRecord:
-    """Return the members of a ledger's answer that its database rows determine, by the names of the answer's fields."""
+    """Return those fields of the service's answer about a ledger that its database rows determine, by name."""
     record = json.loads(row.record)
     return {
         "id": row.id,

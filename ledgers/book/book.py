@@ -63,7 +63,7 @@ class Book(ApprovalMoves):
     """
 
     def open(self, tenant: str, request: OpenLedger, key: str, *, by: str = "") -> LedgerRow:
-        """Open a ledger, certified to stay within its target.
+        """Open a ledger, a privacy budget of a data set, and certify that all it allows stays within its target (ε, δ).
 
         Args:
             tenant: owner of the ledger.
@@ -106,7 +106,7 @@ class Book(ApprovalMoves):
         return self._retry(partial(self._write_opened, row, moved, request_key))
 
     def _write_opened(self, row: LedgerRow, moved: MovedLedger, key: RequestKey) -> LedgerRow:
-        """Write a new ledger with its first entry, and return it.
+        """Write a new ledger to the database, with its opening entry in the log, and return it.
 
         Args:
             row: rows of the ledger.
@@ -150,7 +150,7 @@ class Book(ApprovalMoves):
         return charge
 
     def evaluate(self, tenant: str, identifier: str, computation: Callable[[LedgerState], T]) -> T:
-        """Return the result of a picklable computation on the current state of a ledger; change nothing.
+        """Run a picklable computation on the current state of a ledger, and return its result; change nothing.
 
         Args:
             tenant: owner of the ledger.
@@ -182,7 +182,7 @@ class Book(ApprovalMoves):
     def reserve(
         self, tenant: str, identifiers: Sequence[str], job: ReserveAsked, key: str, *, by: str = ""
     ) -> ReservationRow:
-        """Reserve runs in all of these ledgers in one transaction, or in none if they do not fit in one of them.
+        """Reserve the budget of some runs in all of these ledgers, or in none if too little is left in one of them.
 
         Args:
             tenant: owner of the ledgers.
@@ -211,9 +211,9 @@ class Book(ApprovalMoves):
     def _reserve_once(self, request: ReserveRequest, under_lock: bool) -> ReservationRow:
         """Try once to make a reservation.
 
-        A reservation from the plan is checked before and again under the lock of the ledgers, so that a request that
-        does not fit locks nothing. A charge of a slot takes time to compute. It is computed before the ledgers are
-        locked, and written only if no ledger was changed meanwhile.
+        A reservation of planned runs is checked before and again under the lock of the ledgers. So a request that does
+        not fit locks nothing. For runs outside the plan, a slot (a budget) pays, and the cost takes time to compute. It
+        is computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
 
         Args:
             request: the reservation to make.
@@ -249,7 +249,7 @@ class Book(ApprovalMoves):
     def _write_reservation(
         self, connection: Connection, request: ReserveRequest, states: States, after: Mapping[str, LedgerState]
     ) -> ReservationRow:
-        """Write a new reservation, its ledgers and its log entries, and return the reservation.
+        """Write a new reservation to the database, with the changed ledgers and the log entries, and return it.
 
         Args:
             connection: connection of the transaction of the move.
@@ -271,7 +271,7 @@ class Book(ApprovalMoves):
         return reservation
 
     def commit(self, tenant: str, identifier: str, request: CommitAsked, key: str, *, by: str = "") -> JsonRecord:
-        """Commit runs of a reservation in all its ledgers, and return the receipts.
+        """Spend the budget of reserved runs in all ledgers of the reservation, and return the receipts.
 
         The outputs of the runs may be released once the receipts are there.
 
@@ -298,7 +298,7 @@ class Book(ApprovalMoves):
         return self._retry_judged(partial(self._commit_separately, commit))
 
     def _commit_separately(self, request: CommitRequest, under_lock: bool) -> JsonRecord:
-        """Try once to make a commit in a transaction of its own.
+        """Try once to commit runs (to spend their reserved budget) in a transaction of their own.
 
         The new states are computed under the lock of the ledgers if that is quick (see `is_quick`). Otherwise they are
         computed before the ledgers are locked, and written only if no ledger was changed meanwhile.
@@ -344,7 +344,7 @@ class Book(ApprovalMoves):
         states: States,
         after: Mapping[str, LedgerState],
     ) -> JsonRecord:
-        """Write the ledgers, the reservation and the log entries of a commit, and return its receipts.
+        """Write a commit to the database, with its ledgers, reservation and log entries, and return the receipts.
 
         Args:
             connection: connection of a transaction that has locked the ledgers.
@@ -369,10 +369,10 @@ class Book(ApprovalMoves):
             raise ReservationEnded("The reservation has expired.")
 
     def _require_usable(self, connection: Connection, held: ReservationRow, states: States) -> None:
-        """Check that the stored receipts of a reservation still permit its runs.
+        """Check that the receipts which were given for a reservation's committed runs are still valid.
 
         Raises:
-            RunDiffers: an observation contradicts a run that was paid from one of the ledgers.
+            RunDiffers: a run was observed to differ from the mechanism that one of the ledgers paid for.
             ReservationEnded: runs of the reservation were voided.
         """
         for _, state in states.values():

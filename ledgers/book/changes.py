@@ -74,7 +74,7 @@ class OwnerMoves(BookReader):
             keyring: returns the present signing keys. Their name is the name of the log.
             evaluate: runs a slow, picklable computation and returns its result.
             clock: returns the present time in seconds since 1970.
-            file: file outside the database with the log's newest signed head; None if there is none.
+            file: file outside the database with the log's newest signed head (size and Merkle root); None without one.
         """
         continuity = Continuity(file)
         super().__init__(database, keyring, Desk(keyring, clock, continuity), continuity)
@@ -83,7 +83,7 @@ class OwnerMoves(BookReader):
         self._commits = Together(self._commit_together, most=MOST_TOGETHER)
 
     def seal(self, tenant: str, identifier: str, key: str, *, by: str = "") -> LedgerRow:
-        """Seal a ledger: fix the membership of its block from now on.
+        """Seal a ledger: the records of its block of data are fixed from now on, so that runs may read them.
 
         Args:
             tenant: owner of the ledger.
@@ -139,7 +139,7 @@ class OwnerMoves(BookReader):
     # Writing.
 
     def _commit_together(self, requests: Sequence[CommitRequest]) -> list[JsonRecord | None]:
-        """Make the commits of several callers in one transaction.
+        """Make the commits of several callers, which spend reserved budgets, in one database transaction.
 
         Returns:
             The receipts for each request, in the order of `requests`. None for a commit that its caller must make
@@ -154,8 +154,8 @@ class OwnerMoves(BookReader):
     def _end_due(self, end: Callable[[str], object]) -> int:
         """End expired reservations, at most `MOST_DUE` of them, and return their number.
 
-        If the rows of a ledger do not agree with its log, its reservations are skipped, and others take their place.
-        The loop ends once a round has skipped no further ledger.
+        Reservations of a ledger whose database rows disagree with the log are skipped, and others take their place. The
+        loop ends once a round has skipped no further ledger.
 
         Args:
             end: function that ends the reservation with a given id.
@@ -175,7 +175,7 @@ class OwnerMoves(BookReader):
                 return ended
 
     def _end_or_find_faulty(self, end: Callable[[str], object], reservation: ReservationRow) -> set[str]:
-        """End an expired reservation, and report the ledgers that prevent it.
+        """End an expired reservation, so that its runs are free again, and return the ledgers that prevent this.
 
         Args:
             end: function that ends the reservation with a given id as expired.
@@ -242,7 +242,7 @@ class OwnerMoves(BookReader):
         states: States,
         after: Mapping[str, LedgerState],
     ) -> None:
-        """Write the rows of a reservation and of its ledgers after a change.
+        """Write the database rows of a changed reservation and of its ledgers.
 
         Args:
             connection: connection of the transaction of the move.
@@ -302,7 +302,7 @@ class OwnerMoves(BookReader):
     def _write_moved(
         self, connection: Connection, key: RequestKey, row: LedgerRow, record: JsonObject, after: LedgerState
     ) -> LedgerRow:
-        """Write the rows and the log entry of one ledger after a move, and return the new rows.
+        """Write the database rows and the log entry of one changed ledger, and return the new rows.
 
         Args:
             connection: connection of the transaction of the move.
@@ -317,9 +317,10 @@ class OwnerMoves(BookReader):
 
     @contextmanager
     def _moving(self, states: States, *, compared: bool = True) -> Iterator[Connection]:
-        """Open a transaction that locks ledgers, as a context manager.
+        """Open a database transaction that locks ledgers, as a context manager.
 
-        If the transaction succeeds, the log's new head becomes known to this process.
+        If it succeeds, this process remembers the log's new head (size and Merkle root). Later changes must continue
+        it.
 
         Args:
             states: rows and state of each ledger to lock, by its id.
@@ -344,13 +345,13 @@ class OwnerMoves(BookReader):
             self.continuity.see(head)
 
     def _retry_judged(self, attempt: Callable[[bool], T]) -> T:
-        """Repeat an attempt that takes time to compute until it succeeds, and return its result.
+        """Make a change of ledgers that takes time to compute, again until no other change interferes.
 
         The first `TRIES_OUTSIDE` attempts compute before the ledgers are locked, and fail if a ledger changes
         meanwhile. Later attempts compute under the lock, where no ledger can change.
 
         Args:
-            attempt: computes and writes the move. Its argument says whether it computes under the lock.
+            attempt: computes and writes the change. Its argument says whether it computes under the lock.
         """
         tries = itertools.count()
         return self._retry(lambda: attempt(next(tries) >= TRIES_OUTSIDE))
@@ -386,7 +387,7 @@ def fingerprint_of(kind: str, request: object) -> str:
 
 
 def without_default(request: OpenLedger) -> JsonRecord:
-    """Return a request to open a ledger as the record that its fingerprint is computed from.
+    """Return a request to open a ledger as the JSON object of which a digest identifies repeated requests.
 
     The member `approval` is left out if it is false. Requests of earlier versions had no such member, so their
     fingerprints and idempotency keys remain valid.

@@ -37,7 +37,7 @@ MOST_TOGETHER = 64
 
 @dataclass(frozen=True)
 class CommitRequest:
-    """A requested commit.
+    """A request to commit reserved runs: to spend their budget, so that their outputs may be released.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -52,7 +52,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ReserveRequest:
-    """A requested reservation.
+    """A request to reserve a part of the budget of ledgers for runs of a mechanism.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -72,7 +72,7 @@ class ReserveRequest:
         return self.job.spec is None and self.job.slot is None
 
     def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
-        """Return the row of the new reservation.
+        """Return the database row of the new reservation.
 
         Args:
             after: states of the ledgers with the reservation, by their ids.
@@ -99,7 +99,7 @@ def is_quick(held: Reservation) -> bool:
 def commit_together(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[JsonRecord | None]:
-    """Make simple commits of several callers in one transaction.
+    """Make simple commits of several callers, which spend reserved budgets, in one database transaction.
 
     Commits that are slow, fail, or repeat an earlier key are skipped, as are those of expired, voided or blocked
     reservations. Their callers make them one by one.
@@ -126,7 +126,7 @@ def commit_together(
 def _commit_in_memory(
     connection: Connection, desk: Desk, requests: Sequence[CommitRequest], now: float
 ) -> list[LoggedMove | None]:
-    """Lock the ledgers, make the commits, and write the changed rows. The log is not written.
+    """Lock the ledgers of several commits, compute the commits, and write the changed rows. The log is not written.
 
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
@@ -183,7 +183,7 @@ class _Group:
         self._excluded = self._find_excluded(desk)
 
     def _find_excluded(self, desk: Desk) -> set[str]:
-        """Return the ids of the ledgers to which no commit may be made here.
+        """Return the ids of the ledgers in which commits cannot be made together with those of other callers.
 
         A ledger is excluded if it is closed or contradicted, if another ledger covers the same people, if a
         reconciliation waits for approval, or if its rows differ from its newest log entry.
@@ -226,7 +226,7 @@ class _Group:
         reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
 
     def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
-        """Return whether a reservation of this tenant is valid, not blocked, and quick to commit."""
+        """Return whether runs of a reservation can be committed with those of others: valid, not blocked, quick."""
         if held.state not in ("reserved", "committed") or held.id in self._voided:
             return False
         if held.expires is not None and held.expires <= self._now:
@@ -241,7 +241,7 @@ class _Group:
 def commit_records(
     identifier: str, before: Mapping[str, LedgerState], after: Mapping[str, LedgerState]
 ) -> list[MovedLedger]:
-    """Return the records of a commit for the log, one for each ledger in `after`.
+    """Return the log entries of a commit, which spends the budget of reserved runs: one for each ledger in `after`.
 
     Args:
         identifier: id of the reservation of which runs were committed.
@@ -257,7 +257,7 @@ def commit_records(
 
 
 def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) -> ReservationRow:
-    """Return the row of a reservation after a change of some of its ledgers.
+    """Return the database row of a reservation after some of its ledgers have changed, such as by a commit.
 
     A reservation no longer expires once all its runs are committed.
 
@@ -283,8 +283,8 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
         evaluate: runs a slow, picklable computation and returns its result.
 
     Raises:
-        InvalidInput: the job names another relation or unit than a ledger's.
-        LedgerExhausted: the job does not fit one of the ledgers.
+        InvalidInput: the requested runs have another relation or unit than a ledger.
+        LedgerExhausted: the runs do not fit one of the ledgers.
     """
     for _, state in states.values():
         require_setting(state, request.job)
@@ -298,7 +298,9 @@ def states_after_reserve(request: ReserveRequest, states: States, evaluate: Eval
 
 
 def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Evaluate) -> LedgerState:
-    """Return a ledger after one of its slots paid for a job. The cost may take seconds to compute.
+    """Return a ledger after one of its slots, a part of the budget, reserved amounts for runs of a mechanism.
+
+    Their cost may take seconds to compute.
 
     Args:
         state: the ledger.
@@ -306,7 +308,7 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
         evaluate: runs a slow, picklable computation and returns its result.
 
     Raises:
-        LedgerExhausted: the job does not fit; `nearest` has the closest jobs that do.
+        LedgerExhausted: too little is left; `nearest` has the largest count and the smallest noise that fit.
     """
     job = request.job.job
     try:
@@ -318,7 +320,7 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
 
 
 def states_after_commit(request: CommitRequest, states: States, evaluate: Evaluate | None) -> dict[str, LedgerState]:
-    """Compute the state of each ledger after a commit. Nothing is written.
+    """Compute the state of each ledger after a commit, which spends the budget of reserved runs. Nothing is written.
 
     Args:
         request: the runs to commit.

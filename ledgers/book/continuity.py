@@ -27,14 +27,15 @@ ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
 def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
-    """Return in one sentence why a log does not begin with the entries of a signed head, or None if it does.
+    """Say in one sentence why a log does not continue an earlier signed head; return None if it does.
 
-    A head is the number of entries of the log at some time, with the root of their Merkle tree.
+    A head is the number of entries of an append-only log at some time, with the root of their Merkle tree. A log
+    continues it if its first entries have this root.
 
     Args:
-        head: a head that was signed.
+        head: the earlier head.
         root: returns the root of the log's first entries, by their number; None if the log has fewer.
-        whose: description of the head, with which the sentence begins.
+        whose: description of the head as a noun phrase, with which the sentence begins.
     """
     present_root = root(head.size)
     if present_root is None:
@@ -46,14 +47,16 @@ def discontinuity(head: Checkpoint, root: Root, whose: str) -> str | None:
 
 @dataclass(frozen=True)
 class KnownHeads:
-    """Signed heads of a log: its size and Merkle root at earlier times. The log must begin with the entries of each.
+    """Signed heads of an append-only log: its number of entries and Merkle root at earlier times.
+
+    The log must begin with the entries of each head. Otherwise it has lost or changed entries.
 
     Attributes:
         newest: the newest head that this process wrote or signed; None before its first.
-        kept: the head in the file outside the database; None without a file.
-        fault: why the file cannot be used, or the reason of a witness's rejection, as a sentence.
+        kept: the head in a file outside the database of the log; None without a file.
+        fault: why the file cannot be used, or why a witness (another party that signs heads) rejected the log.
         needs_file: whether a log with entries must have a file.
-        cosigned: size of a head that a witness cosigned and the log did not reach, with a sentence about it.
+        cosigned: size of a head that a witness signed and the log has not reached, with a sentence about it.
     """
 
     newest: Checkpoint | None = None
@@ -63,7 +66,11 @@ class KnownHeads:
     cosigned: tuple[int, str] | None = None
 
     def trouble(self, root: Root) -> str | None:
-        """Return in one sentence why a log does not begin with the entries of these heads, or None if it does."""
+        """Say in one sentence why a log does not begin with the entries of each of these heads; return None if it does.
+
+        Args:
+            root: returns the Merkle root of the log's first entries, by their number; None if the log has fewer.
+        """
         if self.fault is not None:
             return self.fault
         if self.cosigned is not None and root(self.cosigned[0]) is None:
@@ -97,7 +104,9 @@ class Continuity:
         return self._file is not None
 
     def known_heads(self) -> KnownHeads:
-        """Return the heads that the log must continue: those of this process, and the head in the file.
+        """Return the heads (number of entries and Merkle root) that the log must continue.
+
+        They are the newest head that this process wrote or signed, and the head in the file outside the database.
 
         Call this before the log is read, or while no other process can write it. A file with unreadable content is
         reported in the result's `fault`.
@@ -121,7 +130,7 @@ class Continuity:
             )
 
     def _load_file(self) -> Checkpoint | None:
-        """Return the head in the file outside the database; None if there is no file, or the file has no head.
+        """Return the head (size and Merkle root of the log) in the file outside the database; None if there is none.
 
         Raises:
             UnreadableCheckpoint: the content of the file is not a head of this log.
@@ -156,7 +165,10 @@ class Continuity:
                 self._cosigned = None  # the log has these entries now
 
     def reject(self, sentence: str, size: int | None = None) -> None:
-        """Block the log, because a witness has cosigned a head with other or more entries. Nothing is signed then.
+        """Block the log, because a witness has signed a head with other or more entries.
+
+        Nothing is signed from then on. A witness is another party that signs only heads (size and Merkle root) which
+        continue its earlier ones.
 
         Args:
             sentence: the reason.
@@ -171,13 +183,18 @@ class Continuity:
         self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
-        """Note a signed head, which the log must continue from now on. A head smaller than the newest is ignored."""
+        """Note a signed head (size and Merkle root), which the log must continue from now on.
+
+        A smaller one is ignored.
+        """
         with self._lock:
             if self._newest is None or head.size > self._newest.size:
                 self._newest = head
 
     def begin(self, root: Root, note: Callable[[], str]) -> None:
-        """Write the head of an empty log to its file if that does not exist yet, so that its loss is noticed later.
+        """Write the signed head of an empty log to the file outside the database, if the file does not exist yet.
+
+        So a missing file shows later that something was lost. If the log has entries, nothing is written.
 
         Args:
             root: returns the root of the log's first entries, by their number; None if the log has fewer.
@@ -192,7 +209,9 @@ class Continuity:
                     self._file.replace(note())
 
     def keep(self, note: str, root: Root) -> None:
-        """Write a signed head to the file, unless the head in it has more entries. Without a file nothing happens.
+        """Write a signed head of the log to the file outside the database, unless the head in it has more entries.
+
+        Without a file nothing happens.
 
         Args:
             note: text of the signed head.
@@ -208,7 +227,7 @@ class Continuity:
                 self._file.advance(note)
 
     def accept(self, note: str) -> None:
-        """Accept the log as it is, on behalf of its operator, and forget the earlier heads.
+        """Accept a log that may have lost entries, on behalf of its operator, and forget the heads that it had before.
 
         Other processes may know a head whose entries are lost. They must accept the log too, or be started again.
 

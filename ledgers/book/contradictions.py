@@ -62,7 +62,7 @@ def is_contradicted(reservation: str, committed: int, contradictions: Iterable[J
 
 
 def mark_commit(record: Mapping[str, object], contradictions: Iterable[Mapping[str, object]]) -> JsonRecord:
-    """Return a log entry as a new record, marked if it is a commit of runs that differed from the reserved mechanism.
+    """Return a copy of a log entry, marked if it is a commit of runs that differed from the reserved mechanism.
 
     Args:
         record: the entry as it was signed.

@@ -41,7 +41,7 @@ States = dict[str, tuple[LedgerRow, LedgerState]]
 
 
 class MovedLedger(NamedTuple):
-    """Change of one ledger by a move. A move, such as a reservation or a commit, may change several ledgers.
+    """Change of one ledger by a move: a reservation, a commit or another change, which may concern several ledgers.
 
     Attributes:
         ledger: id of the ledger.
@@ -56,7 +56,7 @@ class MovedLedger(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggedMove:
-    """A move with the data that the log and its caller need.
+    """A change of ledgers, such as a commit, with its log entries and the answer to the request for it.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -81,7 +81,7 @@ class Desk:
     def write(
         self, connection: Connection, key: RequestKey, answer: JsonRecord | None, records: Sequence[MovedLedger]
     ) -> JsonRecord:
-        """Write one move to the log, and return its answer.
+        """Write one change of ledgers (move) to the log, and return the answer to its request.
 
         Args:
             connection: connection of the transaction of the move.
@@ -95,7 +95,7 @@ class Desk:
         return self.write_all(connection, [LoggedMove(key, answer, tuple(records))])[0]
 
     def write_all(self, connection: Connection, moves: Sequence[LoggedMove]) -> list[JsonRecord]:
-        """Append the entries of moves to the log, and store the answer to each.
+        """Append the entries of moves (changes of ledgers) to the log, and store the answer to each.
 
         The new head is put into `connection.info[WRITTEN]`, for the caller to note once the transaction has succeeded.
 
@@ -142,7 +142,7 @@ class Desk:
         keys.keep(connection, [_answer_row(key, answer, self._clock())])
 
     def receipt(self, connection: Connection, row: EntryRow, size: int) -> Receipt:
-        """Return the receipt of an entry under the head of the log of `size` entries.
+        """Return the receipt of a log entry: the proof that the log of `size` entries contains it.
 
         Args:
             connection: connection to read on.
@@ -167,7 +167,7 @@ class Desk:
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
-        """Return the stored answer to the same request of this caller with this key; None if there is none.
+        """Return the stored answer if this caller has sent the same request with this key before; otherwise None.
 
         Raises:
             KeyReused: the key came with another request.
@@ -191,7 +191,7 @@ class Desk:
         *,
         including: Sequence[str] = (),
     ) -> States:
-        """Return the rows and the state of each ledger, by its id.
+        """Load ledgers from the database, and return the rows and the state of each by its id.
 
         Args:
             connection: connection to read on.
@@ -222,7 +222,7 @@ class Desk:
         }
 
     def _require_balanced(self, connection: Connection, states: States) -> None:
-        """Check that the rows of ledgers agree with their newest log entries.
+        """Check that the database rows of ledgers agree with their newest log entries, which contain digests of them.
 
         Raises:
             NotReconciled: the rows of a ledger differ from its newest entry. The error names the first such ledger.
@@ -302,7 +302,7 @@ class Desk:
 
 
 def _state_of_rows(row: LedgerRow, held: Sequence[ReservationRow]) -> LedgerState:
-    """Return the state of a ledger from its rows and its reservations.
+    """Convert the database rows of a ledger and its reservations to the ledger's state.
 
     Raises:
         NotReconciled: the rows are not valid, so that they were changed outside the service.
@@ -340,8 +340,8 @@ def _answers(
 ) -> list[JsonRecord]:
     """Return the answer to each move (a change of ledgers, such as a commit), in the order of the moves.
 
-    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries under
-    the new signed head.
+    If a move has an answer of its own, that is returned. Otherwise the answer is the receipts of its log entries:
+    proofs that the log contains them.
 
     Args:
         moves: the moves, whose entries are in the log.

@@ -70,7 +70,7 @@ class ResourceAnswer:
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:
-    """Return the item of a plan that an answer shows, from its row."""
+    """Convert the database row of an item of a ledger's plan to the form that the service answers."""
     return ItemAnswer(
         name=item.name,
         planned=item.planned,
@@ -82,7 +82,7 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 
 def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
-    """Return the slot that an answer shows, with its amounts as decimal strings.
+    """Return a slot of a ledger (a part of its budget) as the service's answers show it, with decimal strings.
 
     Args:
         row: rows of the ledger.
@@ -108,7 +108,7 @@ def _difference(capacity: Amount, held: Amount) -> str:
 
 
 def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
-    """Return the slot or item that runs out first in the form that an answer shows; None if there is none."""
+    """Return a ledger's fullest resource, a slot (budget) or planned item, as answers show it; None without any."""
     if resource is None:
         return None
     return ResourceAnswer(
@@ -210,7 +210,7 @@ class ChargeAnswer:
 
 
 def holding_charge(row: HoldingRow) -> ChargeAnswer:
-    """Return the cost of a reservation in one ledger in the form that an answer shows.
+    """Convert the cost of a reservation in one ledger to the form that the service answers.
 
     Args:
         row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.
@@ -228,10 +228,10 @@ def holding_charge(row: HoldingRow) -> ChargeAnswer:
 
 
 def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
-    """Return the cost of runs in the form that an answer shows.
+    """Return the cost of runs in a ledger as the service's answers show it.
 
     Args:
-        item: item of the plan that pays; None if a slot pays.
+        item: item of the plan that pays; None if a slot, a part of the budget for other runs, pays.
         slot: kind of the slot that pays; None if an item pays.
         count: number of runs.
         charge: amounts that the slot pays. None if an item pays, because it pays in runs.

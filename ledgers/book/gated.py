@@ -55,7 +55,7 @@ class ApprovalMoves(OwnerMoves):
     def amend(
         self, tenant: str, identifier: str, request: AmendAsked, key: str, *, by: str = ""
     ) -> LedgerRow | PendingRow:
-        """Change the plan of a ledger, or whether it has approval, and certify it again.
+        """Change the plan of a ledger, or whether a second person must approve changes, and certify it again.
 
         After a commit, the request must declare that no released output influenced the new plan.
 
@@ -67,7 +67,7 @@ class ApprovalMoves(OwnerMoves):
             by: name of the caller.
 
         Returns:
-            The amended ledger; the pending move if the ledger has approval.
+            The amended ledger. If a second person must approve, the change that waits.
 
         Raises:
             BlockHasLedger: another ledger of the same people is open.
@@ -92,7 +92,7 @@ class ApprovalMoves(OwnerMoves):
             may_act: whether the caller may void runs in a ledger that needs no second person.
 
         Returns:
-            The ledger; the pending move if the ledger has approval.
+            The ledger. If a second person must approve, the change that waits.
 
         Raises:
             RoleMissing: the ledger has no approval, and `may_act` is False.
@@ -111,7 +111,7 @@ class ApprovalMoves(OwnerMoves):
             return pending.live(connection, identifier, self._clock())
 
     def pending_move(self, tenant: str, identifier: str, move: str) -> PendingRow:
-        """Return a move of a ledger that waits for approval, or has ended.
+        """Return a change of a ledger that waits for a second person's approval, or that has ended.
 
         Args:
             tenant: owner of the ledger.
@@ -126,7 +126,7 @@ class ApprovalMoves(OwnerMoves):
             return self._move(connection, identifier, move)
 
     def approve(self, tenant: str, identifier: str, move: str, *, by: str) -> PendingRow:
-        """Check a pending move against the present ledger and make it. Approving an approved move changes nothing.
+        """Make a requested change if the present ledger permits it. Approving an approved change has no effect.
 
         Args:
             tenant: owner of the ledger.
@@ -146,7 +146,7 @@ class ApprovalMoves(OwnerMoves):
         return self._retry(partial(self._approve, tenant, identifier, move, by))
 
     def reject(self, tenant: str, identifier: str, move: str, *, by: str, is_approver: bool = True) -> PendingRow:
-        """End a pending move without making it: its requester withdraws it, or an approver rejects it.
+        """End a change that waits for approval: its requester withdraws it, or an approver rejects it.
 
         Args:
             tenant: owner of the ledger.
@@ -164,9 +164,9 @@ class ApprovalMoves(OwnerMoves):
         return self._retry(partial(self._reject, tenant, identifier, move, by, is_approver))
 
     def request_reconciliations(self, by: str, reason: str) -> int:
-        """Block every ledger with approval until its approver accepts that the log may lack entries.
+        """Block every ledger with approval until its approver, a second person, accepts that the log may lack entries.
 
-        A pending move is added to each ledger, unless it has one for the same state of the log.
+        A request for the acceptance is stored for each ledger, unless it has one for the same state of the log.
 
         Args:
             by: name of the operator.
@@ -187,7 +187,7 @@ class ApprovalMoves(OwnerMoves):
     # Steps of the methods above.
 
     def _request(self, request: GatedRequest) -> LedgerRow | PendingRow:
-        """Make a move at once or, in a ledger with approval, store it as pending. See `amend` and `void`.
+        """Change a ledger at once or, if a second person must approve, store the change as pending.
 
         Returns:
             The rows of the ledger if the move was made, else the pending move. A repeated request gets the same again.
@@ -224,7 +224,7 @@ class ApprovalMoves(OwnerMoves):
             return move
 
     def _approve(self, tenant: str, identifier: str, name: str, by: str) -> PendingRow:
-        """Make a pending move on behalf of its approver.
+        """Make a requested change of a ledger on behalf of its approver.
 
         Args:
             tenant: owner of the ledger.
@@ -254,7 +254,7 @@ class ApprovalMoves(OwnerMoves):
         return self._make_approved(move, by, states, judge_move(request, row, state, self._evaluate))
 
     def _make_approved(self, move: PendingRow, by: str, states: States, judged: JudgedMove) -> PendingRow:
-        """Write an approved move to its ledger and to the log, and return it.
+        """Write an approved change to its ledger and to the log, and return it.
 
         Args:
             move: the pending move.
@@ -282,7 +282,7 @@ class ApprovalMoves(OwnerMoves):
         return approved
 
     def _reject(self, tenant: str, identifier: str, name: str, by: str, is_approver: bool) -> PendingRow:
-        """End a pending move: withdraw it if `by` requested it, otherwise reject it.
+        """End a requested change of a ledger without making it: withdraw it if `by` requested it, otherwise reject it.
 
         Args:
             tenant: owner of the ledger.
@@ -348,7 +348,7 @@ class ApprovalMoves(OwnerMoves):
     def _gated_states(
         self, connection: Connection, tenant: str, identifier: str, request: Gatable | JsonRecord
     ) -> States:
-        """Load the ledger that a move changes. To void runs, the reservation of the runs is loaded, too.
+        """Load the ledger of a requested change. To declare runs void, their reservation is loaded, too.
 
         Returns:
             Rows and state of the ledger, by its id.
@@ -367,7 +367,7 @@ class ApprovalMoves(OwnerMoves):
         return states
 
     def _require_live(self, move: PendingRow) -> None:
-        """Check that a move is still pending. If its time has passed, the move is stored as expired.
+        """Check that a change still waits for approval. If its time has passed, it is stored as expired.
 
         Raises:
             MoveEnded: the move has expired, or was approved, rejected or withdrawn.
@@ -389,7 +389,7 @@ class ApprovalMoves(OwnerMoves):
 
     @staticmethod
     def _move(connection: Connection, ledger: str, identifier: str) -> PendingRow:
-        """Return a pending move of a ledger.
+        """Return a change of a ledger that waits for a second person's approval, or that has ended.
 
         Raises:
             NotFound: there is none.

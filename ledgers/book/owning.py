@@ -63,7 +63,7 @@ def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
 
 
 def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
-    """Check that no reconciliation of these ledgers waits for a second person.
+    """Check that no ledger is blocked because an approver must still accept that the log lacks entries.
 
     Args:
         connection: connection to read on.

@@ -38,7 +38,7 @@ Gatable: TypeAlias = AmendAsked | VoidAsked
 
 @dataclass(frozen=True, kw_only=True)
 class GatedRequest:
-    """A request for a move that a second person must approve in a ledger with approval.
+    """A request for a change that a second person must approve, if the ledger has such approval.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -55,7 +55,7 @@ class GatedRequest:
     may_act: bool = True
 
     def require_permitted(self, *, has_approval: bool) -> None:
-        """Check that the caller may request the move.
+        """Check that the caller may request this change of a ledger.
 
         Args:
             has_approval: whether the ledger needs a second person.
@@ -117,7 +117,7 @@ class JudgedMove:
 
 
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:
-    """Return a move that waits for approval, or has ended, in the form that the service answers.
+    """Convert the row of a change that needs a second person's approval to the service's answer.
 
     Args:
         row: the move in the database.
@@ -154,7 +154,7 @@ def waiting_ledgers(count: int) -> Caution:
 
 
 def read_request(move: PendingRow) -> Gatable | JsonRecord:
-    """Return the request that created a pending move.
+    """Return the request for a change that waits for a second person's approval.
 
     Returns:
         The request to amend or to void. For a reconciliation, the plain body: size and root of the log, and a reason.
@@ -178,7 +178,7 @@ def is_over(move: PendingRow, now: float) -> bool:
 
 
 def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState, evaluate: Evaluate) -> JudgedMove:
-    """Compute the ledger after a move, with the record for the log. Nothing is written.
+    """Compute a ledger after a requested change, and the change's log entry. Nothing is written.
 
     Args:
         request: the request to amend or to void; for a reconciliation, a record with the log's size and root.
@@ -213,7 +213,7 @@ def store_pending(
     now: float,
     seconds: float | None,
 ) -> PendingRow:
-    """Store a move that waits for approval, and return it.
+    """Store a requested change of a ledger that waits for a second person's approval, and return it.
 
     Args:
         connection: connection of the transaction.
@@ -244,7 +244,9 @@ def store_pending(
 
 
 def require_unblocked(connection: Connection, kind: PendingKind, row: LedgerRow) -> None:
-    """Check that neither other ledgers nor the log block a kind of move. Overlapping ledgers block amendments only.
+    """Check that a change of a ledger is not blocked, by overlapping ledgers or by a log that may lack entries.
+
+    Overlapping ledgers block changes of the plan only.
 
     Args:
         connection: connection of the transaction of the move.

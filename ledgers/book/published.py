@@ -36,8 +36,8 @@ class PublishedLog:
         """Open a connection after checking that the log has lost no entries, as a context manager.
 
         Raises:
-            NotReconciled: the log does not begin with the entries of a head that was signed before. Nothing of the log
-                may then be signed.
+            NotReconciled: the log does not continue a head (size and Merkle root) that was signed before. Nothing may
+                then be signed.
         """
         heads = self.continuity.known_heads()
         with looking(self._database) as connection:
@@ -85,7 +85,7 @@ class PublishedLog:
             return self._desk.head(connection, entries.size(connection))
 
     def inclusion(self, tenant: str, seq: int) -> Receipt:
-        """Return the receipt of an entry: its proof of inclusion in the log, under the present signed head.
+        """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
 
         Args:
             tenant: owner of the entry's ledger.

@@ -216,7 +216,7 @@ class BookReader(PublishedLog):
             return self._desk.contradicting_ledgers(connection, held)
 
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
-        """Return receipts of the newest commits of a reservation, under the current head, oldest first.
+        """Return receipts of the newest commits of a reservation, oldest first: proofs that the log has these entries.
 
         Returns:
             At most `MOST_RECEIPTS` receipts. None at all if runs of the reservation were declared void, or observed to

@@ -19,11 +19,11 @@ TYPE: Final = "epsilond-ledger-report+jws"
 
 
 def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: float) -> JsonRecord:
-    """Return the report of a ledger, as the record that is signed. Floating-point numbers become decimal strings.
+    """Return the report of a ledger as the JSON object that is signed. Floating-point numbers become decimal strings.
 
     Args:
         ledger: the answer about the ledger.
-        checkpoint: the signed head of the log.
+        checkpoint: the signed head of the log: its size and Merkle root.
         entries: summary of the ledger's entries, as `written` returns it.
         now: time of the report, in seconds since 1970.
     """

@@ -39,7 +39,11 @@ def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
 
 
 class CheckpointFile:
-    """A file with a signed checkpoint. Every method blocks, and may be called in any thread."""
+    """A file with a signed checkpoint: the log's size and Merkle root at some time.
+
+    It is on other storage than the log, to notice that the log lost entries. Every method blocks, and may be called in
+    any thread.
+    """
 
     def __init__(self, path: Path, keyring: Callable[[], SigningKeys]) -> None:
         """Use the file at this path, whose checkpoints one of these keys has signed."""
@@ -55,7 +59,7 @@ class CheckpointFile:
         return not self._path.exists()
 
     def load(self) -> Checkpoint | None:
-        """Return the checkpoint in the file; None if there is no file.
+        """Return the checkpoint (size and Merkle root of the log) in the file; None if there is no file.
 
         Raises:
             UnreadableCheckpoint: the file has no checkpoint of this log.
@@ -73,7 +77,7 @@ class CheckpointFile:
         return verified[1]
 
     def advance(self, note: str) -> None:
-        """Write a signed checkpoint to the file, unless the file has one of at least this size.
+        """Write a signed checkpoint to the file, unless it has one of a log with at least as many entries.
 
         The caller must hold the lock of `alone()`. At its end the data is on the disk.
 

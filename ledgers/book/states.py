@@ -18,7 +18,7 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 
 
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
-    """Return the state of a ledger from its rows in the database.
+    """Convert a ledger's database rows to its state, on which changes are computed.
 
     Args:
         row: rows of the ledger.
@@ -58,7 +58,7 @@ def is_amended(row: LedgerRow) -> bool:
 
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
-    """Return a ledger's rows with the values of a new state. Reservations and the version are not changed here."""
+    """Return a ledger's database rows with the values of a new state. Reservations and the version are not changed."""
     # The row of a contradicted ledger keeps whether it was open or closed.
     status = row.status if state.status == "contradicted" else state.status
     return replace(
@@ -74,7 +74,7 @@ def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
 
 
 def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
-    """Return the version of the ledger from which on moves need approval; None if they do not.
+    """Return the version of a ledger from which on a second person approves changes; None if none does.
 
     Args:
         row: rows before the change. The version after it is the next integer.
@@ -86,7 +86,7 @@ def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
 
 
 def parts_of(slot: Slot) -> list[PartRow]:
-    """Return the rows of a slot, one for each of its parts."""
+    """Return the database rows of a slot (a budget), one for each of its amounts, such as ρ and δ."""
     return [
         PartRow(
             kind=slot.kind,
@@ -101,7 +101,7 @@ def parts_of(slot: Slot) -> list[PartRow]:
 
 
 def item_of(item: PlanItem) -> ItemRow:
-    """Return the row of an item of the plan."""
+    """Return the database row of an item of a ledger's plan: a mechanism and its number of planned runs."""
     return ItemRow(
         name=item.name,
         spec=text_of(item.spec),
@@ -114,7 +114,7 @@ def item_of(item: PlanItem) -> ItemRow:
 
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
-    """Return the row of a reservation in one ledger, with its mechanism and charge as JSON texts.
+    """Return the database row of what a reservation holds in one ledger, with mechanism and charge as JSON texts.
 
     Args:
         ledger: id of the ledger.
@@ -132,7 +132,7 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 
 
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
-    """Return a reservation as the state of one ledger has it, from its row.
+    """Convert the database row of a reservation, which may hold runs in several ledgers, to its part in one ledger.
 
     Args:
         row: the reservation in all its ledgers.
@@ -154,7 +154,7 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
 
 
 def _item(row: ItemRow) -> PlanItem:
-    """Return an item of the plan from its row."""
+    """Convert a database row to an item of a ledger's plan: a mechanism and its number of planned runs."""
     return PlanItem(
         name=row.name,
         spec=spec_of(row.spec),

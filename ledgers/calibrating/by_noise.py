@@ -44,10 +44,10 @@ def near_strictness(
     reserve: Callable[[Spec], T | None],
     start: float,
 ) -> float | None:
-    """Find the strictness of a run that fits the remaining budget with about the least noise.
+    """Find the target ε for which a calibrated run just fits a privacy budget. The result is −log ε, the strictness.
 
-    The strictness of a run is −log ε, where ε is the target that the run is calibrated for. The search varies only the
-    noise of the first run, which is quick, and then finds the strictness that gives this noise.
+    Each ε would need a calibration, which may be slow. So the search first varies only the noise of one run until it
+    fits, which is quick. Then it finds the strictness that gives this noise.
 
     Args:
         run_at: returns the run, as a spec, at a strictness; None if no noise meets that target.
@@ -85,7 +85,7 @@ def near_strictness(
 
 
 def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: float) -> float:
-    """Return the least log noise near an accepted value that is accepted, too.
+    """Return the least log noise near an accepted value at which a ledger still accepts the run.
 
     The search is needed because the cost of a run is not exactly monotone in its noise. It takes steps down while one
     of them is accepted, and then bisects the last step.
@@ -112,7 +112,7 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
 
 
 def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -> float | None:
-    """Return the lower log noise after the first of the steps `STEPS_DOWN` that is accepted; None if none is."""
+    """Return the first log noise that is accepted, among those lower by one of `STEPS_DOWN`; None if none is."""
     for step in STEPS_DOWN:
         if reserve_at(log_noise - step) is not None:
             return log_noise - step
@@ -120,7 +120,9 @@ def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -
 
 
 def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
-    """Find the strictness −log ε at which a run has the requested log noise or slightly more, by the secant method.
+    """Find the target ε whose calibration gives the requested noise or slightly more, by the secant method.
+
+    The result is the strictness −log ε. A larger strictness needs more noise.
 
     Args:
         log_noise: log of the requested noise multiplier.

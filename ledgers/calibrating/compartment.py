@@ -38,14 +38,15 @@ SHARE_OF_DELTA = Amount("0.5")
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeTarget:
-    """Slot or item of the plan that pays for a run.
+    """Part of a ledger's privacy budget that is to pay for a run: a slot, or an item of the plan.
 
-    If neither is named, the Gaussian slot pays, or the only slot.
+    A slot is a budget in one notion of privacy. An item of the plan is a mechanism with a number of runs. If neither is
+    named, the Gaussian slot pays, or the only slot.
 
     Attributes:
         slot: kind of the slot.
         item: name of the item.
-        eta: δ that a charge in a Gaussian slot may add; None means a share of the slot's η.
+        eta: δ that the run may add to the profile of a Gaussian slot; None means a share of the slot's η.
     """
 
     slot: SlotKind | None = None
@@ -54,7 +55,7 @@ class ChargeTarget:
 
 
 class Compartment(Protocol):
-    """Part of a ledger's budget that can pay for a run: a slot or an item of the plan, at one moment."""
+    """Part of a ledger's privacy budget that can pay for a run: a slot or an item of the plan, at one moment."""
 
     @property
     def charge_target(self) -> ChargeTarget:
@@ -87,7 +88,9 @@ class Compartment(Protocol):
 
 
 def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartment:
-    """Return the requested slot or item of an open ledger, if something is left of it.
+    """Return the part of an open ledger's budget that is to pay for a run, after checking that something is left of it.
+
+    It is a slot, a budget in one notion of privacy, or an item of the plan, a mechanism with a number of runs.
 
     Raises:
         InvalidInput: the ledger has no such slot, or none is named and it has several, or a slot and an item are named.
@@ -107,7 +110,7 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
 
 
 def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
-    """Return an item of the plan that has free runs.
+    """Return the item of a ledger's plan with a name, as the part of the budget that pays; it must have free runs.
 
     Raises:
         NotInPlan: the plan has no item of this name.
@@ -123,7 +126,9 @@ def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget
 
 
 def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
-    """Return the slot of a kind. None chooses the Gaussian slot or, if there is none, the only slot.
+    """Return a ledger's slot of a kind, a budget in one notion of privacy.
+
+    None chooses the Gaussian slot or, if there is none, the only slot.
 
     Raises:
         InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.
@@ -144,7 +149,7 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
 
 
 def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> Reservation:
-    """Return the reservation that the ledger would make for a run. The ledger does not change.
+    """Return the reservation that a ledger would make for a run, without changing the ledger.
 
     Args:
         state: the ledger.
@@ -162,12 +167,12 @@ def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -
 
 @dataclass(frozen=True)
 class OfSlot:
-    """Slot that pays for a run.
+    """Slot of a ledger, a privacy budget in one notion of privacy, that is to pay for a run.
 
     Attributes:
         state: the ledger.
         slot: the slot.
-        charge_target: target of charges, which names the slot's kind.
+        charge_target: request that this slot pays, with the η that the run may add.
     """
 
     state: LedgerState
@@ -184,7 +189,9 @@ class OfSlot:
         return slot_pair(replace(self.slot, capacity=free)).epsilon(log_delta).upper
 
     def log_delta(self, target_log_delta: float) -> float:
-        """Return log δ for the calibration of noise with bounded support. It uses a part of the slot's η.
+        """Return log δ of the target for which noise of bounded support is calibrated.
+
+        Such noise has losses of infinite size with a small probability, which a Gaussian slot pays from its η.
 
         Args:
             target_log_delta: log δ of the ledger's target, which is returned if the slot has no η.
@@ -220,7 +227,7 @@ class OfSlot:
         return max((self._log_share(part, amount) for part, amount in price.parts.items()), default=-math.inf)
 
     def _log_share(self, part: str, amount: Amount) -> float:
-        """Return log(amount / free amount) of a part of the slot, the part's contribution to the excess of a run.
+        """Return log(cost / free amount) of a run in one part of the slot, such as ρ or δ. If it is at most 0, it fits.
 
         Returns:
             −∞ for the amount 0, which always fits. Otherwise ∞ if nothing is free.
@@ -233,8 +240,9 @@ class OfSlot:
     def _residue_excess(self, request: ChargeRequest) -> float:
         """Estimate by how much a run that is not Gaussian exceeds the free μ² of a Gaussian slot.
 
-        Such a run is charged as a whole: its cost is the μ² by which the privacy profile of the slot's remaining
-        Gaussian mechanism must grow to cover it.
+        Such a run is charged as a whole. Its cost is the μ² that the slot's Gaussian mechanism must give up for the
+        run. The rest and the run together may exceed the former privacy profile by at most η. The run may fit if the
+        estimate is at most 0.
 
         Returns:
             The log of cost / free μ² where a lower estimate of the cost is quick to compute. Otherwise a measure of how
@@ -254,12 +262,12 @@ class OfSlot:
 
 @dataclass(frozen=True)
 class OfItem:
-    """Item of the plan that pays for a run.
+    """Item of a ledger's plan, a mechanism with a number of planned runs, that is to pay for a run.
 
     Attributes:
         state: the ledger.
         item: the item, of which runs are free.
-        charge_target: target of charges, which names the item.
+        charge_target: request that this item pays.
     """
 
     state: LedgerState
@@ -280,10 +288,10 @@ class OfItem:
         return target_log_delta
 
     def excess(self, spec: Spec) -> float:
-        """Return the log of planned noise / run's noise; at most 0 if the run fits.
+        """Return log(planned noise / noise of the run); at most 0 if the item can pay for the run.
 
-        An item pays for runs whose mechanism loses no more than the planned mechanism. If a mechanism has no single
-        noise multiplier, only the sign of the excess is known.
+        An item pays for runs whose mechanism loses no more privacy than the planned mechanism. If a mechanism has no
+        single noise multiplier, only the sign of the result has a meaning.
 
         Raises:
             NoCertificate: no noise makes the run fit, because it has too many runs or is of another kind than the
@@ -303,7 +311,9 @@ class OfItem:
 
 
 def _try_move(move: Callable[[], object]) -> float:
-    """Make a move on a trial ledger, and return only the sign of the run's excess.
+    """Try to reserve a run without an effect on the real ledger, and return ±`UNKNOWN_EXCESS` as the run's excess.
+
+    Only the sign is known: positive if too little is left for the run.
 
     Args:
         move: reserves the run, without an effect on the real ledger.

@@ -24,7 +24,7 @@ NOISE: Final = ("noise_multiplier", "noise_std")
 
 
 def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting: Setting) -> JsonRecord:
-    """Complete the fields of a calibration request with the ledger's relation, unit and observer.
+    """Complete a user's fields of a calibration with the neighbouring relation, unit and observer of the ledger.
 
     The target ε and δ are not among the fields, because the search chooses ε. If the problem has a field `solve_for`,
     the request solves for the noise.
@@ -51,7 +51,7 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
 
 
 def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting) -> list[Fault]:
-    """Return the faults of a user's fields: those that the ledger or the search determines, or that contradict it.
+    """Return an error for each field of a user's calibration that the ledger determines or contradicts.
 
     Args:
         values: fields from the user.
@@ -115,7 +115,7 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 
 
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
-    """Return the only mechanism of a run, because a ledger charges one mechanism for all clients.
+    """Return the mechanism of a run, which must be the same for all clients, because a ledger charges one mechanism.
 
     Args:
         algorithm: name of the algorithm, for the error.
@@ -132,7 +132,7 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
 
 def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
-    """Return the error that an algorithm has no guarantee for a value of the ledger's setting.
+    """Return the error that an algorithm has no guarantee for the ledger's unit, neighbouring relation or observer.
 
     Args:
         algorithm: name of the algorithm.

@@ -61,14 +61,14 @@ _EPSILONS = (-math.log(1e6), -math.log(1e-9))
 
 @dataclass(frozen=True, kw_only=True)
 class Within:
-    """A calibration within a ledger.
+    """A run of an algorithm with the least noise that the remaining privacy budget of a ledger allows.
 
     Attributes:
         algorithm: name of the algorithm.
         request: the calibrator's problem, with ε and δ, whose answer is the calibration.
         spec: the run as the ledger is charged for it.
-        held: the reservation that would be made; nothing was reserved.
-        slack: share of the noise: with so much less noise the ledger rejects the run; None if that is not known.
+        held: the reservation that the ledger would make for it; nothing was reserved.
+        slack: a fraction: the ledger rejects the run if its noise is lowered by it. None if that is not known.
     """
 
     algorithm: str
@@ -79,19 +79,19 @@ class Within:
 
 
 def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget) -> Within:
-    """Find the least noise with which an algorithm's run fits the ledger.
+    """Find the least noise with which a run of an algorithm fits the remaining privacy budget of a ledger.
 
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
         given: fields of the calibration, without target and setting.
-        charge_target: the slot or item to charge.
+        charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Raises:
         InvalidInput: there is no such algorithm, or a field is not valid or is determined by the ledger.
         ConditionViolated: the algorithm has no guarantee for the ledger's relation, unit and observer.
-        LedgerExhausted: no noise makes the run fit.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        LedgerExhausted: at no noise does the remaining budget pay for the run.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     chosen = choose_by_name(
         algorithm, {calibrator.name: calibrator for calibrator in CALIBRATORS}, at="/algorithm", noun="algorithm"
@@ -107,7 +107,7 @@ def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, char
 def calibrate_and_solve(
     state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget
 ) -> tuple[Within, Calibration]:
-    """Find the least noise with which an algorithm's run fits the ledger, and return the whole calibration, too.
+    """Find the least noise with which a run fits the remaining privacy budget of a ledger, with the whole calibration.
 
     Errors are those of `calibrate_within`.
 
@@ -115,7 +115,10 @@ def calibrate_and_solve(
         state: the ledger.
         algorithm: name of the algorithm.
         given: fields of the calibration, without target and setting.
-        charge_target: the slot or item to charge.
+        charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
+
+    Returns:
+        The result for the ledger, and the answer of the algorithm's calibrator to its request.
     """
     result = calibrate_within(state, algorithm, given, charge_target)
     chosen = choose_by_name(
@@ -133,7 +136,7 @@ def within(
         state: the ledger.
         calibrator: finds the least noise of one run for a given ε and δ.
         problem: returns the calibrator's problem at ε and log10 δ of that run.
-        charge_target: the slot or item to charge.
+        charge_target: the part of the budget that pays: a slot, or an item of the ledger's plan.
 
     Returns:
         The run with its request and the reservation that would be made. `slack` is None unless the ledger was found to
@@ -164,10 +167,10 @@ def within(
 def _find_strictness(
     runs: _CalibratedRuns, state: LedgerState, compartment: Compartment, start: float
 ) -> tuple[float, Reservation]:
-    """Find nearly the least strictness −log ε at which the run fits the ledger, with the reservation of that run.
+    """Find nearly the largest target ε with which a calibrated run fits a ledger, as the strictness −log ε.
 
     The start of the search is estimated by noise (see `near_strictness`). If that fails, it is the strictness at which
-    the run's estimated excess is 0.
+    the run is estimated to take just what is left.
 
     Args:
         runs: the runs by their strictness.
@@ -175,9 +178,12 @@ def _find_strictness(
         compartment: slot or item that pays.
         start: strictness at which the estimate starts.
 
+    Returns:
+        The strictness, and the reservation that the ledger would make.
+
     Raises:
         ConditionViolated: no charge is proved for the run in this ledger.
-        LedgerExhausted: no noise makes the run fit.
+        LedgerExhausted: at no noise does the remaining budget pay for the run.
     """
     estimate = near_strictness(runs.spec_at, compartment.excess, _least, runs.reserve, start)
     if estimate is None:
@@ -191,15 +197,15 @@ def _find_strictness(
 
 
 class _CalibratedRuns:
-    """Runs of one algorithm by their strictness −log ε, each with the least noise that meets the target (ε, δ).
+    """Runs of one algorithm, each with the least noise that meets a target (ε, δ).
 
-    A stricter run has more noise, and costs the ledger less.
+    They are found by −log ε, the strictness. A stricter run has more noise, and takes less of the ledger's budget.
 
     Attributes:
         run_at: function that returns the problem and the mechanism at a strictness; None if no permitted noise meets
             the target.
-        excess_at: function that estimates by how much the run at a strictness exceeds the free part of the slot or
-            item; at most 0 if it fits, or if there is no such run.
+        excess_at: function that estimates by how much the run at a strictness exceeds the free budget; at most 0 if it
+            fits, or if there is no such run.
     """
 
     def __init__(
@@ -210,13 +216,13 @@ class _CalibratedRuns:
         compartment: Compartment,
         log10_delta: float,
     ) -> None:
-        """Prepare the runs. Nothing is computed yet.
+        """Prepare runs of an algorithm at different targets ε and one δ. Nothing is computed yet.
 
         Args:
             state: the ledger.
             calibrator: calibrator of the problems.
-            problem: returns the problem at (ε, log10 δ).
-            compartment: slot or item that pays.
+            problem: returns the calibrator's problem at (ε, log10 δ).
+            compartment: part of the ledger's budget that pays.
             log10_delta: log10 δ of the target of all runs.
         """
         self._state = state
@@ -228,7 +234,7 @@ class _CalibratedRuns:
         self.excess_at = functools.lru_cache(maxsize=REMEMBERED)(self._excess_at)
 
     def _run_at(self, strictness: float) -> tuple[object, Spec] | None:
-        """Calibrate a run at a strictness; see `run_at`, which keeps the results.
+        """Find the least noise that meets the target ε = e^−strictness. `run_at` keeps the results.
 
         Returns:
             The calibrator's problem and the mechanism. None if no permitted noise meets the target.
@@ -268,9 +274,10 @@ class _CalibratedRuns:
 
 
 def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> tuple[float, Reservation] | None:
-    """Find nearly the least strictness −log ε, from a start on, at which a reservation is accepted.
+    """Find nearly the least strictness at which a ledger accepts a calibrated run.
 
-    The strictness is raised in steps until one is accepted, and then bisected to within `CLOSE`.
+    The strictness is −log ε of its target. It is raised in steps from the start until a run is accepted, and then
+    bisected to within `CLOSE`.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.
@@ -299,7 +306,7 @@ def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> t
 def _first_accepted(
     reserve_at: Callable[[float], Reservation | None], start: float
 ) -> tuple[float, float, Reservation] | None:
-    """Raise a rejected strictness in steps that double, at most `BACKS` of them, until a reservation is accepted.
+    """Raise the strictness −log ε of a calibrated run until a ledger accepts it, in at most `BACKS` steps that double.
 
     Args:
         reserve_at: returns the reservation at a strictness, or None if it is rejected.
@@ -333,7 +340,7 @@ def _clip(epsilon: float) -> float:
 
 
 def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> bool:
-    """Return whether the ledger rejects the run with its noise lowered by the share `SLACK`. Then the answer is tight.
+    """Check that a run is tight: return whether the ledger rejects it with its noise lowered by the share `SLACK`.
 
     The result is False for a spec without noise, because nothing can be lowered.
 
@@ -353,7 +360,7 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
 
 
 def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_target: ChargeTarget) -> NoCertificate:
-    """Return the error that the ledger raises for the run with the largest noise that was tried.
+    """Return the error for a run that does not fit the ledger even with the largest noise that was tried.
 
     Args:
         state: the ledger.

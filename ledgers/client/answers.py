@@ -43,7 +43,7 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
 
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
-    """Return the names and values to show a ledger as a table."""
+    """Return the rows of a table that shows a ledger: pairs of a name and a value."""
     members = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
     contradictions = [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
     target = [("target", target_text(ledger["target"]))]
@@ -83,10 +83,11 @@ def part_text(slot: JsonObject, part: str) -> str:
 
 
 def scarcest_text(resource: JsonObject) -> str:
-    """Return as text which resource runs out first, and how much of it is left.
+    """Describe the fullest resource of a ledger in a text: its name, and how much of it is left.
 
     Args:
-        resource: an item of the plan, or a part of a slot, with its remaining amount and the share that is used.
+        resource: an item of the plan (planned runs) or an amount of a slot (a budget), with what is left of it and the
+            fraction that is used.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:
@@ -98,7 +99,7 @@ def scarcest_text(resource: JsonObject) -> str:
 
 
 def short(amount: str) -> str:
-    """Round an amount down to six significant digits, so that no more is shown than there is.
+    """Round a remaining amount of a budget down to six significant digits, so that no more is shown than there is.
 
     Args:
         amount: decimal number as text.

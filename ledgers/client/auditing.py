@@ -39,7 +39,9 @@ def audited(
     log: Path | None = None,
     witnesses: Sequence[str] = (),
 ) -> LogVerification:
-    """Verify a bundle, a receipt or a file of ledgers against trusted keys and old checkpoints.
+    """Verify evidence about a log of ledgers against trusted keys, and against heads of the log that were kept.
+
+    The evidence is a bundle (exported log entries and receipts), a single receipt, or a file of ledgers.
 
     Args:
         evidence: file of the bundle, the receipt or the ledgers.
@@ -63,7 +65,7 @@ def audited(
 
 @dataclass(frozen=True)
 class _TrustedEvidence:
-    """Keys that a verifier trusts, and files that the verifier has in addition to the examined evidence.
+    """What a verifier of a log trusts or has in addition to the examined evidence: keys and files.
 
     Attributes:
         keys: trusted keys of the log, at least one.
@@ -78,7 +80,9 @@ class _TrustedEvidence:
     log: Path | None
 
     def add_log(self, bundle: Bundle) -> Bundle:
-        """Return a bundle together with the evidence in the file `log`. Only one of them may have entries.
+        """Return a bundle (exported evidence) joined with that in the file `log`.
+
+        Only one of them may have log entries.
 
         Raises:
             InvalidInput: the file cannot be read, or both have entries.
@@ -139,7 +143,9 @@ def _read_log(place: FilePlace, path: Path) -> Bundle:
 
 
 def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedEvidence) -> LogVerification:
-    """Verify a bundle together with the verifier's old checkpoints, and report voided and contradicted runs.
+    """Verify a bundle, exported evidence about a log, together with heads of the log that the verifier kept.
+
+    Runs that were declared void, or observed to differ from their mechanism, are reported too.
 
     Args:
         bundle: the evidence, joined with the evidence in the verifier's file `log`.
@@ -162,7 +168,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
 
 
 def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification) -> None:
-    """Compute the charges of the entries in receipts again, and add the outcome to `verification`.
+    """Compute the privacy costs that the log entries in receipts record again, and add the outcome to `verification`.
 
     A ledger is replayed only if its opening is among the entries. The report also says that receipts cannot show
     whether the log has more entries of these ledgers.
@@ -195,7 +201,7 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
 
 def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Add to `verification` each receipt of a commit of runs that were later declared void. No run may begin with it.
+    """Report receipts whose runs were later declared void, so that no run may begin with them.
 
     Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
     Without the log, the report says that later voids cannot be excluded.
@@ -231,7 +237,7 @@ def _has_log(bundle: Bundle) -> bool:
 
 
 def _check_contradictions(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Add to `verification` each observation that a run differed from its mechanism, and receipts of such runs.
+    """Report each observation that a run differed from its mechanism, and the receipts of such runs.
 
     Such a receipt is a failure, unless the entry with the observation is among the receipts, as in an export of a
     ledger. The check ends at the first entry that cannot be read, which is reported as a failure.

@@ -72,7 +72,7 @@ def amendment(
 
 
 def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
-    """Return the slots of a ledger as members of a request.
+    """Return the slots of a new ledger, its budgets for unplanned runs, as a request to open it states them.
 
     Args:
         slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.
@@ -88,7 +88,7 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
 
 
 def _capacity(parts: object) -> object:
-    """Return a capacity with its amounts as texts, because JSON numbers may be rounded.
+    """Return the amounts of a slot (a budget) as texts, because JSON numbers may be rounded.
 
     Args:
         parts: amounts by name, or a word such as "largest", which is returned as it is.

@@ -216,9 +216,9 @@ class Books:
     ) -> ReadableAnswer:
         """Compare the log with a checkpoint that was stored earlier, to permit changes again after a restore.
 
-        A checkpoint is a signed head: the log's size and Merkle root at some time. A log that continues the checkpoint
-        and the newest stored head is accepted. Otherwise the log has lost entries, and the budget that they record as
-        spent would be available again. Such a log is accepted only with your declaration, and ledgers with approval
+        A checkpoint is a signed head: the log's size and Merkle root at some time. A log is accepted if it continues
+        the checkpoint and the newest stored head. Otherwise the log has lost entries, and the budget that they record
+        as spent would be available again. Such a log is accepted only with your declaration, and ledgers with approval
         then wait for a second person. A service accepts no log without the declaration.
 
         Args:

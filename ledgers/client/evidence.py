@@ -25,7 +25,7 @@ _SQLITE_HEADER: Final = b"SQLite format 3\x00"
 
 
 def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
-    """Read the keys of a published document, or of a folder that contains a published document.
+    """Read trusted public keys from a file of published keys, or from a folder that contains this file.
 
     Raises:
         InvalidInput: there is no such document.
@@ -38,7 +38,7 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
 
 
 def cosigner_key(vkey: str) -> CosignerKey:
-    """Return the public key of a witness from its vkey, `name+id+key`.
+    """Read the public key of a witness, a party that signs heads of logs too, from its text `name+id+key` (vkey).
 
     Raises:
         InvalidInput: the text is not a vkey of a witness.
@@ -111,7 +111,10 @@ def read_checkpoints(path: Path) -> list[str]:
 
 
 def newest(path: Path) -> str:
-    """Return the signed note with the largest checkpoint in a note, a receipt, a bundle or a page. Nothing is verified.
+    """Return the signed note with the largest head of a log in a file, without verifying it.
+
+    A head is the log's size and Merkle root at some time. The file is a note, a receipt, a bundle or the page of a
+    report.
 
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.

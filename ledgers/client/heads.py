@@ -23,7 +23,10 @@ Prove = Callable[[int, int], Consistency]
 
 
 class SeenHead:
-    """Newest head of a service's log that this client has seen, in a file. It reveals a log that was rewritten."""
+    """File with the newest head of a service's log that this client has seen: the log's size and Merkle root.
+
+    Every later head must continue it. Otherwise the log was rewritten, or it lost entries.
+    """
 
     def __init__(self, folder: Path, origin: str) -> None:
         """Choose the file for the log of this origin. The folder is created when a head is first stored."""
@@ -31,7 +34,9 @@ class SeenHead:
         self._origin = origin
 
     def follow(self, note: str, keys: Iterable[PublicKey], prove: Prove) -> None:
-        """Check that a head and the stored head belong to one growing log, and store the larger one.
+        """Check that a new head of a service's log and the stored one belong to one growing log; store the larger one.
+
+        A head is the log's size and Merkle root at some time.
 
         The first head of a service is stored without a comparison.
 
@@ -71,7 +76,7 @@ class SeenHead:
         replace_file(self._path, note.encode())
 
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
-        """Return the checkpoint in a signed note.
+        """Verify a signed note, and return the head of the log (size and Merkle root) in it.
 
         Raises:
             LogForked: none of the keys has validly signed it for this log.
@@ -92,7 +97,9 @@ class SeenHead:
 
 
 def _require_consistent(earlier: Checkpoint, later: Checkpoint, prove: Prove) -> None:
-    """Check that the log of an earlier head is the beginning of the log of a later head.
+    """Check by a proof that a log with a later head begins with all entries of an earlier head.
+
+    A head is the log's size and Merkle root at some time.
 
     Args:
         earlier: the smaller head.

@@ -111,7 +111,7 @@ def _faults(records: Iterable[object]) -> list[Fault]:
 
 
 def _condition(condition: object) -> ConditionResult | None:
-    """Return the failed condition that a problem names, or None if it names none.
+    """Read the failed condition from an error answer of the service; None if it has none.
 
     Args:
         condition: the member `condition` of the problem: an id, a statement, and both sides of the inequality. A side

@@ -201,7 +201,9 @@ class Ledger:
         return [ReadableAnswer(move) for move in self._place.pending(self.id)]
 
     def approve(self, move: str, *, by: str | None = None) -> ReadableAnswer:
-        """Make a pending move that another person requested. It is checked again against the present ledger.
+        """Approve a change of the ledger that another person requested.
+
+        It is checked against the present ledger and made.
 
         Args:
             move: id of the move.

@@ -88,11 +88,12 @@ class FilePlace:
     """Ledgers of a file."""
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
-        """Open the file. Signing keys are made in the folder FILE.keys if there are none.
+        """Open a file of ledgers. Signing keys are made in the folder FILE.keys if there are none.
 
         Args:
             path: path of the file, with links resolved.
-            runs: notes on used receipts, in a folder that also has the newest head of the log.
+            runs: notes on used receipts, in a folder that also has the newest head of the log (its size and Merkle
+                root).
 
         Raises:
             InvalidInput: another process has the file, or a file cannot be read or written.
@@ -136,7 +137,7 @@ class FilePlace:
         return answer
 
     def entries(self, identifier: str, start: int, order: Order = "oldest", limit: int | None = None) -> list[Answer]:
-        """Return a ledger's entries as `Place.entries` does.
+        """Return log entries of a ledger, as JSON objects.
 
         Args:
             identifier: id of the ledger.
@@ -204,7 +205,7 @@ class FilePlace:
         return [move_answer(row) for row in self._call(lambda book: book.pending(OWNER, identifier))]
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending change of a ledger, as its approver.
+        """Approve a change of a ledger that another person requested, so that it is made.
 
         Args:
             identifier: id of the ledger.
@@ -267,7 +268,7 @@ class FilePlace:
         return self._bundle(Book.sign_as_it_is)
 
     def _bundle(self, sign: Callable[[Book], str]) -> Bundle:
-        """Return all entries of the log with its signed head.
+        """Return all entries of the log with its signed head (size and Merkle root), as evidence for a verifier.
 
         Args:
             sign: returns the signed head of the log, with or without a check that the log continues the known heads.
@@ -324,10 +325,10 @@ class FilePlace:
         return self._call(compare)
 
     def _find_trouble(self, checkpoint: str | None, book: Book) -> str | None:
-        """Return in one sentence why the log does not continue an older head, or None if it continues all of them.
+        """Say in one sentence why the log may have lost entries; return None if it continues all known older heads.
 
-        The older heads are the given checkpoint and the head in the file next to the ledgers. If that file is missing,
-        only the given checkpoint is compared.
+        A head is the log's size and Merkle root. The older heads are the given checkpoint and the head in the file next
+        to the ledgers. If that file is missing, only the given checkpoint is compared.
 
         Args:
             checkpoint: signed note of an older head; None if the caller has none.
@@ -359,7 +360,7 @@ class FilePlace:
         return self._keyring
 
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
-        """Change the ledgers, and store the log's new head in its file before the answer is returned.
+        """Change the ledgers, and then store the log's new head (size and Merkle root) in its file; return the result.
 
         Raises:
             Unanswered: the head cannot be stored, or the database cannot be used. The change may have been made, and

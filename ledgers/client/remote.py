@@ -46,7 +46,7 @@ class ServicePlace:
             url: URL of the service.
             key: API key; None takes EPSILOND_API_KEY, if it is set.
             timeout: longest time of each try, in seconds.
-            heads: folder for the newest head that was seen; None keeps none.
+            heads: folder for the newest head (size and Merkle root) of the service's log; None keeps none.
 
         Raises:
             InvalidInput: the URL is not that of a service.
@@ -96,7 +96,7 @@ class ServicePlace:
         return self._document("GET", f"/v1/reservations/{_quote(identifier)}")
 
     def commit(self, identifier: str, body: Body, key: str) -> list[Receipt]:
-        """Commit runs, and return the verified receipts: one receipt for each ledger.
+        """Commit reserved runs (spend their budget), and return the verified receipts: one for each ledger.
 
         Args:
             identifier: id of the reservation.
@@ -228,7 +228,9 @@ class ServicePlace:
         return {"checkpoint": self.checkpoint()}
 
     def _accept_log(self, declared: str, trouble: str | None) -> Answer:
-        """Request the service to accept its log, and store the log's head as the newest that this client has seen.
+        """Request the service to accept a log that may have lost entries, and store its head as the newest seen here.
+
+        A head is the log's size and Merkle root.
 
         Args:
             declared: the declaration of an operator.
@@ -241,7 +243,10 @@ class ServicePlace:
         return {"checkpoint": answer["checkpoint"], **accepted}
 
     def _find_discontinuity(self, checkpoint: str) -> str | None:
-        """Return in one sentence why the service's log does not continue a signed head, or None if it does."""
+        """Say in one sentence why the service's log does not continue a signed head; return None if it does.
+
+        A head is the log's size and Merkle root. The log continues it if its first entries have this root.
+        """
         self._trust()
         origin = self._trusted[0].name
         try:

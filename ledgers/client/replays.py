@@ -17,7 +17,9 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 
 
 def replay(entries: Iterable[Record]) -> Iterator[str]:
-    """Compute all charges of each ledger again from its entries. Yield a sentence for each ledger without errors.
+    """Check the log entries of each ledger by computing all privacy costs again.
+
+    Yield a sentence for each valid ledger.
 
     Raises:
         DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.
@@ -61,7 +63,7 @@ def compare_balances(place: FilePlace, entries: Iterable[Record], verification: 
 
 
 def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
-    """Return the state after all entries of a ledger, with all charges computed again.
+    """Rebuild the state of a ledger from all its log entries, with all privacy costs computed again.
 
     Args:
         ledger: id of the ledger, for errors.
@@ -99,7 +101,7 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
 
 
 def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
-    """Return a sentence about a ledger whose charges were all computed again, with its guarantee if it has one.
+    """Return the result of checking a ledger's log entries as text: all privacy costs suffice, and the guarantee.
 
     Args:
         ledger: id of the ledger.
@@ -142,7 +144,7 @@ def _plan_balances(stored: JsonObject) -> dict[str, JsonObject]:
 
 
 def _has_slot_balances(stored_slots: Sequence[JsonObject], expected: Mapping[str, JsonObject]) -> bool:
-    """Return whether the slots in a file have the expected used and reserved amounts.
+    """Return whether the slots of a ledger in a file have the used and reserved amounts that its log entries give.
 
     A slot is a budget for runs that are not planned. Its parts are amounts, such as `mu_squared` and `eta`.
 

@@ -26,9 +26,10 @@ HEAD: Final = "head"
 
 
 class RunNotes:
-    """Folder that marks receipts as used, so that no run is executed twice with one receipt.
+    """Folder with a file for each used receipt, so that no run is executed twice with one receipt.
 
-    All processes that may get the same receipt must use the same folder.
+    A receipt proves that the budget of a run was spent. All processes that may get the same receipt must use the same
+    folder.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -48,7 +48,7 @@ class WitnessFolder:
 
     @classmethod
     def open(cls, folder: Path, name: str) -> WitnessFolder:
-        """Open the folder of a witness. Make the folder and the key if they do not exist.
+        """Open the folder of a witness, a party that signs heads of logs too. Make folder and key if they do not exist.
 
         Args:
             folder: folder of the witness.
@@ -89,9 +89,9 @@ class WitnessFolder:
             yield
 
     def note(self, digest: str) -> str | None:
-        """Return the newest head of a log that the witness cosigned, as a signed note; None if there is none.
+        """Return the newest head of a log (size and Merkle root) that the witness signed; None if there is none.
 
-        The witness's own signature is verified, so that a changed file is noticed.
+        The head is a signed note. The witness's own signature is verified, so that a changed file is noticed.
 
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal.
@@ -131,7 +131,7 @@ class WitnessFolder:
         replace_file(self._heads / digest_of(origin), note.encode())
 
     def forget(self, origin: str) -> Checkpoint | None:
-        """Delete the newest head of a log, so that any log of this origin can be cosigned next.
+        """Delete the newest signed head of a log, so that the witness signs any log of this origin next.
 
         Returns:
             The deleted head; None if there was none.

@@ -31,7 +31,7 @@ class TooFewCosignatures(Exception):
 
 @dataclass(frozen=True)
 class _CosignedHead:
-    """The newest head that witnesses have cosigned.
+    """The newest head of a log (its size and Merkle root) that witnesses, other parties, have signed too.
 
     Attributes:
         size: number of entries of the log.
@@ -49,7 +49,10 @@ _NO_HEAD: Final = _CosignedHead(-1, "", {})
 
 
 class WitnessQuorum:
-    """The witnesses of one log. Call `cosign` in one thread at a time, and the other methods in any thread.
+    """The witnesses of one log: other parties that sign a head of the log only if it continues their earlier ones.
+
+    A head is the log's size with its Merkle root. Call `cosign` in one thread at a time, and the other methods in any
+    thread.
 
     Attributes:
         is_confirmed: whether as many witnesses as are needed cosigned the head that was shown last.
@@ -58,7 +61,9 @@ class WitnessQuorum:
     def __init__(
         self, addresses: Sequence[WitnessAddress], needed: int, on_rejection: Callable[[HeadRejected], None]
     ) -> None:
-        """Prepare the witnesses. Nothing is sent yet.
+        """Prepare the requests to witnesses, other parties that sign heads of the log. Nothing is sent yet.
+
+        A head is the log's size and Merkle root.
 
         Args:
             addresses: the witnesses.
@@ -79,7 +84,7 @@ class WitnessQuorum:
         return bool(self._witnesses)
 
     def cosign(self, note: str, log: ShownLog) -> None:
-        """Show a head to all witnesses, and return once as many as are needed have cosigned it or a later head.
+        """Have the witnesses sign a head of the log. Return once as many as are needed have signed it or a later one.
 
         A witness that still works on an earlier head is skipped, and counts as unreachable.
 
@@ -99,7 +104,7 @@ class WitnessQuorum:
         self.is_confirmed = True
 
     def _cosign(self, note: str, log: ShownLog) -> None:
-        """Show a head to the witnesses that are not busy, each in a thread, until enough have cosigned it.
+        """Have the witnesses that are not busy sign a head of the log, each in a thread, until enough have signed it.
 
         A witness that answers after the return stores its cosignature all the same, so that `has_cosigned` counts it.
 
@@ -132,7 +137,7 @@ class WitnessQuorum:
         raise TooFewCosignatures(f"{cosigned} of {self._needed} witnesses cosigned. {' '.join(reasons)}")
 
     def cosignatures(self, note: str) -> str:
-        """Return a signed head with the cosignatures that witnesses have given it so far.
+        """Return a signed head of the log with the signatures that witnesses have added to it so far.
 
         Args:
             note: the head with the signatures of the log, as a signed note.
@@ -165,7 +170,9 @@ class WitnessQuorum:
     def _ask(
         self, witness: RemoteWitness, note: str, log: ShownLog, outcomes: queue.SimpleQueue[Exception | None]
     ) -> None:
-        """Show a head to one witness, and store its cosignature. The method runs in a thread of its own.
+        """Request one witness to sign a head of the log, and store its signature.
+
+        The method runs in a thread of its own.
 
         Args:
             witness: the witness.
@@ -188,7 +195,7 @@ class WitnessQuorum:
         outcomes.put(error)
 
     def _store(self, witness: RemoteWitness, text: str, line: NoteSignature) -> None:
-        """Store a cosignature, unless it is of an older head than the newest, as a slow witness may give it.
+        """Store a witness's signature of a head of the log, unless witnesses have signed a newer head by now.
 
         Args:
             witness: the witness. Its attribute `known` is the size of the head that it cosigned.
@@ -204,7 +211,7 @@ class WitnessQuorum:
 
 
 def _receive_outcomes(outcomes: queue.SimpleQueue[Exception | None], count: int) -> Iterator[Exception | None]:
-    """Yield the outcomes of witnesses as they arrive: None for a cosignature, or an error.
+    """Yield the outcomes of requests to witnesses as they arrive: None for a signature, or an error.
 
     If an outcome is missing `PATIENCE` seconds after the start, one error is yielded and the iteration ends.
 

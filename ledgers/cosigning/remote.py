@@ -30,7 +30,7 @@ class WitnessUnavailable(Exception):
 
 
 class HeadRejected(Exception):
-    """Error if a witness has cosigned a head with more or other entries than the log; the text is a sentence.
+    """A witness has signed a head with more or other entries than the log has, so the log may have lost entries.
 
     Attributes:
         size: number of entries of the head that the witness cosigned.
@@ -44,7 +44,7 @@ class HeadRejected(Exception):
 
 
 class ShownLog(Protocol):
-    """The part of a log that is shown to witnesses."""
+    """What witnesses, other parties that sign heads of a log, need from the log: its head and consistency proofs."""
 
     def checkpoint(self) -> str:
         """Return the signed head as it is now."""
@@ -66,7 +66,7 @@ class WitnessAnswer:
 
 @dataclass(frozen=True)
 class WitnessAddress:
-    """Where a witness is, and its public key.
+    """Address and public key of a witness, another party that signs heads of a log.
 
     Attributes:
         url: http or https, without query.
@@ -136,11 +136,11 @@ class RemoteWitness:
         self._connection: HTTPConnection | None = None
 
     def cosign(self, note: str, log: ShownLog) -> tuple[str, NoteSignature]:
-        """Show a head to the witness until it cosigns one.
+        """Request the witness to sign a head of the log (its size and Merkle root), and return the signature.
 
-        The request must name the size of the head that the witness cosigned last. If this size is not known here, the
+        The request must name the size of the head that the witness signed last. If this size is not known here, the
         witness answers with it (status 409), and the request is repeated. If the witness knows a larger head than this
-        one, the log's present head is shown.
+        one, the log's present head is sent instead.
 
         Args:
             note: the signed head.
@@ -174,7 +174,7 @@ class RemoteWitness:
                 raise WitnessUnavailable(f"The witness {self.key.name} is shown other heads meanwhile.")
 
     def _choose_head(self, note: str, log: ShownLog) -> str:
-        """Return the head to show: the given one, or the log's present head if the witness knows a larger one.
+        """Return the head to be signed: the given one, or the log's present head if the witness knows a larger one.
 
         Raises:
             HeadRejected: the witness has cosigned more entries than the log has.
@@ -188,7 +188,7 @@ class RemoteWitness:
         return present_note
 
     def _read_size(self, answer: WitnessAnswer) -> int:
-        """Return the size of the head that the witness cosigned last, from its answer 409.
+        """Read from a witness's answer (status 409) the size of the log at the head that the witness signed last.
 
         Raises:
             WitnessUnavailable: the answer has another status, media type or form.
@@ -205,7 +205,7 @@ class RemoteWitness:
             connection.close()
 
     def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
-        """Return the verified cosignature in an answer.
+        """Read the witness's signature of a head from its answer, and verify it.
 
         Args:
             head: the head that was shown to the witness.
@@ -224,7 +224,7 @@ class RemoteWitness:
         raise WitnessUnavailable(f"The witness {self.key.name} answers without its cosignature.")
 
     def _send(self, body: bytes) -> WitnessAnswer:
-        """Send one request. If the connection was closed since the last request, a new one is opened and used.
+        """Send one request to the witness. If the connection was closed meanwhile, a new one is opened and used.
 
         Raises:
             WitnessUnavailable: the witness does not answer.

@@ -52,7 +52,7 @@ class WitnessService:
     def __init__(
         self, folder: WitnessFolder, logs: Iterable[PublicKey], clock: Callable[[], float] = time.time
     ) -> None:
-        """Prepare the witness.
+        """Prepare a witness: a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
 
         Args:
             folder: holds the key and the newest head of each log.
@@ -66,7 +66,7 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the HTTP answer to a submitted checkpoint: the cosignature, or the reason for its rejection."""
+        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign."""
         try:
             line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
@@ -78,7 +78,7 @@ class WitnessService:
         return PlainTextResponse(line)
 
     def newest(self, digest: str) -> Response:
-        """Return the HTTP answer with the newest cosigned head of a log.
+        """Return the HTTP answer with the newest head of a log that this witness signed.
 
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.
@@ -92,7 +92,9 @@ class WitnessService:
         return PlainTextResponse(note)
 
     def _cosign(self, submission: Submission) -> str:
-        """Check a submission, write its head to the disk, and return the signature line of the witness.
+        """Sign a submitted head of a log, after checking that it continues the last one; return the signature line.
+
+        The head is on the disk when the signature is returned.
 
         Args:
             submission: the head in a signed note, with the size of the last cosigned head and a consistency proof.
@@ -140,7 +142,9 @@ def _folder_response(error: Exception) -> Response:
 
 
 def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submission) -> None:
-    """Require that a submitted head continues the head of the same log that was cosigned last.
+    """Check that a log with a submitted head begins with all entries of the head that was signed last.
+
+    A head is the log's size and Merkle root.
 
     Args:
         last: the head that was cosigned last; the empty log if there is none.
@@ -161,7 +165,7 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
 
 
 def _head(note: Note) -> Checkpoint:
-    """Return the head of the log (size and Merkle root) in a note.
+    """Read the head of a log (size and Merkle root) from a signed note.
 
     Args:
         note: a signed note.

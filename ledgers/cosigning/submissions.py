@@ -21,10 +21,10 @@ _OLD: Final = re.compile(r"old (0|[1-9][0-9]{0,18})")
 
 @dataclass(frozen=True)
 class Submission:
-    """Request to a witness to cosign a checkpoint (C2SP tlog-witness).
+    """Request to a witness to sign a checkpoint, a log's size and Merkle root, too (C2SP tlog-witness).
 
     Attributes:
-        old: size of the head that the witness cosigned last, as far as the log knows; 0 if it cosigned none.
+        old: size of the log when the witness signed last, as far as the log knows; 0 if it signed none.
         path: hashes of the consistency proof from that size.
         note: the signed checkpoint.
     """

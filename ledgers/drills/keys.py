@@ -19,11 +19,11 @@ from epsilond.ledgers.log.receipts import Receipt
 
 
 def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
-    """Remove the folder of keys, then only the private key, and expect that nothing is signed meanwhile.
+    """Rehearse the loss of signing keys: remove all keys, then only the private key.
 
-    The drill also expects that earlier receipts verify with the public keys that were published before, and that other
-    keys cannot sign the log. Runs are committed again with the restored folder, and with a new key after the lost one
-    was retired.
+    Expect that nothing is signed then. The drill also expects that earlier receipts verify with the public keys that
+    were published before, and that other keys cannot sign the log. Runs are committed again with the restored folder,
+    and with a new key after the lost one was retired.
 
     Args:
         store: the temporary ledgers.
@@ -42,7 +42,7 @@ def lose_keys(store: DrillStore, record: DrillRecorder) -> None:
 def _lose_folder(
     store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, public_keys: Sequence[PublicKey]
 ) -> None:
-    """Remove the folder of keys, and expect that a process with new keys cannot commit. Then restore the folder.
+    """Rehearse the loss of all signing keys: expect that a process with new keys cannot commit. Then restore the keys.
 
     Args:
         store: the temporary ledgers.
@@ -91,7 +91,7 @@ def _lose_private_key(store: DrillStore, record: DrillRecorder, ledger: str) -> 
 
 
 def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt: Receipt, kid: str) -> None:
-    """Retire the lost key and make a new one, and expect that receipts of both keys verify.
+    """Rehearse the replacement of a lost signing key by a new one. Expect that receipts of both keys verify.
 
     Args:
         store: the temporary ledgers.
@@ -112,7 +112,7 @@ def _replace_key(store: DrillStore, record: DrillRecorder, ledger: str, receipt:
 
 
 def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
-    """Replace the signing key while a process runs, and expect that receipts from before and after verify.
+    """Rehearse a new signing key while a process runs. Expect that receipts from before and after it verify.
 
     Receipts of the new key must not verify with the public keys that were published before it.
 

@@ -38,7 +38,7 @@ RUN: Final = {"slot": "gdp", "spec": {"kind": "gaussian", "noise_multiplier": 10
 
 
 class DrillProcess:
-    """Replacement for a process of the service, which has the store of a drill open. It runs in this process.
+    """Stand-in for a process of the service in a drill, a rehearsal of a fault. It runs in this process.
 
     Attributes:
         database: the open database.
@@ -52,7 +52,7 @@ class DrillProcess:
         Args:
             store: store of the drill.
             database: the open database.
-            has_file: whether the log is compared with the head in a file outside the database.
+            has_file: whether the log is compared with its head (size and Merkle root) in a file outside the database.
         """
         self._store = store
         self._has_file = has_file
@@ -69,10 +69,10 @@ class DrillProcess:
         return ledger.id
 
     def commit(self, ledger: str) -> Receipt:
-        """Reserve and commit one run in a ledger.
+        """Reserve one run in a ledger and commit it, so that its budget is spent.
 
         Returns:
-            The receipt. The log's head is then in its file, if the process has one.
+            The receipt. The log's head (size and Merkle root) is then in its file, if the process has one.
         """
         reservation = self.book.reserve(TENANT, [ledger], read(ReserveAsked, RUN), _key())
         answer = self.book.commit(TENANT, reservation.id, CommitAsked(), _key())
@@ -101,7 +101,7 @@ class DrillProcess:
 
 @contextmanager
 def start(store: DrillStore, *, has_file: bool = True) -> Iterator[DrillProcess]:
-    """Start a process that has the store open, as a context manager. Its database is closed at the end.
+    """Open the store of a drill as a process of the service does, as a context manager. It is closed at the end.
 
     Args:
         store: store of the drill.

@@ -41,7 +41,7 @@ VERIFIED: Final = "Verified."
 
 @dataclass(frozen=True)
 class Check:
-    """One step of a drill.
+    """One step of a drill, a rehearsal of a fault, with its expected and its actual outcome.
 
     Attributes:
         done: description of the step.
@@ -58,7 +58,7 @@ class Check:
 
 @dataclass(frozen=True)
 class DrillReport:
-    """One drill with its checks.
+    """Report of one drill, a rehearsal of a fault, with its checks.
 
     Attributes:
         name: name of the drill.

@@ -17,10 +17,10 @@ LOST_RUNS: Final = 3
 
 
 def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
-    """Restore copies of a database, and expect that an older copy is rejected until an operator accepts its log.
+    """Rehearse restoring a backup of the database.
 
-    The newest copy, which lacks nothing, must be accepted. A receipt of a run that the older copy lacks must still
-    verify.
+    Expect that an old copy is rejected until an operator accepts its log. The newest copy, which lacks nothing, must be
+    accepted. A receipt of a run that the older copy lacks must still verify.
 
     Args:
         store: the temporary ledgers.
@@ -62,10 +62,10 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def roll_back(store: DrillStore, record: DrillRecorder) -> None:
-    """Replace a database by an older copy while a process runs, and expect that the process rejects all changes.
+    """Rehearse an older copy in place of the database of a running process. Expect that it rejects all changes.
 
-    The process has no file with the log's head. It notices the older copy by the newest head that it remembers or, in
-    SQLite, by the replaced file. A new process must accept the newest copy.
+    The process has no file with the log's head, its size and Merkle root. It notices the older copy by the newest head
+    that it remembers or, in SQLite, by the replaced file. A new process must accept the newest copy.
 
     Args:
         store: the temporary ledgers.
@@ -103,8 +103,8 @@ def roll_back(store: DrillStore, record: DrillRecorder) -> None:
 def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
     """Continue with a copy of the database that lacks the last runs, like a standby that was promoted too early.
 
-    The copy must be rejected as long as it differs from the log's head in the file, even once it has more entries than
-    the head. The newest copy must be accepted.
+    A file has the log's newest head, its size and Merkle root. The copy must be rejected as long as it does not
+    continue this head, even once it has more entries. The newest copy must be accepted.
 
     Args:
         store: the temporary ledgers.

@@ -21,7 +21,7 @@ RAISED: Final = Decimal(1000)
 
 
 def change_row(store: DrillStore, record: DrillRecorder) -> None:
-    """Change the used amount of a ledger's slot by SQL, and expect that its next commit is rejected.
+    """Rehearse a forged balance: change a used amount of a ledger by SQL, and expect that its next commit is rejected.
 
     Triggers must reject the statement, unless the owner of the tables removes them. Then the digest of the balance in
     the ledger's newest log entry shows the change. Other ledgers must go on, and so must this one after the row has its
@@ -83,7 +83,7 @@ def _execute(database: Database, change: Update) -> None:
 
 
 def _change(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
-    """Set the used amount of a ledger's slot while the triggers that forbid it are off.
+    """Set the used amount of a ledger's slot (a budget) while the triggers that forbid it are off.
 
     Args:
         store: the temporary ledgers.

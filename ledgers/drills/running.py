@@ -32,7 +32,7 @@ DRILLS: Final[Mapping[DrillName, Drill]] = MappingProxyType(
 
 
 def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> Iterator[DrillReport]:
-    """Run drills, each in a new store, and yield their reports.
+    """Run drills, rehearsals of faults, each in a new temporary store, and yield their reports.
 
     Args:
         names: names of drills; none means all.

@@ -31,12 +31,12 @@ SUFFIXES: Final = ("", "-wal", "-shm")
 
 
 class DrillStore(ABC):
-    """A database that is made for a drill, with copies of it.
+    """A temporary database for a drill, a rehearsal of a fault, with copies of it.
 
     Attributes:
         folder: temporary folder of the drill.
         keys: folder of the keys that sign.
-        head: file of the log's newest head, as if on other storage.
+        head: file of the log's newest head (size and Merkle root), as if on other storage.
         of_trigger: text in the error of a statement that a trigger rejects.
     """
 

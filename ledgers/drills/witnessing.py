@@ -66,7 +66,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key: PublicKey) -> None:
-    """Show the restored older log to the witness, and again after it grew longer, and expect rejections.
+    """Show the witness a log that lost entries, and again after it grew longer with others. Expect two rejections.
 
     Args:
         store: the temporary ledgers, with the older copy.
@@ -96,7 +96,9 @@ def _show_older_logs(store: DrillStore, record: DrillRecorder, ledger: str, key:
 
 
 def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Receipt:
-    """Have the head cosigned, commit one run, and have the new head cosigned.
+    """Commit one run as a service does: let a witness sign the log's head before the commit, and the new head after it.
+
+    A head is the log's size and Merkle root.
 
     Raises:
         HeadRejected: the witness has cosigned more or other entries than the log has.
@@ -114,9 +116,10 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
 @contextmanager
 def run_witness(store: DrillStore, key: PublicKey) -> Iterator[WitnessAddress]:
-    """Run a witness in a thread and yield its address, as a context manager.
+    """Run a witness, a party that signs heads of a log too, in a thread, and yield its address, as a context manager.
 
-    Each call uses the same folder, so the witness remembers the heads that it cosigned in earlier calls.
+    Each call uses the same folder. So the witness remembers the heads (size and Merkle root) that it signed in earlier
+    calls.
 
     Args:
         store: store of the drill. The witness has its folder in the drill's temporary folder.

@@ -50,7 +50,7 @@ ReservationId = Annotated[
 
 
 def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
-    """Return the service's ledgers, and the caller.
+    """Return the service's ledgers and the caller of a request, after checking the caller's role.
 
     Args:
         request: the request.

@@ -143,7 +143,7 @@ class Figures(Collector):
 
 
 def _values_of(snapshot: Snapshot) -> dict[str, float]:
-    """Return the values of the metrics without labels, by the names in `DESCRIPTIONS`.
+    """Return the values of those metrics of the ledgers that have no labels, by the names in `DESCRIPTIONS`.
 
     The age of the newest log entry is left out if the log has no entries. The age of the oldest hold is 0 if nothing is
     held.

@@ -32,7 +32,7 @@ class KeptHeads:
     """
 
     def __init__(self, book: Book, settings: Settings) -> None:
-        """Prepare the witnesses. Nothing is compared yet.
+        """Prepare the checks that the log keeps all its entries, and the witnesses. Nothing is compared yet.
 
         Args:
             book: the ledgers, with the file for the log's head.
@@ -47,7 +47,10 @@ class KeptHeads:
         self._log = structlog.get_logger()
 
     def begin(self) -> None:
-        """Compare the log with every known head at the start of the service. Problems are logged, and not raised."""
+        """Check at the start of the service that the log has lost no entries. Problems are logged, and not raised.
+
+        The log is compared with every known head: its size and Merkle root at earlier times.
+        """
         try:
             self._book.continuity.begin(self._book.root, self._book.sign_as_it_is)
         except OSError as error:  # changes are answered 503 until the file can be written
@@ -62,9 +65,9 @@ class KeptHeads:
             self._log.warning("ledgers refuse moves until the head of the log is kept elsewhere")
 
     def require(self) -> None:
-        """Check before a change that enough witnesses cosigned the head that was shown last.
+        """Check before a change of ledgers that enough witnesses signed the head of the log that they got last.
 
-        If they did not, the present head is stored and shown to them first.
+        A head is the log's size and Merkle root. If they did not, the present head is stored and sent to them first.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -74,7 +77,7 @@ class KeptHeads:
             self.keep()
 
     def keep(self) -> None:
-        """Store the log's present head outside the database, and have it cosigned.
+        """Store the log's present head (size and Merkle root) outside the database, and let the witnesses sign it.
 
         Nothing is done if the service has neither a file for the head nor witnesses. Calls that wait at the same time
         are joined: the head is read when their turn comes, and stored once for all of them.
@@ -88,7 +91,7 @@ class KeptHeads:
             self._queue.submit(None)  # None, because the head is read when the call's turn comes
 
     def checkpoint(self) -> str:
-        """Return the signed head with its cosignatures. A head without them is first shown to the witnesses.
+        """Return the log's signed head with the signatures of witnesses, which are requested first if they are missing.
 
         Raises:
             NotReconciled: the log lacks entries that it had before.
@@ -102,9 +105,9 @@ class KeptHeads:
         return self._witnesses.cosignatures(note)
 
     def accept(self, note: str) -> None:
-        """Continue from the present log, although it may lack entries, on behalf of its operator.
+        """Accept a log that may have lost entries, on behalf of its operator, and continue from it.
 
-        Earlier heads are forgotten. The witnesses are shown the present head, and may still reject it.
+        Its earlier heads (size and Merkle root) are forgotten. Witnesses get the present head, and may still reject it.
 
         Args:
             note: the signed head of the log.
@@ -122,7 +125,7 @@ class KeptHeads:
         self._witnesses.close()
 
     def _keep(self, calls: Sequence[None]) -> Sequence[None]:
-        """Store the log's head outside the database, once for several calls of `keep`.
+        """Store the log's head (size and Merkle root) outside the database, once for several calls of `keep`.
 
         Args:
             calls: one None for each call. It is returned, because the queue needs one result for each.
@@ -142,7 +145,7 @@ class KeptHeads:
         return calls
 
     def _cosign(self, note: str) -> None:
-        """Let the witnesses cosign a head.
+        """Let the witnesses, other parties, sign a head of the log: its size and Merkle root.
 
         Raises:
             NotReconciled: a witness has cosigned more or other entries than the log has.
@@ -159,7 +162,7 @@ class KeptHeads:
             raise Problem("unavailable", detail, headers=SOON) from None
 
     def _reject(self, rejected: HeadRejected) -> None:
-        """Block all moves, because a witness has cosigned a head that the log does not continue.
+        """Block all changes of ledgers, because a witness has signed a head that the log does not continue.
 
         If the log only has fewer entries than that head, the block ends once the log has them.
 

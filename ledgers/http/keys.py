@@ -21,7 +21,7 @@ class Keys:
     """The present signing keys of the service. Calling the object returns them; any thread may call it."""
 
     def __init__(self, folder: Path | None, *, origin: str = "", secret: Path | None = None) -> None:
-        """Use the keys of a folder, which is made at first use.
+        """Use the keys that sign the log of ledgers, from a folder that is made at first use.
 
         Args:
             folder: folder of the keys; None keeps keys in memory.
@@ -55,7 +55,7 @@ class Keys:
         return cls(folder, origin=settings.ledger_origin, secret=secret)
 
     def __call__(self) -> SigningKeys:
-        """Return the present keys. They are read again if another process changed the folder.
+        """Return the present keys that sign the log. They are read again if another process changed the folder.
 
         Raises:
             KeysUnusable: a key is missing, retired or malformed, or the folder cannot be used.

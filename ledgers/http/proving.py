@@ -69,7 +69,7 @@ def keys(ledgers: Ledgers) -> JsonRecord:
 
 
 def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
-    """Accept the log as it is, although it may lack entries, for an operator.
+    """Accept a log that may have lost entries, on behalf of an operator.
 
     Args:
         ledgers: ledgers of the service.
@@ -91,7 +91,7 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
-    """Return the answer about a signed head: the note, and its parts as members.
+    """Return the service's answer with a signed head of the log: the note, and size and Merkle root as members.
 
     Args:
         ledgers: ledgers of the service.

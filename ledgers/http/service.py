@@ -73,7 +73,7 @@ class Ledgers:
         jobs: Jobs,
         organisations: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        """Prepare the ledgers.
+        """Prepare the ledgers of the service. They are opened later.
 
         Args:
             settings: settings of the service.
@@ -142,7 +142,7 @@ class Ledgers:
         self._figures.follow(None)
 
     def _open(self, database: Database) -> None:
-        """Open ledgers, keys, heads and figures in a database, unless it is in memory and that is not allowed."""
+        """Open the ledgers of a database with keys, checks of the log and metrics, unless they may not be in memory."""
         if database.durable or self._settings.ledger_keys:
             self._keys = Keys.of(self._settings, durable=database.durable)
             self.signatures.use(self._keys)
@@ -297,7 +297,7 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows, its state, and its promise: the slow parts of its answer. The method blocks."""
+        """Return a ledger's rows, its state, and the parts of its answer that take long. The method blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:
@@ -316,7 +316,7 @@ class Ledgers:
         return answer
 
     def accept(self, by: str) -> tuple[str, int]:
-        """Accept the log as it is, on behalf of an operator, although it may lack entries. The method blocks.
+        """Accept a log that may have lost entries, on behalf of an operator. The method blocks.
 
         Ledgers with approval are blocked first, until their approvers confirm, so that none changes in between.
 

@@ -132,7 +132,7 @@ def calibrate(
 
 
 def change_ledger(ledgers: Ledgers, tenant: str, identifier: str, change: Callable[[], object]) -> answers.LedgerAnswer:
-    """Make a change, and return the ledger after it.
+    """Make a change of a ledger, and return the service's answer about the ledger after it.
 
     Args:
         ledgers: ledgers of the service.
@@ -165,7 +165,7 @@ def make_or_request(
 
 
 def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
-    """Return the moves of a ledger that wait for approval.
+    """Return the requested changes of a ledger that wait for a second person's approval.
 
     Args:
         ledgers: ledgers of the service.
@@ -177,7 +177,7 @@ def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[Pending
 
 
 def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> PendingMove:
-    """Return a move that waits for approval, or has ended.
+    """Return a requested change of a ledger that waits for a second person's approval, or that has ended.
 
     Args:
         ledgers: ledgers of the service.
@@ -189,7 +189,7 @@ def pending_move(ledgers: Ledgers, tenant: str, identifier: str, move: str) -> P
 
 
 def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """Approve a move that another person requested, so that it is made, and return it.
+    """Approve a change of a ledger that another person requested, so that it is made, and return it.
 
     Args:
         ledgers: ledgers of the service.
@@ -202,7 +202,7 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
 
 
 def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """Reject or withdraw a pending move, and return it. Nothing else changes.
+    """Reject or withdraw a requested change of a ledger, and return it. Nothing else changes.
 
     Args:
         ledgers: ledgers of the service.
@@ -250,7 +250,7 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 
 
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
-    """Commit runs of a reservation, and return the receipts.
+    """Commit runs of a reservation: spend their budget so that their outputs may be released. Return the receipts.
 
     Args:
         ledgers: ledgers of the service.

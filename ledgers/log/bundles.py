@@ -35,7 +35,7 @@ class Bundle:
     proofs: Sequence[Consistency] = ()
 
     def to_bytes(self) -> bytes:
-        """Return the canonical form of the bundle."""
+        """Return the bundle as canonical JSON: equal bundles give equal bytes."""
         return canonical(
             {
                 "format": FORMAT,

@@ -26,7 +26,9 @@ SHA256: Final = "sha256:"
 
 
 def canonical(record: Record) -> bytes:
-    """Return the canonical bytes of a record: members ordered by their names, no white space, UTF-8.
+    """Return the canonical bytes of a JSON object: members ordered by their names, no white space, UTF-8.
+
+    Equal objects have equal bytes, which can therefore be signed.
 
     Raises:
         Malformed: the record has a value without a canonical form, such as a float. The message has its JSON Pointer.
@@ -38,7 +40,7 @@ def canonical(record: Record) -> bytes:
 
 
 def parse(text: bytes) -> JsonRecord:
-    """Return the record whose canonical form is this text.
+    """Parse the canonical text of a JSON object.
 
     Raises:
         Malformed: the text is not the canonical form of a record.
@@ -50,7 +52,7 @@ def parse(text: bytes) -> JsonRecord:
 
 
 def read_json(text: bytes) -> JsonRecord:
-    """Return the record in any JSON text.
+    """Parse a JSON object from a text in any form, canonical or not.
 
     Raises:
         Malformed: the text is not a JSON object, names a member twice, or has a value without a canonical form.
@@ -83,7 +85,7 @@ def is_digest(text: str) -> bool:
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
-    """Return the members of a JSON object as a dictionary.
+    """Return the members of a parsed JSON object as a dictionary, after checking that no name occurs twice.
 
     Args:
         pairs: names and values of the members, in the order of the text.

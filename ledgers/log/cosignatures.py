@@ -32,7 +32,7 @@ class CosignerKey:
     """The public key of a witness: its name and the 32 bytes of an Ed25519 key.
 
     Raises:
-        Malformed: the name cannot name a key, or the bytes are not key.
+        Malformed: the name cannot name a key, or the bytes are not a key.
     """
 
     name: str
@@ -57,7 +57,7 @@ class CosignerKey:
 
     @classmethod
     def of_vkey(cls, text: str) -> CosignerKey:
-        """Read a key from its vkey.
+        """Read the public key of a witness from its vkey, the text `name+id+key`.
 
         Raises:
             Malformed: the text is not a vkey of a witness, or the id in it belongs to another key.
@@ -73,13 +73,14 @@ class CosignerKey:
         return key
 
     def verify(self, note: Note) -> int | None:
-        """Verify the cosignatures of this witness in a note.
+        """Verify the signatures of this witness, a party that signs heads of a log too, in a note.
 
         Args:
             note: the note, which may have several lines of this key.
 
         Returns:
-            The latest time that a cosignature states, in seconds since 1970; None if the note has no line of this key.
+            The latest time that such a signature states, in seconds since 1970; None if the note has no line of this
+            key.
 
         Raises:
             NotVerified: a line with the name and the id of this key does not verify.
@@ -108,7 +109,7 @@ class CosignerKey:
 
 @dataclass(frozen=True)
 class CosigningKey:
-    """The key with which a witness signs: its name and a private key, which no text of this object shows."""
+    """Private key with which a witness signs heads of logs, with the witness's name. Its repr shows no secret."""
 
     name: str
     private: Ed25519PrivateKey

@@ -27,7 +27,7 @@ LONGEST: Final = 1_000
 
 
 def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """Sign a record, and return a detached JSON Web Signature, `header..signature` (RFC 7515, appendix F).
+    """Sign a JSON object, and return a detached JSON Web Signature, `header..signature` (RFC 7515, appendix F).
 
     Equal arguments give equal signatures.
 
@@ -45,7 +45,7 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
 
 
 def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
-    """Sign a record, and return a JSON Web Signature that contains it, `header.record.signature` (RFC 7515).
+    """Sign a JSON object, and return a JSON Web Signature that contains it, `header.record.signature` (RFC 7515).
 
     Args:
         record: the record to sign.
@@ -61,7 +61,7 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
 
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
-    """Verify a detached signature, and return the key that made it.
+    """Verify a detached JSON Web Signature of a JSON object, and return the key that made it.
 
     Args:
         record: the signed record.
@@ -89,7 +89,7 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
 
 
 def _header(kid: str, subject: str, kind: str) -> str:
-    """Return the encoded protected header.
+    """Return the protected header of a JSON Web Signature, in base 64 for URLs.
 
     Args:
         kid: id of the key.

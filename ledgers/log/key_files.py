@@ -29,7 +29,7 @@ _PRIVATE: Final = ".pem"
 
 
 def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
-    """Open the keys of a folder. Make the first key if the folder has none.
+    """Open the keys of a folder, with which a log is signed. Make the first key if the folder has none.
 
     Args:
         folder: folder of the keys. It is created if it does not exist.

@@ -26,7 +26,7 @@ class PublicKey:
     """Public key that verifies signatures: a name, which for a log is its origin, and 32 bytes.
 
     Raises:
-        Malformed: the name is not valid, or the bytes are not key.
+        Malformed: the name is not valid, or the bytes are not a key.
     """
 
     name: str
@@ -95,7 +95,7 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class SigningKey:
-    """Signing key: a name and a private key, which no text of this object shows."""
+    """Private key that signs, with its name. Its repr shows no secret."""
 
     name: str
     private: Ed25519PrivateKey

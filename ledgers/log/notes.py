@@ -37,7 +37,7 @@ class NoteSignature:
 
 @dataclass(frozen=True)
 class Note:
-    """A text, which ends in a newline, with signatures, none of which is verified."""
+    """Signed note (c2sp.org/signed-note): a text that ends in a newline, with signatures, not verified yet."""
 
     text: str
     signatures: tuple[NoteSignature, ...]
@@ -69,7 +69,7 @@ class Note:
 
 
 def sign(text: str, *keys: SigningKey) -> Note:
-    """Return the note of a text with a signature of each key.
+    """Sign a text with each of several keys, and return the signed note (c2sp.org/signed-note).
 
     The note is parsed again before it is returned, so that only notes that can be read are given out.
 
@@ -108,7 +108,7 @@ def parse(whole: str) -> Note:
 
 
 def _check(whole: str) -> None:
-    """Check that a text may be a note or the text of a note.
+    """Check length and characters of a text that is to be a signed note, or the signed text of one.
 
     Raises:
         Malformed: the text is too long, or has control characters or characters that UTF-8 cannot encode.

@@ -244,7 +244,7 @@ def _texts(path: Sequence[bytes]) -> list[str]:
 
 
 def _fields(record: object, first: str, second: str, path: str) -> tuple[int, int, tuple[bytes, ...]]:
-    """Read the two numbers and the hashes from the record of a proof.
+    """Read the two numbers and the hashes of a Merkle proof from its JSON object.
 
     Args:
         record: the record.

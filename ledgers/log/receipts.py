@@ -58,7 +58,7 @@ class Receipt:
 
     @classmethod
     def of_record(cls, record: Record) -> Receipt:
-        """Read a receipt from its record, without verifying it. Warnings of a service are not part of a receipt.
+        """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
 
         Raises:
             Malformed: the record has other members or types than a receipt.
@@ -73,7 +73,7 @@ class Receipt:
 
 
 def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: SigningKey) -> Receipt:
-    """Return the receipt of one entry.
+    """Return the receipt of one log entry: a signed proof that the log contains it.
 
     Args:
         tree: Merkle tree of the log, which contains the entry.
@@ -90,7 +90,7 @@ def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: Signi
 
 
 def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str, key: SigningKey) -> list[Receipt]:
-    """Make receipts of entries, and verify each before it is returned.
+    """Make receipts of log entries, signed proofs that the log contains them, and verify each before it is returned.
 
     The checkpoint is verified once for all receipts.
 
@@ -117,7 +117,7 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
 
 
 def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
-    """Return the checkpoint that covers the receipt's entry, after verifying the receipt.
+    """Verify a receipt, and return the signed head of the log (size and Merkle root) that covers its entry.
 
     Args:
         receipt: the receipt.

@@ -17,7 +17,10 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True)
 class PublishedKey:
-    """A key that signs from `since` on, and up to `until` if it was retired. Both are whole seconds of UTC."""
+    """A public key with the time from which it signs, `since`, and up to which it signed, `until`, if it was retired.
+
+    Both are whole seconds of UTC.
+    """
 
     key: PublicKey
     since: datetime
@@ -39,7 +42,7 @@ class PublishedKey:
 
     @classmethod
     def of_record(cls, record: object) -> PublishedKey:
-        """Read a published key from its record.
+        """Read a published key from its JSON object.
 
         Raises:
             Malformed: the record lacks members or has others, or its members describe different keys.
@@ -59,7 +62,7 @@ class PublishedKey:
 
 @dataclass(frozen=True)
 class SigningKeys:
-    """The signing key, and all published keys, oldest first; the last of them is the signing key."""
+    """The private key that signs at present, and all published keys, oldest first; the last one verifies it."""
 
     signing: SigningKey
     published: tuple[PublishedKey, ...]
@@ -80,7 +83,7 @@ class SigningKeys:
 
     @classmethod
     def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> SigningKeys:
-        """Return the keys of a service after a new key replaced the last published key.
+        """Return the keys of a log after a new signing key has replaced the last one.
 
         Args:
             published: the keys that were published before.

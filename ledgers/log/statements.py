@@ -66,7 +66,7 @@ class SignedStatement:
 
     @classmethod
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
-        """Read a statement from its record.
+        """Read a statement from its JSON object.
 
         Raises:
             Malformed: the record has other members than a statement, or an unknown kind.
@@ -80,7 +80,7 @@ class SignedStatement:
 
 
 def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest: str | None = None) -> str:
-    """Sign an answer, and return the signature with the statement in it.
+    """Sign a statement about an answer of the service, and return the signature, which contains the statement.
 
     Args:
         statement: the statement about the answer.

@@ -19,7 +19,7 @@ EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
 
 
 class Node(NamedTuple):
-    """Perfect subtree over 2^level leaves, with its place, from 0, among those of its level."""
+    """Perfect subtree of a Merkle tree: the leaves place · 2^level, …, (place + 1) · 2^level − 1, counted from 0."""
 
     level: int
     place: int
@@ -36,7 +36,7 @@ class Node(NamedTuple):
 
 
 class HashStore(Protocol):
-    """Store of the hashes of perfect subtrees, which never change."""
+    """Store of the hashes of a Merkle tree's perfect subtrees, which never change."""
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the hashes of these nodes. Missing nodes are left out."""
@@ -51,7 +51,7 @@ class HashStore(Protocol):
 
 @dataclass
 class MemoryNodes:
-    """Store of hashes in the memory of this process."""
+    """Store of the hashes of a Merkle tree in the memory of this process."""
 
     _hashes: dict[Node, bytes] = field(default_factory=dict)
 
@@ -200,7 +200,7 @@ class Tree:
         return self._roots(siblings[::-1])
 
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
-        """Return the root hash over each of some ranges of leaves, with one call of the store.
+        """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
 
         Args:
             ranges: pairs (start, end) of the leaves start, …, end − 1. A power of two that is at least end − start must
@@ -221,7 +221,7 @@ class Tree:
         return tuple(roots)
 
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of nodes.
+        """Return the stored hashes of all given nodes of the tree.
 
         Raises:
             NodesMissing: the store lacks one of them.
@@ -244,7 +244,9 @@ def _left_size(count: int) -> int:
 
 
 def _perfect(start: int, end: int) -> Iterable[Node]:
-    """Yield the perfect subtrees that together cover the leaves start, …, end − 1, from left to right.
+    """Split the leaves start, …, end − 1 of a Merkle tree into perfect subtrees, and yield these from left to right.
+
+    A perfect subtree covers 2^k leaves.
 
     Args:
         start: first leaf. It must be a multiple of the smallest power of two that is at least end − start.

@@ -72,7 +72,7 @@ class ClaimFinding:
 
 @dataclass
 class LogVerification:
-    """Findings in the order in which they were made, and the points that verification never shows."""
+    """Result of verifying evidence about a log: findings in their order, and points that verification never shows."""
 
     findings: list[ClaimFinding] = field(default_factory=list)
     not_shown: tuple[str, ...] = NOT_SHOWN
@@ -147,7 +147,7 @@ def verify(
 def _verify_checkpoints(
     bundle: Bundle, origin: str, keys: Sequence[PublicKey], verification: LogVerification
 ) -> Iterable[Checkpoint]:
-    """Yield the checkpoints with valid signatures, including those in receipts.
+    """Verify the signatures of all checkpoints, including those in receipts, and yield the valid ones.
 
     A claim is added to `verification` for each checkpoint and receipt, as it is reached.
 
@@ -217,7 +217,7 @@ def _check_entries(entries: Sequence[Record], heads: Sequence[_Head], verificati
 
 
 def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
-    """Return whether the first entries have the Merkle root of a signed head, and add the outcome to `verification`.
+    """Check that the given entries have the Merkle root of a signed head, and add the outcome to `verification`.
 
     Args:
         tree: Merkle tree of the given entries.
@@ -240,10 +240,9 @@ def _has_root(tree: Tree, head: _Head, verification: LogVerification) -> bool:
 def _check_consistency(
     bundle: Bundle, heads: Sequence[_Head], recomputed: set[_Head], verification: LogVerification
 ) -> None:
-    """Report for each two successive heads whether the log of the smaller is the beginning of the log of the larger.
+    """Report for each two successive heads of a log whether the larger log begins with all entries of the smaller one.
 
-    A direct proof is not needed. It suffices that both are proved to be beginnings of the same larger log, or of the
-    given entries.
+    It suffices that both are proved to be beginnings of the same larger log, or of the given entries.
 
     Args:
         bundle: the evidence, with its consistency proofs.
@@ -273,7 +272,7 @@ def _check_consistency(
 
 
 def _proved_steps(bundle: Bundle, heads: Sequence[_Head], verification: LogVerification) -> list[tuple[_Head, _Head]]:
-    """Return the pairs of heads that a valid consistency proof connects.
+    """Return the pairs of heads of a log for which a valid proof shows that the later log begins with the earlier one.
 
     Args:
         bundle: the evidence, with its proofs.
@@ -307,7 +306,7 @@ def _is_consistent(proof: Consistency, earlier: _Head, later: _Head, verificatio
 def _report_cosignatures(
     bundle: Bundle, origin: str, heads: Sequence[_Head], witnesses: Iterable[CosignerKey], verification: LogVerification
 ) -> None:
-    """Report the largest head that each witness cosigned, and whether a larger head lacks its cosignature.
+    """Report the largest head of the log that each witness signed, and whether a larger head lacks its signature.
 
     Args:
         bundle: the evidence, with signed heads.
@@ -329,7 +328,7 @@ def _report_cosignatures(
 
 
 def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list[tuple[_Head, Note]]:
-    """Return the signed notes in a bundle and its receipts that contain one of these heads, with the head."""
+    """Return pairs of a head of the log (size and Merkle root) and a signed note in the evidence that contains it."""
     texts = list(bundle.checkpoints) + [receipt.checkpoint for receipt in bundle.receipts]
     notes_of_heads = []
     for text in texts:
@@ -345,7 +344,7 @@ def _notes_of_heads(bundle: Bundle, origin: str, heads: Sequence[_Head]) -> list
 def _newest_cosignature(
     witness: CosignerKey, notes_of_heads: Sequence[tuple[_Head, Note]], verification: LogVerification
 ) -> tuple[_Head, int] | None:
-    """Return the largest head that a witness cosigned.
+    """Find the largest head of a log that a witness signed.
 
     Args:
         witness: trusted key of the witness.
@@ -376,12 +375,12 @@ def _time(seconds: int) -> str:
 
 
 def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogVerification) -> None:
-    """Add to `verification` whether each entry is a valid move after the earlier ones, with large enough charges.
+    """Check that each log entry is a valid change of a ledger after the earlier ones, with large enough privacy costs.
 
     Args:
         entries: entries of the log; empty leaves the claim open.
         replay: function that checks the entries, and yields a sentence for each ledger. None leaves the claim open.
-        verification: receives the claims and their outcomes.
+        verification: receives the outcomes.
     """
     if replay is None or not entries:
         verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)

@@ -33,7 +33,7 @@ def amend_plan(
     released: bool = False,
     approval: bool | None = None,
 ) -> tuple[LedgerState, Opening]:
-    """Return the ledger with an amended plan, and the new certificate that it stays within its target.
+    """Change the plan of a ledger, and certify again that the ledger stays within its privacy target (ε, δ).
 
     The plan lists the mechanisms that may be run, each with a number of runs. Slots, which pay for mechanisms outside
     the plan, do not change.
@@ -57,7 +57,7 @@ def amend_plan(
         ConditionViolated: something was committed, and nothing is declared.
         Infeasible: δ of the new plan and the slots together, at the target's ε, exceeds the target's δ.
         LedgerClosed: the ledger was closed.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     changes_plan = bool(add or lower)
@@ -98,9 +98,10 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for an amendment after a commit without the declaration that it is independent of outputs.
+    """Return the error for a change of the plan that needs a declaration, because runs were committed before.
 
-    The failed condition is: number of committed runs ≤ 0.
+    The change must not depend on outputs, which only the owner can declare. The failed condition is: number of
+    committed runs ≤ 0.
 
     Args:
         state: the ledger.
@@ -116,9 +117,9 @@ def _needs_declaration(state: LedgerState) -> ConditionViolated:
 
 
 def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
-    """Return a plan item with a smaller number of planned runs.
+    """Return an item of a ledger's plan, a mechanism with its number of planned runs, with a smaller number.
 
-    Credit, which is runs of jobs that were stopped early, is reduced if fewer free runs are left than the credit.
+    Credit counts the free runs of jobs that were stopped early. It is reduced if fewer free runs remain.
 
     Args:
         state: the ledger.
@@ -139,7 +140,7 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
 
 
 def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
-    """Return the state with a new item of the plan.
+    """Add an item, a mechanism with its number of runs, to the plan of a ledger, and return the new state.
 
     Args:
         state: the ledger.

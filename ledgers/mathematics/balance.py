@@ -23,9 +23,9 @@ SHA256 = "sha256:"
 
 
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
-    """Return the balance of a ledger: everything that a reservation, commit or other move changes.
+    """Return the balance of a ledger as a JSON object: everything that a reservation, commit or other move changes.
 
-    Amounts are decimal texts, and numbers of runs are integers.
+    Log entries contain its digest. Amounts are decimal texts, and numbers of runs are integers.
 
     Args:
         state: the ledger. It must contain at least the reservations with runs that are not committed yet.
@@ -70,7 +70,7 @@ def is_live(reservation: Reservation) -> bool:
 
 
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
-    """Return a reservation as a part of the balance: its mechanism, its source of payment, and its numbers of runs.
+    """Return a reservation of runs as a JSON object: its mechanism, its source of payment, and its numbers of runs.
 
     Args:
         reservation: the reservation.

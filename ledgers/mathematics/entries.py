@@ -40,7 +40,7 @@ _BLANK: Final = re.compile(
 
 
 def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
-    """Return the record of an opened ledger.
+    """Return the log entry of a new ledger: its target, plan, slots and declarations, and the certified guarantee.
 
     Args:
         state: the ledger at its opening.
@@ -82,7 +82,7 @@ def _target_record(target: LedgerTarget) -> Record:
 
 
 def read_target(record: JsonObject) -> LedgerTarget:
-    """Return a target from its record.
+    """Read the privacy target of a ledger from its JSON object in the log.
 
     Raises:
         InvalidInput: the risk is of no known kind, or a number is out of its range.
@@ -100,7 +100,7 @@ def read_target(record: JsonObject) -> LedgerTarget:
 
 
 def reservation_record(reservation: Reservation, spec: str) -> Record:
-    """Return the log entry of a reservation: its mechanism, number of runs, and the item or the charged slot.
+    """Return the log entry of a reservation of runs: the mechanism, the number of runs, and the budget that pays.
 
     Args:
         reservation: the reservation.
@@ -115,7 +115,7 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
 
 
 def commit_record(reservation: Reservation, count: int) -> Record:
-    """Return the log entry of a commit.
+    """Return the log entry of a commit, by which the budget of reserved runs is spent.
 
     Args:
         reservation: the reservation after the commit, with its charge if a slot pays.
@@ -154,7 +154,7 @@ def amendment_record(
     specs: Sequence[str],
     approval: bool | None = None,
 ) -> Record:
-    """Return the record of an amended ledger.
+    """Return the log entry of a changed plan: items added, items with fewer runs, and the new certified guarantee.
 
     Args:
         add: items that were added to the plan.
@@ -232,7 +232,7 @@ def has_two_people(entry: JsonObject) -> bool:
 
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
-    """Return the record of observations which show that a run differed from the mechanism that was paid for.
+    """Return the log entry of observations which show that a run differed from the mechanism that was paid for.
 
     Args:
         observations: at least one observation.
@@ -266,11 +266,11 @@ def observations_of(record: JsonObject) -> tuple[Observation, ...]:
 
 
 def charge_record(price: Charge) -> Record:
-    """Return a charge as a record for the log, with amounts as decimal strings.
+    """Return the cost of a job in a slot (a part of the budget) as JSON for the log, with amounts as decimal strings.
 
     Args:
-        price: the charge. `each`, the charge of one run, and `remaining`, the μ² before a whole job, are left out if
-            absent.
+        price: the cost. Its `each`, the cost of one run, and `remaining`, the μ² that the slot had left before a whole
+            job, are left out if absent.
     """
     record: Record = {"parts": amounts(price.parts), "theorem": price.theorem}
     if price.each:
@@ -286,10 +286,10 @@ def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
 
 
 def charge_of(record: JsonObject) -> Charge:
-    """Read a charge from its record.
+    """Read the cost of a job in a slot (a part of the budget) from its JSON object in the log.
 
-    The member `each` has the charge of one run, if charges add up. The member `remaining` has the μ² that the slot had
-    left, if a whole job was charged.
+    If the costs of runs add up, its member `each` has the cost of one run. If the job was charged as a whole,
+    `remaining` has the μ² that the slot had left.
 
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
@@ -306,7 +306,7 @@ def charge_of(record: JsonObject) -> Charge:
 
 
 def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
-    """Return the state of a ledger directly after its opening.
+    """Read the state of a ledger directly after its opening from the log.
 
     Args:
         record: the `opened` entry of the log.
@@ -332,7 +332,7 @@ def _slot_of(record: JsonObject) -> Slot:
 
 
 def read_approval(record: JsonObject) -> bool:
-    """Return whether the record of an opening or an amendment says that a second person approves.
+    """Return whether a log entry, an opening or a change of the plan, says that a second person approves changes.
 
     Raises:
         InvalidInput: the member is not a truth value.

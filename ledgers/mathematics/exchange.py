@@ -21,7 +21,9 @@ from epsilond.ledgers.mathematics.state import LedgerState, PlanItem
 
 
 def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
-    """Return the item of the plan that pays for a job.
+    """Return the item of a ledger's plan that pays for a job.
+
+    The plan lists mechanisms whose runs the ledger has accounted for from the start. A job is a number of equal runs.
 
     Args:
         state: the ledger.
@@ -46,7 +48,7 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 
 
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
-    """Return the item of the plan with a name, after checking that it may pay for a job.
+    """Return the item of a ledger's plan with a name, after checking that it may pay for runs of a mechanism.
 
     Args:
         state: the ledger.
@@ -70,10 +72,10 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
 
 
 def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
-    """Return a reason why one run of a mechanism loses no more privacy than one run of the planned mechanism.
+    """Return why a run of one mechanism may replace a planned run of another: it is proved to lose no more privacy.
 
-    Reasons that are known: it is the same mechanism, or it has more noise or a smaller sampling rate. They hold under
-    every neighbouring relation.
+    The known reasons are: it is the same mechanism, or it has no less noise and no larger sampling rate. They hold
+    under every neighbouring relation.
 
     Returns:
         The reason as a clause, or None if no such reason is known.
@@ -93,7 +95,7 @@ def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
 
 
 def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
-    """Return whether two mechanisms subsample in the same way and the first adds at least the noise of the second.
+    """Return whether two mechanisms draw batches in the same way and the first adds at least the noise of the second.
 
     Both must be noisy sums with the same noise distribution.
 
@@ -110,7 +112,7 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
-    """Return whether a mechanism is a noisy sum with at least the noise of the planned one, of the same distribution.
+    """Return whether two mechanisms add noise of one distribution to a sum, the first no less than the planned one.
 
     Args:
         primitive: basic mechanism of the run; None if it has none.
@@ -125,17 +127,20 @@ def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) ->
 
 
 class _SampledSum(NamedTuple):
-    """A Poisson-sampled noisy sum; the rate is 1 without sampling."""
+    """A noisy sum over a Poisson sample.
+
+    `rate` is the probability of a record to be in the sample; 1 without sampling.
+    """
 
     rate: float
     noise: NoisySum
 
 
 def _sampled_sum(spec: Spec) -> _SampledSum | None:
-    """Return a spec as a Poisson-sampled noisy sum; None if it is anything else.
+    """Read a mechanism as a noisy sum over a Poisson sample; return None if it is anything else.
 
-    A noisy sum without sampling has the rate 1. Sampling with a limited batch, or with several records of a client, is
-    not covered by the comparison of rates.
+    A noisy sum without sampling has the rate 1. Sampling with a limited batch size, or with several records of a
+    client, is excluded, because a smaller rate alone then proves nothing.
 
     Args:
         spec: spec of a mechanism.

@@ -16,9 +16,9 @@ from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Res
 
 
 def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> LedgerState:
-    """Return the state in which a slot holds the charge of a reservation, which is added or replaced.
+    """Return the ledger after a slot has set aside the cost of a reservation, which is added or replaced.
 
-    The caller must have certified that the charge is large enough.
+    A slot is a privacy budget of the ledger. The caller must have certified that the charge is large enough.
 
     Args:
         state: the ledger before the reservation.
@@ -35,16 +35,17 @@ def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> Led
 
 
 def release_charge(slot: Slot, reservation: Reservation) -> Slot:
-    """Return the slot without the charge that it holds for a reservation of which nothing was committed."""
+    """Return the slot, a privacy budget, without the amounts that it holds for a reservation with no committed run."""
     assert reservation.charge is not None  # the slot holds it
     return replace(slot, reserved=minus(slot.reserved, reservation.charge.parts))
 
 
 def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tuple[Slot, Charge]:
-    """Make sure that the charge of a whole job is valid for the μ² that a Gaussian slot has left at the first commit.
+    """Make sure at the first commit of a job that its reserved charge is still valid, or compute a new one.
 
-    A charge is valid at the remaining μ² for which it was computed, and at every larger one. If the slot has less left,
-    the charge is certified again at the smaller amount. If it does not suffice there, it is computed anew.
+    The job is charged as a whole in a Gaussian slot, a privacy budget in μ². A charge is valid at the remaining μ² for
+    which it was computed, and at every larger one. If less is left now, the charge is certified again at the smaller
+    amount. If it does not suffice there, it is computed anew.
 
     Args:
         setting: neighbouring relation, unit of privacy and observer of the ledger.
@@ -78,13 +79,13 @@ def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
 
 
 def require_free(slot: Slot, parts: Amounts) -> None:
-    """Check that the free amounts of a slot pay the requested amounts.
+    """Check that a slot, a part of the privacy budget, has enough left for the requested amounts.
 
-    Several Rényi orders of a slot count together: single orders may be overdrawn as long as `may_go_on` accepts their
+    Several Rényi orders of a slot count together. Single orders may be overdrawn as long as `may_go_on` accepts their
     weighted mean.
 
     Args:
-        slot: part of the privacy budget, with amounts such as μ², ρ, ε or one for each Rényi order.
+        slot: the slot, with amounts such as μ², ρ, ε or one for each Rényi order.
         parts: requested amounts by the names of the slot's parts, such as `mu_squared`.
 
     Raises:

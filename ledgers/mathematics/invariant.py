@@ -59,17 +59,19 @@ class Opening:
 
 
 def opening(state: LedgerState) -> Opening:
-    """Certify that all planned runs and full slots together are within the ledger's target (ε*, δ*).
+    """Certify that a ledger never exceeds its target (ε*, δ*), even if everything that it allows is run.
 
-    The condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full
-    slots, and Σ η is the δ that slots may add. If the target is a risk, the condition is the same of its figure.
+    A ledger allows the planned runs, and other runs that its slots pay for. A slot is a part of the privacy budget. The
+    condition is δ(ε*) ≤ δ* − Σ η. Here δ(ε) is the privacy profile of all planned runs composed with all full slots. Σ
+    η is the δ that slots may add to it. A risk as the target, such as an attacker's advantage, is compared in the same
+    way.
 
     Returns:
         Upper bounds: log δ at ε*, and ε at the δ that δ* leaves after the δ of the slots.
 
     Raises:
-        Infeasible: δ at ε* exceeds δ*, or the figure exceeds the risk. `nearest` has the smallest ε, or the smallest
-            risk, that could be the target instead.
+        Infeasible: the target is exceeded. `nearest` has the smallest ε, or the smallest risk, that could be the target
+            instead.
         ConditionViolated: no theorem covers a mechanism of the plan under the ledger's setting.
     """
     pair, target = product(state), state.target
@@ -85,15 +87,19 @@ def opening(state: LedgerState) -> Opening:
 
 
 def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
-    """Certify that all planned runs and full slots together are within a risk, which implies the ledger's (ε*, δ*).
+    """Certify that everything which a ledger allows stays within a risk, such as an attacker's advantage.
+
+    A ledger allows its planned runs, and what its full slots (parts of the budget) pay for. The risk must imply the
+    ledger's (ε*, δ*).
 
     Args:
         state: the ledger.
-        pair: dominating pair of everything that the ledger allows.
+        pair: dominating pair of everything that the ledger allows, without the δ that slots add.
         risk: the ledger's target.
 
     Raises:
-        Infeasible: the figure exceeds the risk. `nearest` has the smallest risk that could be the target, if any.
+        Infeasible: the risk is exceeded, or does not imply (ε*, δ*). `nearest` has the smallest risk that could be the
+            target, if any.
     """
     if not is_implied(state.target):
         raise Infeasible(f"The target {risk.kind} does not imply the ε and δ that the ledger states.")
@@ -115,10 +121,12 @@ def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
 
 
 def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasible:
-    """Return the error that a ledger exceeds its target, with the smallest ε at which it would not, if that is finite.
+    """Return the error that a ledger exceeds its target (ε, δ), with the smallest ε that could be the target instead.
+
+    No ε is proposed if none is finite.
 
     Args:
-        pair: dominating pair of everything that the ledger allows.
+        pair: dominating pair of everything that the ledger allows, without the δ that slots add.
         log_delta: upper bound on log δ of the pair at the target's ε.
         log_allowed: log of the δ that the target allows the pair; −∞ if slots may add all of the target's δ.
     """
@@ -135,9 +143,10 @@ def _exceeds_target(pair: Pair, log_delta: float, log_allowed: float) -> Infeasi
 
 
 def largest(state: LedgerState, kind: str) -> Slot:
-    """Find the largest capacity of a slot with which the ledger stays within its target.
+    """Find the largest capacity of a slot, a part of the privacy budget, with which a ledger stays within its target.
 
-    The search uses rough bounds on δ first, and certified bounds near the result.
+    The ledger's planned runs and its other slots remain as they are. The search uses rough bounds on δ first, and
+    certified bounds near the result.
 
     Args:
         state: the ledger, which has a slot of this kind with any capacity.
@@ -171,11 +180,13 @@ def largest(state: LedgerState, kind: str) -> Slot:
 
 
 def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
-    """Return a number that is at most 0 if and only if a ledger is certified to be within its target.
+    """Return by how much a ledger exceeds its target: at most 0 if and only if it is certified to be within it.
+
+    The number is a difference of logarithms: of δ, or of the risk that is the target.
 
     Args:
         state: the ledger.
-        pair: dominating pair of all planned runs and full slots.
+        pair: dominating pair of everything that the ledger allows: all planned runs and full slots.
         log_allowed: log of the δ that this pair may have at the target's ε.
     """
     risk = state.target.risk
@@ -186,10 +197,10 @@ def _excess(state: LedgerState, pair: Pair, log_allowed: float) -> float:
 
 
 def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allowed: float) -> bool:
-    """Return whether the rest of a ledger, without the requested slot, is within the target.
+    """Return whether a ledger without one of its slots is within the target, so that the slot can have some capacity.
 
     Args:
-        rest: the ledger without the slot.
+        rest: the ledger without the slot (a part of the privacy budget).
         pairs: dominating pairs of the rest, each with its number of runs.
         log_allowed: log of the δ that the rest may have at ε. The δ of the requested slot is subtracted already.
     """
@@ -201,10 +212,10 @@ def _leaves_room(rest: LedgerState, pairs: Sequence[tuple[Pair, int]], log_allow
 
 
 def _estimate_capacity(excess: Callable[[float], float]) -> float:
-    """Estimate the root of an increasing function of the capacity, within the relative tolerance `_ESTIMATED`.
+    """Estimate the capacity at which a ledger just reaches its target, within the relative tolerance `_ESTIMATED`.
 
     Args:
-        excess: function that is at most 0 if and only if the ledger is within its target.
+        excess: increasing function of the capacity; at most 0 if and only if the ledger is within its target.
 
     Returns:
         The capacity. If the root is below 1e-15, a number between it and 1e-15.
@@ -222,19 +233,19 @@ def _estimate_capacity(excess: Callable[[float], float]) -> float:
         return high
     if excess(low) == 0.0:
         return low
-    return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)
+    return brent_root(excess, low, high, absolute=1e-300, relative=_ESTIMATED)  # in effect only relative
 
 
 def _root_near(excess: Callable[[float], float], estimate: float) -> float:
-    """Return a number near the root of an increasing function at which the evaluated function is at most 0.
+    """Find the root of an increasing function, and return a number near it at which the function is at most 0.
 
     Args:
-        excess: the function, which is certified: rounding may make it too large, never too small.
+        excess: the function. It is an upper bound: rounding may make it too large, never too small.
         estimate: initial estimate of the root, above 0.
 
     Returns:
-        The number: within a relative tolerance of 1e-9 of a root if the function is smooth, and within the noise of the
-        certified bound otherwise. It is 0 if no number above 1e-15 is found.
+        The number: within a relative tolerance of 1e-9 of a root if the function is smooth. Otherwise the function's
+        jumps limit the accuracy. It is 0 if no number above 1e-15 is found.
     """
     low, high = _bracket_root(excess, estimate)
     low_excess = excess(low)
@@ -272,7 +283,7 @@ def _bracket_root(excess: Callable[[float], float], estimate: float) -> tuple[fl
 
 
 def product(state: LedgerState) -> Pair:
-    """Return the pair that dominates everything that the ledger allows, except for the η and δ of its slots."""
+    """Return a pair that dominates everything that a ledger allows together, except for the δ that its slots add."""
     return composed_pair(_pairs(state), "default")
 
 
@@ -289,9 +300,10 @@ def _pairs(state: LedgerState) -> list[tuple[Pair, int]]:
 
 
 def _of_plan(state: LedgerState) -> list[tuple[Pair, int]]:
-    """Return the dominating pairs of all planned runs, each with its number of runs.
+    """Return the dominating pairs of all planned runs of a ledger, each with its number of runs.
 
-    Items that a job brought by its charge are left out, because a slot has paid for them.
+    Items of the plan that were made for a job are left out, because a slot, another part of the budget, has paid for
+    them.
     """
     pairs: list[tuple[Pair, int]] = []
     for item in state.plan:
@@ -308,10 +320,11 @@ def item_pairs(item: PlanItem, state: LedgerState) -> Sequence[tuple[Pair, int]]
 def slot_pair(slot: Slot) -> Pair:
     """Return the dominating pair of everything that a full slot may pay for.
 
-    The δ that the slot allows in addition, its part η or δ, is not in the pair. The caller adds it to the result.
+    A slot is a part of the privacy budget: a μ² (gdp), a ρ (zcdp), an ε (pure), or Rényi divergences (rdp). Its δ or η,
+    which it may add to the result, is not in the pair. The caller adds it.
 
     Args:
-        slot: part of the privacy budget: Gaussian (gdp), zero-concentrated (zcdp), pure, or Rényi (rdp).
+        slot: the slot, of which the whole capacity counts.
     """
     if slot.kind == "gdp":
         return gaussian_pair(root_above(slot.capacity["mu_squared"]))
@@ -336,10 +349,10 @@ def slots_delta(state: LedgerState) -> Amount:
 
 
 def _log_allowed(state: LedgerState) -> float:
-    """Return a lower bound on log(δ* − the δ that slots may add); −∞ if the difference is not positive.
+    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger: log(δ* − what slots add).
 
-    The composed profile of plan and slots may have this δ at ε*. The last line subtracts more than the rounding error
-    of the logarithm.
+    It is rounded down, and −∞ if nothing is left. δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the
+    budget, may add a δ to the composed profile. The last line subtracts more than the rounding error of the logarithm.
     """
     added = slots_delta(state)
     rest = less(state.target.delta, added)
@@ -353,10 +366,12 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on log(δ + the δ that slots may add), at most log δ* of the target.
+    """Return an upper bound on the log δ of a whole ledger: of its composed mechanisms and of what its slots add.
+
+    It is cut off at log δ* of the target. Slots are parts of the budget, which may add a δ to the composed profile.
 
     Args:
-        log_delta: log δ of the composed profile, which was certified to fit.
+        log_delta: log δ of the composed mechanisms at the target's ε, which was certified to fit.
         state: the ledger.
     """
     added = slots_delta(state)

@@ -24,19 +24,22 @@ _SLACK = 1e-13
 
 
 def log_coefficients(slot: Slot) -> list[float]:
-    """Return an upper bound on log(w_a C(a) e^{(a−1) B_a}) for each order a of a slot without charges.
+    """Return the logarithms of the coefficients that bound the privacy profile of a full Rényi slot, rounded up.
 
-    These are the coefficients of the profile of a full slot; see the module for the symbols.
+    A Rényi slot is a privacy budget with divergences B_a at orders a, and with weights w_a. The coefficient of the
+    order a is w_a C(a) e^{(a−1) B_a}, with C(a) = (a − 1)^{a−1}/a^a. The profile is at most their sum, each times
+    e^{−(a−1) ε}.
     """
     nothing_spent = dict.fromkeys(slot.capacity, ZERO)
     return [term + _SLACK * (1.0 + abs(term)) for term in _log_terms(slot, nothing_spent)]
 
 
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
-    """Return whether a Rényi slot can also pay the requested amounts.
+    """Return whether a Rényi slot, a privacy budget at several Rényi orders, can also pay the requested amounts.
 
-    The slot may overdraw single orders. It can pay as long as the weighted mean of its orders is a valid privacy
-    profile after all used, reserved and requested amounts.
+    Single orders may be overdrawn. All used, reserved and requested amounts are subtracted from the budgets of the
+    orders. The remainders give a weighted sum of bounds on δ. The slot can pay while this sum is above 1 − e^ε at all ε
+    < 0, as every privacy profile is.
 
     Args:
         slot: the Rényi slot.
@@ -51,7 +54,10 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
 
 
 def _log_terms(slot: Slot, spent: Amounts) -> list[float]:
-    """Return log(w_a C(a) e^{(a−1)(B_a − S_a)}) for each order a, where C(a) = (a − 1)^{a−1}/a^a.
+    """Return the logarithm of each term in the bound on the privacy profile that a Rényi budget has left.
+
+    There is a term for each order a: w_a C(a) e^{(a−1)(B_a − S_a)}. C(a) = (a − 1)^{a−1}/a^a converts a divergence into
+    a δ.
 
     Args:
         slot: the Rényi slot with its weights w_a, which are equal if none are given, and its budgets B_a.

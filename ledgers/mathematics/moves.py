@@ -52,12 +52,12 @@ def reserve(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> LedgerState:
-    """Return the state in which runs for one job are reserved.
+    """Reserve a part of a ledger's privacy budget for some runs of a mechanism (a job), and return the new state.
 
-    An item of the plan pays, or a slot, which is a part of the budget for mechanisms outside the plan. If neither is
-    named, the item with exactly this mechanism pays. A job of equal steps is reserved as a number of steps. If an item
-    and a spec are given, a run of the spec must provably lose no more privacy than one of the item. See docs/ledger.md,
-    "Plans, credits and exchange".
+    An item of the plan pays, a mechanism with a number of planned runs. Or a slot pays, a part of the budget for
+    mechanisms outside the plan. If neither is named, the item with exactly this mechanism pays. A job of equal steps is
+    reserved as a number of steps. If an item and a spec are given, a run of the spec must provably lose no more privacy
+    than one of the item. See docs/ledger.md, "Plans, credits and exchange".
 
     Args:
         state: the ledger before the reservation.
@@ -73,7 +73,7 @@ def reserve(
     Raises:
         LedgerClosed: the ledger was closed.
         NotSealed: the membership of the data set's block is not fixed yet.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
         NotInPlan: the plan has no such item, or a run of the spec is not proved to lose as little.
         LedgerExhausted: the item or the slot has less free than the job needs; `condition` has both amounts.
         ConditionViolated: no charge is proved for this mechanism in this slot, or no theorem covers it here.
@@ -91,7 +91,7 @@ def reserve(
 
 
 def commit(state: LedgerState, identifier: str, count: int | None = None) -> LedgerState:
-    """Return the state in which runs of a reservation are committed, after which their outputs may be released.
+    """Spend the budget of reserved runs, and return the new state. The outputs of the runs may then be released.
 
     A job that a Gaussian slot charges as a whole is charged at its first commit, for what the slot then has left.
 
@@ -104,7 +104,7 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
         InvalidInput: the reservation does not hold so many runs.
         ReservationEnded: the reservation was cancelled or has expired.
         LedgerExhausted: other commits have left less in the slot than the job now costs.
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     reservation = _find_reservation(state, identifier)
@@ -121,10 +121,11 @@ def commit(state: LedgerState, identifier: str, count: int | None = None) -> Led
 
 
 def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "expired"] = "cancelled") -> LedgerState:
-    """Return the state in which a reservation has ended and its uncommitted runs are free again.
+    """End a reservation, so that its uncommitted runs are free again, and return the new state.
 
-    Runs of the plan return to it, as credit if some were committed. Charges that add up over runs return to their slot.
-    Runs of a job that was charged as a whole remain as credit for the same mechanism: their amount does not return.
+    Runs of the plan return to it. If some were committed, they return as credit: paid runs that can be reserved again.
+    If a slot (a budget for unplanned runs) was charged for each run, its amounts return. A job that was charged as a
+    whole gets its amounts back before its first commit. Later it leaves credit instead.
 
     Args:
         state: the ledger before the end of the reservation.
@@ -152,7 +153,7 @@ def seal(state: LedgerState) -> LedgerState:
     """Return the state in which the membership of the ledger's block is fixed.
 
     Raises:
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
     """
     require_consistent(state)
     return replace(state, sealed=True)
@@ -169,12 +170,15 @@ def close(state: LedgerState) -> LedgerState:
 def contradict(
     state: LedgerState, observations: Sequence[Observation], reservations: Sequence[str] | None = None
 ) -> LedgerState:
-    """Return the state that accepts no further commits, because a run differed from the mechanism that was paid for.
+    """Block all further commits of a ledger, because a run differed from the mechanism that was paid for.
 
     Args:
         state: the ledger before the observations.
         observations: at least one observation of such a difference.
         reservations: ids of the reservations that paid for the run; None means all with committed runs.
+
+    Returns:
+        The new state, which has no guarantee any more.
 
     Raises:
         InvalidInput: no observation is given, or a reservation is not of this ledger.
@@ -198,10 +202,11 @@ def contradict(
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
-    """Return the state in which committed runs no longer count, because their owner declares that nobody saw an output.
+    """Take committed runs back, because the ledger's owner declares that nobody saw an output of them.
 
-    The ledger's guarantee then depends on the declaration, which `conditional` records. Runs of the plan, and runs of
-    jobs that were charged as a whole, return as credit. Charges that add up over runs return to their slot.
+    The guarantee then depends on the declaration, which `conditional` of the new state records. Runs of the plan, and
+    of jobs that were charged as a whole, return as credit: paid runs that can be reserved again. If a slot (a budget
+    for unplanned runs) was charged for each run, its amounts return.
 
     Args:
         state: the ledger before the runs are voided.
@@ -227,9 +232,10 @@ def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
 def _reserve_of_plan(
     state: LedgerState, identifier: str, item_name: str | None, spec: Spec | None, count: int | None
 ) -> LedgerState:
-    """Return the state with a reservation of runs of an item of the plan.
+    """Reserve planned runs of a ledger, and return the new state.
 
-    Credit, which is free runs of jobs that were stopped or voided, is used last.
+    An item of the plan is a mechanism with its number of runs. Credit, free runs of jobs that were stopped or voided,
+    is used last.
 
     Args:
         state: the ledger before the reservation.
@@ -277,7 +283,9 @@ def _reserve_of_slot(
     delta: Amount | None,
     rough: bool,
 ) -> LedgerState:
-    """Return the state with a reservation that a slot pays for. Errors are as in `reserve`.
+    """Reserve runs that a slot, a budget for mechanisms outside the plan, pays for, and return the new state.
+
+    Errors are as in `reserve`.
 
     Args:
         state: the ledger before the reservation.
@@ -303,10 +311,10 @@ def _reserve_of_slot(
 
 
 def _charge_whole_job(state: LedgerState, reservation: Reservation) -> LedgerState:
-    """Charge a whole job in a Gaussian slot at its first commit, and make its runs an item of the plan.
+    """Spend the charge of a whole job at its first commit, and make its runs an item of the ledger's plan.
 
-    The charge is certified for the μ² that the slot has left now. It is used up at once, because it pays for the job
-    and not for single runs.
+    A Gaussian slot pays, a privacy budget in μ². The charge is certified for the μ² that the slot has left now. It is
+    spent at once, because it pays for the job and not for single runs.
 
     Raises:
         LedgerExhausted: the slot has less free than the job now costs.
@@ -340,7 +348,7 @@ def _check_commit_count(reservation: Reservation, count: int | None) -> int:
 
 
 def _find_reservation(state: LedgerState, identifier: str) -> Reservation:
-    """Return a reservation that has not ended.
+    """Return the reservation with this id, which must not have ended.
 
     Raises:
         ReservationEnded: the reservation does not exist, was cancelled, or has expired.
@@ -373,7 +381,7 @@ def require_open(state: LedgerState) -> None:
     """Reject a ledger that takes no reservations at present.
 
     Raises:
-        RunDiffers: an observation contradicts a run that was paid from the ledger.
+        RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.
         LedgerClosed: the ledger was closed.
         NotSealed: it is not fixed yet which records belong to the ledger's block of data.
     """

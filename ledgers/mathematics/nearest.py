@@ -49,11 +49,11 @@ _LEAST_SHARE = 1e-3
 
 
 def nearest_fits(request: ChargeRequest, slot: Slot) -> Mapping[str, float]:
-    """Find the largest count of this mechanism, and the smallest noise multiplier for this count, that fit in the slot.
+    """Find jobs close to a rejected one that its budget can pay: with fewer runs, or with as many and more noise.
 
     Args:
-        request: the job, which does not fit.
-        slot: the slot.
+        request: the job, which costs more than the slot has left.
+        slot: the part of the privacy budget that would pay.
 
     Returns:
         The members `largest_count` and `smallest_noise_multiplier`. Each is left out if no such number was found.
@@ -88,9 +88,9 @@ def largest_count(request: ChargeRequest, slot: Slot) -> int:
 
 
 def _largest_stepwise_count(request: ChargeRequest, slot: Slot) -> int:
-    """Find a number of runs, close to the largest, that fits by the sum of the prices of single runs.
+    """Find nearly the largest number of runs that fit a privacy budget in μ², by the sum of the prices of single runs.
 
-    Such a price bounds the cost of one run in a Gaussian slot. Composing all runs may be cheaper, but takes longer.
+    Such a price bounds the cost of one run. Composing all runs may be cheaper, but takes longer.
 
     Args:
         request: the job; its number of runs is the most that is searched for.
@@ -133,9 +133,9 @@ def _next_count(largest_fit: int, smallest_misfit: int, count: int, cost_share: 
 
 
 def _raise_count(request: ChargeRequest, slot: Slot, stepwise_count: int) -> int:
-    """Raise a number of runs as far as it fits if all runs are composed and charged together.
+    """Raise a number of runs as far as the budget allows if all runs are composed and charged together.
 
-    The cost of the composition is smaller than the sum of the costs of single steps, but slower to compute.
+    The composition costs less than the sum of the single runs, but is slower to compute.
 
     Args:
         request: the job. The result is at most its count.
@@ -182,7 +182,7 @@ def smallest_noise(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: float) -> float | None:
-    """Find about the smallest noise multiplier that fits if the slot charges the runs one after another.
+    """Find about the smallest noise multiplier at which a budget can pay for a job, if each run is priced by itself.
 
     Args:
         request: the job. Its noise multiplier is replaced.
@@ -208,7 +208,7 @@ def _smallest_stepwise_noise(request: ChargeRequest, slot: Slot, present_noise: 
 
 
 def _next_noise(too_small: float, large_enough: float, noise: float, cost_share: float) -> float:
-    """Return the noise multiplier to try next, from the last one and its cost.
+    """Return the noise multiplier to try next in a search for the smallest one that a budget can pay.
 
     A cost is nearly proportional to 1/noise², so that few trials are needed.
 
@@ -228,7 +228,7 @@ def _next_noise(too_small: float, large_enough: float, noise: float, cost_share:
 
 
 def _lower_noise(request: ChargeRequest, slot: Slot, present_noise: float, stepwise_noise: float) -> float:
-    """Lower a noise multiplier as far as it fits if all runs are composed and charged together.
+    """Lower a noise multiplier as far as the budget allows if all runs are composed and charged together.
 
     Args:
         request: the job. Its noise multiplier is replaced.
@@ -260,11 +260,11 @@ def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
-    """Compare the μ² that the job's runs cost one after another with the μ² that is free in a Gaussian slot.
+    """Return the cost of a job, its runs priced one by one, as a fraction of what a privacy budget in μ² has free.
 
     Returns:
-        The quotient cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate. It
-        is math.inf if no estimate is available.
+        The fraction cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate, or
+        math.inf if none is available.
     """
     eta = eta_of(request, slot)
     free = float(slot.free("mu_squared"))
@@ -281,11 +281,12 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
 
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
-    """Compare the certified μ² that all runs cost together with the μ² that is free in a Gaussian slot.
+    """Return the certified cost of a job, all runs composed, as a fraction of what a privacy budget in μ² has free.
 
     Returns:
-        The quotient cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is
-        certified. None if no μ² is free, if less η is free than the job takes, or if the composition is too much work.
+        The fraction cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is
+        certified. None if no μ² is free, if the budget has less η (an added δ) free than the job takes, or if the
+        composition is too much work.
     """
     eta = eta_of(request, slot)
     free, remaining = slot.free("mu_squared"), slot.remainder("mu_squared")
@@ -298,7 +299,7 @@ def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
 
 
 def _fits(request: ChargeRequest, slot: Slot) -> bool:
-    """Return whether a slot can pay for the job. A job without a proved charge does not fit."""
+    """Return whether a slot, a part of the privacy budget, can pay for a job; False if no cost of the job is proved."""
     try:
         price = charge(request, slot)
     except NoCertificate:
@@ -309,7 +310,7 @@ def _fits(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _largest_fit(fits: Callable[[int], bool], most: int) -> int:
-    """Find a number of runs that fits, within half a percent of the largest, by bisection.
+    """Find nearly the largest number of runs that a budget can pay, by bisection in at most `_MOST_TRIALS` trials.
 
     Args:
         fits: function that returns whether a given number of runs fits. If it does, every smaller number must fit.
@@ -331,7 +332,7 @@ def _largest_fit(fits: Callable[[int], bool], most: int) -> int:
 
 
 def _smallest_fit(fits: Callable[[float], bool], present_noise: float) -> float | None:
-    """Find a noise multiplier that fits, within one percent of the smallest, by doubling and bisection.
+    """Find a noise multiplier at which a budget can pay for a job, within one percent of the smallest, by bisection.
 
     Args:
         fits: function that returns whether the job with a given noise multiplier fits.
@@ -375,10 +376,10 @@ def _noises(spec: DataclassInstance) -> list[float]:
 
 
 def map_noise(spec: Noisy, noise: Callable[[float], float]) -> Noisy:
-    """Return a copy of a spec in which a function is applied to each noise multiplier, at any depth.
+    """Return a copy of a mechanism's description in which every noise multiplier is replaced, at any depth.
 
     Args:
-        spec: description of a mechanism.
+        spec: the description, which may contain others.
         noise: function from the present noise multiplier to the new one.
     """
     changed: dict[str, object] = {}

@@ -64,14 +64,15 @@ def open_ledger(
     slots: Sequence[RequestedSlot] = (),
     approval: bool = False,
 ) -> tuple[LedgerState, Opening]:
-    """Return a new ledger, and the certificate that it stays within its target.
+    """Return a new ledger, and the certified guarantee that everything it allows stays within its privacy target.
 
     Args:
         setting: relation, unit and observer of the guarantee.
         target: (ε*, δ*), or the risk, of everything that the ledger allows.
         declared: declarations of the owner, of which `released_before` must be False.
         plan: mechanisms that may be run, each with its number of runs.
-        slots: parts of the budget for other mechanisms. At most one has the capacity "largest".
+        slots: parts of the budget for mechanisms outside the plan. At most one has the capacity "largest", which is
+            then computed.
         approval: whether a second person approves amendments and voids.
 
     Raises:
@@ -102,7 +103,7 @@ def open_ledger(
 
 
 def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
-    """Return an item of a plan with no reserved or committed runs.
+    """Return a new item of a ledger's plan: a mechanism with the number of runs that the ledger accounts for.
 
     Args:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
@@ -128,10 +129,10 @@ def _is_searched(slot: RequestedSlot) -> bool:
 
 
 def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
-    """Return a slot from its request.
+    """Return a slot, a budget for mechanisms outside a ledger's plan, with the requested amounts.
 
-    A part that is to be computed as the largest has the capacity 0. A δ that is not stated is 0, except in a Gaussian
-    slot of a ledger whose target admits one.
+    An amount that is to be computed as the largest is 0 for now. A δ that is not stated is 0, except in a Gaussian slot
+    of a ledger whose target admits one.
 
     Args:
         request: kind and capacity of the slot.
@@ -163,7 +164,9 @@ def _slot(request: RequestedSlot, pointer: str, target: LedgerTarget) -> Slot:
 
 
 def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
-    """Return the parts of a requested capacity by their names. The word "largest" requests the largest first part.
+    """Return the requested amounts of a slot (a budget of a ledger) by their names, such as `rho` and `delta`.
+
+    The word "largest" in place of the amounts requests the largest possible first amount.
 
     Args:
         request: kind and capacity of the slot.
@@ -186,7 +189,7 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
 
 
 def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
-    """Return a Rényi slot from the requested parts, with orders sorted by the names of their parts.
+    """Return a Rényi slot, a budget of divergence at several orders, with orders sorted by the names of their amounts.
 
     Args:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
@@ -205,7 +208,7 @@ def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
 
 
 def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
-    """Return the requested Rényi orders.
+    """Return the requested orders of a Rényi budget, after checking them.
 
     Raises:
         InvalidInput: there are none, two are equal, or one is not in (1, 10⁶].
@@ -218,7 +221,7 @@ def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
 
 
 def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, ...]:
-    """Return the requested weights of the Rényi orders; equal weights by default.
+    """Return the requested weights of the orders of a Rényi budget; equal weights by default.
 
     Args:
         parts: requested parts of the slot.
@@ -244,7 +247,7 @@ def _order_part(order: float) -> str:
 
 
 def _amount(value: float | str | Decimal, pointer: str) -> Amount:
-    """Return an amount as it was requested; 0 for the word "largest", as a placeholder until it is computed.
+    """Return a requested amount of a budget; 0 for the word "largest", as a placeholder until it is computed.
 
     Args:
         value: number, decimal string, or "largest".

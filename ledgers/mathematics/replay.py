@@ -44,7 +44,7 @@ class DoesNotReplay(EpsilondError):
 def replay_entries(
     entries: Iterable[Mapping[str, object]], read: SpecReader, text: SpecText, *, certify: bool = True
 ) -> LedgerState:
-    """Return the state that results from a ledger's log entries, after checking that each is a valid move.
+    """Rebuild the state of a ledger from its log entries, and check that each is a valid change (move) of the ledger.
 
     Args:
         entries: all entries, from the ledger's opening on.
@@ -69,7 +69,9 @@ def replay_entries(
 
 
 def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> None:
-    """Check that the digest in an entry is that of the balance after its move. Entries of earlier versions have none.
+    """Check that a log entry has the right digest of the ledger's balance (its amounts and runs) after the entry.
+
+    Entries of earlier versions have no digest, and pass.
 
     Args:
         state: the ledger after the entry.
@@ -84,7 +86,7 @@ def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> N
 
 
 def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
-    """Return the state after an entry.
+    """Return the state of a ledger after one log entry, after checking that the entry is a possible change.
 
     Args:
         state: the ledger before the entry, or None before its opening.
@@ -125,7 +127,7 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 
 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state of a ledger that an entry opens, after checking the entry.
+    """Read the log entry that opens a ledger, check it, and return the state of the new ledger.
 
     Args:
         entry: record of the opening.
@@ -144,7 +146,7 @@ def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
 
 
 def _require_people(state: LedgerState, entry: JsonObject) -> None:
-    """Check that a ledger with approval has two people in each entry of a kind that needs them.
+    """Check that a log entry names two people, requester and approver, if the ledger needs both for this kind.
 
     Raises:
         DoesNotReplay: the entry names no requester or no approver, or both are the same person. A reconciliation is
@@ -156,9 +158,10 @@ def _require_people(state: LedgerState, entry: JsonObject) -> None:
 
 
 def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
-    """Return the state after the entry of a reservation.
+    """Check the log entry of a reservation, and return the state of the ledger after it.
 
-    A slot pays the recorded amount, which may exceed the computed cost. A reservation from the plan has no charge.
+    If a slot pays, a budget for unplanned runs, the recorded amount counts, which may exceed the computed cost. A
+    reservation of planned runs has no charge.
 
     Args:
         state: the ledger before the reservation.
@@ -186,10 +189,10 @@ def _reserve(state: LedgerState, entry: JsonObject, read: SpecReader, *, certify
 
 
 def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerState:
-    """Return the state after the record of a commit, with the recorded charge.
+    """Check the log entry of a commit, and return the state of the ledger after it, with the recorded charge.
 
-    A job that a Gaussian slot charges as a whole is charged at its first commit, with the recorded charge.
-    That charge was computed for the μ² that the slot then had left, and replaces the reserved charge.
+    A job that a Gaussian slot charges as a whole is charged at its first commit, with the recorded charge. That charge
+    was computed for the μ² that the slot then had left, and replaces the reserved charge.
 
     Args:
         state: the ledger before the commit.
@@ -206,7 +209,9 @@ def _commit(state: LedgerState, entry: JsonObject, *, certify: bool) -> LedgerSt
 
 
 def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge, *, certify: bool) -> LedgerState:
-    """Return the state in which the slot holds the charge that the first commit of a whole job recorded.
+    """Return the ledger after a job's reserved charge was replaced by the charge that its first commit recorded.
+
+    A Gaussian slot pays, a privacy budget in μ², and charges the job as a whole.
 
     Args:
         state: the ledger before the commit.
@@ -229,7 +234,7 @@ def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge,
 
 
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
-    """Return the state after the entry of an amended plan, which is checked and certified again.
+    """Check the log entry of a changed plan, certify the plan again, and return the state of the ledger after it.
 
     Raises:
         DoesNotReplay: a number of runs or the declaration is not valid.
@@ -248,7 +253,7 @@ def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerSta
 
 
 def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, price: Charge) -> None:
-    """Check that a recorded charge is at least the cost of its job.
+    """Check that the amounts which a log entry charges for a job are at least the job's cost.
 
     A slot has amounts named by its parts, such as `rho` and `delta`. A charge is of one of two kinds. If charges of
     runs add up, `price.each` has the charge of one run. A Gaussian slot charges a non-Gaussian job as a whole, and
@@ -276,7 +281,7 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 
 def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> None:
-    """Check a recorded charge in which runs add up: one run pays at least its cost, and the sums over runs are right.
+    """Check the recorded cost of a job whose runs add up: one run pays enough, and the sums over runs are right.
 
     Args:
         request: the job with its number of runs.
@@ -294,7 +299,7 @@ def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> N
 
 
 def _require_opened(state: LedgerState) -> None:
-    """Check that an opened ledger is one that `opening.open_ledger` could have returned. No privacy loss is computed.
+    """Check that the log's opening entry describes a valid new ledger. No privacy loss is computed.
 
     Raises:
         DoesNotReplay: something was released before, or the members of an item or a slot are not valid.
@@ -333,7 +338,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
-    """Return the balances of a ledger in a form in which a database can be compared with them.
+    """Return the amounts and numbers of runs of a ledger by name, for a comparison with a database.
 
     Returns:
         `slots`: the `used` and `reserved` amounts of each slot, by its kind. `plan`: the numbers of reserved and

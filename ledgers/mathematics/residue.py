@@ -56,12 +56,12 @@ _LEAST_COMPOSED_ETA = Decimal("1e-10")
 
 @dataclass(frozen=True)
 class Residue:
-    """Certified charge of a mechanism in a Gaussian slot.
+    """Certified cost of a job in a Gaussian slot, a privacy budget in μ² (Gaussian differential privacy).
 
     Attributes:
-        remaining: μ² that is left in the slot. The charge is valid at this amount and at every larger one.
-        cost: μ² of the charge.
-        eta: η of the charge: δ that it may add beyond the profile of the slot.
+        remaining: μ² that the slot has left before the job. The cost is valid at this amount and at every larger one.
+        cost: μ² that the job costs.
+        eta: η, the δ that the job may add beyond the Gaussian profile of the slot.
     """
 
     remaining: Amount
@@ -70,10 +70,10 @@ class Residue:
 
 
 def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether a Gaussian slot that pays this cost covers the mechanism. True is certified.
+    """Return whether a privacy budget in μ² that pays this cost covers the mechanism. True is certified.
 
-    The profile of the mechanism, composed with the Gaussian of `remaining` − `cost`, must be at most the profile of the
-    Gaussian of `remaining`, plus η.
+    Let G(m) be the pair N(√m, 1) against N(0, 1). The privacy profile δ(ε) of the mechanism composed with G(`remaining`
+    − `cost`) must be at most that of G(`remaining`), plus η. False means that no proof was found.
 
     Args:
         parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
@@ -87,16 +87,16 @@ def holds(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount,
 
 
 def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether one of two methods certifies that a cost suffices in a slot of this size.
+    """Return whether one of two methods certifies that a mechanism costs at most this μ² of a privacy budget.
 
     One method adds up certified prices of single runs. The other composes the profiles of all runs. It is tried first
     where it is affordable and expected to give a lower cost.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        cost: μ² that the slot pays.
-        eta: δ that the charge may add to the Gaussian profile of the slot.
+        remaining: μ² that the budget has left before the mechanism is run.
+        cost: μ² that is paid.
+        eta: δ that the mechanism may add to the Gaussian profile of the budget.
     """
     prices = step_prices(parts, remaining=remaining, eta=eta)
     if _cannot_fit(parts, prices, remaining, eta):
@@ -124,17 +124,18 @@ def _holds_stepwise(prices: StepPrices, cost: Amount) -> bool:
 
 
 def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amount, eta: Amount) -> float:
-    """Estimate by how much a cost is too small, for searches over mechanisms. The estimate is not certified.
+    """Estimate by how much a cost in μ² is too small to pay for a mechanism, for searches over mechanisms.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        cost: μ² of the charge.
-        eta: η of the charge.
+        remaining: μ² that a Gaussian slot, a privacy budget in μ², has left.
+        cost: μ² that is paid.
+        eta: η, the δ that the mechanism may add to the Gaussian profile of the slot.
 
     Returns:
-        The largest log(E/(E_slot + η)) at some ε. E is the profile of the mechanism composed with the Gaussian that is
-        left, and E_slot the profile of the slot. At most 0 if the cost may suffice.
+        The largest log(E/(E_slot + η)) at some ε, which is not certified. E is the privacy profile δ(ε) of the
+        mechanism composed with the Gaussian that is left, and E_slot that of the slot. At most 0 if the cost may
+        suffice.
     """
     trial = SlotTrial(parts, remaining, eta, share=1.0)
     worst = trial.worst(float_below(cost))
@@ -143,16 +144,16 @@ def shortfall(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, cost: Amo
 
 
 def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find a certified cost of a mechanism in a Gaussian slot, close to the least possible.
+    """Find a certified cost of a job in a Gaussian slot, a privacy budget in μ², close to the least possible.
 
-    Charging the steps one after another is quick, and slightly too high if the job takes a large part of the slot. In
-    that case, many steps with exact distributions are composed and charged together. The cost is then within about
-    10^-6 of the least.
+    The runs of the job, its steps, are charged one after another or together. One after another is quick, and slightly
+    too high if the job takes a large part of the budget. In that case, many steps with exact distributions are composed
+    and charged together. The cost is then within about 10⁻⁶ of the least.
 
     Args:
-        parts: dominating pairs of the mechanism under the ledger's relation, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        eta: δ that the charge may add beyond the profile of the slot, at least `LEAST_ETA`.
+        parts: dominating pairs of the job's mechanisms, each with its number of runs.
+        remaining: μ² that the slot has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the slot, at least `LEAST_ETA`.
 
     Returns:
         The charge. None if not even all of `remaining` could be certified to suffice.
@@ -182,9 +183,9 @@ def _slots(remaining: Amount) -> list[Amount]:
 
 
 def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Return a certified charge of the mechanism to a Gaussian slot, or None if no charge was certified.
+    """Find a certified cost of a job in a Gaussian slot, a privacy budget in μ²; None if none was certified.
 
-    Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs; it goes first
+    Two methods are tried. One adds up prices of single runs. The other composes the profiles of all runs. It goes first
     where it is affordable and expected to give a lower cost.
 
     Args:
@@ -206,10 +207,11 @@ def _least_cost(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amoun
 
 
 class QuickCost(NamedTuple):
-    """Cost of a job in a Gaussian slot, in μ², as far as it is quick to compute.
+    """Cost in μ² of a job that a Gaussian privacy budget pays for, as far as it is quick to compute.
 
     Attributes:
-        estimate: estimate of the cost from below: math.inf if not even one step fits, and 0 if no price is available.
+        estimate: rough lower estimate of the cost, not certified. math.inf if not even one run fits, and 0 if no price
+            is available.
         certified: certified cost, about one percent too high; None if none was found.
     """
 
@@ -218,12 +220,12 @@ class QuickCost(NamedTuple):
 
 
 def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> QuickCost:
-    """Price a job in a Gaussian slot by charging its steps one after another, which is quick.
+    """Price a job in a Gaussian slot, a privacy budget in μ², quickly: by charging its runs one after another.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
-        eta: η of the charge, the δ that it adds to the Gaussian profile of the slot.
+        eta: η, the δ that the job may add to the Gaussian profile of the slot.
     """
     if eta < LEAST_ETA or remaining <= 0:
         return QuickCost(math.inf, None)
@@ -236,22 +238,22 @@ def quick_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Residue | None:
-    """Find quickly a certified charge of a mechanism to a Gaussian slot, about one percent above that of `least_cost`.
+    """Find quickly a certified cost of a job in a Gaussian privacy budget, about one percent above `least_cost`.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        eta: δ that the charge may add to the Gaussian profile of the slot.
+        remaining: μ² that the budget has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the budget.
 
     Returns:
-        The charge. None if no cost could be certified quickly, even where `least_cost` may find one.
+        The cost. None if no cost could be certified quickly, even where `least_cost` may find one.
     """
     _, cost = quick_cost(parts, remaining=remaining, eta=eta)
     return None if cost is None else Residue(remaining, cost, eta)
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the charge for the steps one after another; None if no cost could be certified.
+    """Return the certified cost of a job whose steps are charged one after another; None if none could be certified.
 
     A small margin is added, so that another machine with other rounding errors certifies the charge again.
     """
@@ -263,15 +265,15 @@ def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Res
 
 
 def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount) -> Amount | None:
-    """Return the certified cost of all steps together.
+    """Return the certified μ² that all runs of a job cost in a Gaussian slot if they are composed and charged together.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
         remaining: μ² that is left in the slot.
-        eta: η of the charge.
+        eta: η, the δ that the job may add to the Gaussian profile of the slot.
 
     Returns:
-        The cost. None if composition is too much work, or if the job does not fit.
+        The cost. None if `exact` rules composition out, if nothing is left, or if the job does not fit.
     """
     if not exact(parts, eta) or remaining <= 0:
         return None
@@ -280,14 +282,14 @@ def composed_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: 
 
 
 def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
-    """Return whether the steps of a job can be composed quickly, with narrow bounds.
+    """Return whether the runs of a job can be composed quickly, with narrow bounds on δ.
 
-    This holds for two or more steps with known distributions of the privacy loss, of which few are different, if η is
-    not tiny.
+    They can if there are two or more runs, of few different mechanisms, and if the distributions of their privacy
+    losses are known. η must not be tiny.
 
     Args:
-        parts: dominating pairs of the mechanism, each with its number of runs.
-        eta: η of the charge.
+        parts: dominating pairs of the job's mechanisms, each with its number of runs.
+        eta: η, the δ that the job may add to the privacy profile of its budget.
     """
     are_exact = all(pair.law is not None for pair, _ in parts)
     steps = sum(count for _, count in parts)
@@ -295,10 +297,10 @@ def exact(parts: Sequence[tuple[Pair, int]], eta: Amount) -> bool:
 
 
 def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, remaining: Amount, eta: Amount) -> bool:
-    """Return whether a job is so expensive that neither method can succeed.
+    """Return whether a job is so expensive that no certified cost within the remaining μ² will be found.
 
-    The cost of the single steps, estimated from below, is compared with the μ² that is left. The limit is higher if the
-    steps can be composed, because their cost together may be much lower.
+    The lower estimate of the cost, with its runs charged one by one, is compared with the μ² that is left. The limit is
+    higher if the runs can be composed, because together they may cost much less.
     """
     most_share = _MOST_STEPWISE_SHARE_COMPOSED if exact(parts, eta) else _MOST_STEPWISE_SHARE
     return prices is not None and prices.floor > most_share * float(remaining)
@@ -314,17 +316,17 @@ def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
 
 
 def _worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, remaining: Amount, eta: Amount) -> bool:
-    """Return whether composing all steps is expected to be affordable and cheaper than charging them one by one.
+    """Return whether all runs of a job should be composed and charged together, instead of one by one.
 
-    Composition gives a smaller cost if the steps take much of the slot. Its work is about 1/√η, and more if the charge
-    is a small part of the slot. Composition is also tried if the steps have no price one by one, for example because of
-    rare large losses.
+    Together they cost less of the privacy budget if they take much of it. The work is about 1/√η, and more if the job
+    takes a small part of the budget. Composition is also tried if the runs have no price one by one, for example
+    because of rare large losses.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        prices: prices of the steps, charged one by one.
-        remaining: μ² that is left in the slot.
-        eta: η of the charge.
+        prices: prices of the runs, charged one by one.
+        remaining: μ² that the budget has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the budget.
     """
     if not exact(parts, eta):
         return False
@@ -334,15 +336,15 @@ def _worth_composing(parts: Sequence[tuple[Pair, int]], prices: StepPrices, rema
 
 
 def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount) -> Residue | None:
-    """Return a certified charge for all steps at once, by composing them with the remaining slot.
+    """Return a certified cost of a whole job in a Gaussian slot, a privacy budget in μ², by composing all its runs.
 
-    The search gives a cost that is not certified. That cost is raised by growing factors until it can be certified. If
-    no smaller cost can be certified, the charge is the whole slot.
+    A search gives a cost that is not certified. That cost is raised by growing factors until it can be certified. If no
+    smaller cost can be certified, the job costs the whole slot.
 
     Args:
         parts: dominating pairs of the mechanism, each with its number of runs.
-        remaining: μ² that is left in the slot.
-        eta: η of the charge.
+        remaining: μ² that the slot has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the slot.
 
     Returns:
         The charge. None if not even the whole slot can be certified to suffice.

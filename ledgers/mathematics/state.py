@@ -40,7 +40,7 @@ class LedgerTarget:
         """The δ that slots might add at most if nothing else were allowed, rounded down."""
         if self.risk is None or self.risk.kind != "true_positive_rate":
             return self.delta
-        return down(max(self.risk.bound - self.risk.false_positive_rate, 0.0) * (1.0 - 1e-15))
+        return down(max(self.risk.bound - self.risk.false_positive_rate, 0.0) * (1.0 - 1e-15))  # exceeds the rounding
 
     @property
     def admits_delta(self) -> bool:
@@ -50,12 +50,14 @@ class LedgerTarget:
     @property
     def delta(self) -> Amount:
         """δ* as an amount, rounded down: 0 if δ* is below 10^-18, because slots then cannot add anything to it."""
-        return down(max(math.exp(self.log_delta) * (1.0 - 1e-15), 0.0))
+        return down(max(math.exp(self.log_delta) * (1.0 - 1e-15), 0.0))  # 1e-15 exceeds the rounding of exp
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanItem:
-    """A mechanism that may be run `planned` times. The ledger's guarantee accounts for all these runs from the start.
+    """Item of a ledger's plan: a mechanism that may be run `planned` times.
+
+    The ledger's guarantee accounts for all these runs from the start.
 
     Attributes:
         name: name of the item in requests, unique in a ledger.
@@ -64,8 +66,8 @@ class PlanItem:
         reserved: number of runs that reservations hold.
         committed: number of runs that may have been released.
         credit: number of free runs that came back from stopped or voided jobs. They can be reserved like other runs.
-        job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
-            items of the plan itself.
+        job: id of the reservation of a whole job that a Gaussian slot, a budget for other mechanisms, paid for. Its
+            runs became this item. None for the items of the plan itself.
     """
 
     name: str
@@ -84,10 +86,10 @@ class PlanItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Slot:
-    """A part of the privacy budget that pays for mechanisms outside the plan, with amounts by the names of its parts.
+    """A part of a ledger's privacy budget that pays for mechanisms outside its plan of fixed mechanisms.
 
-    Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta` of a zero-concentrated slot, `order:a` for
-    each Rényi order a, and `epsilon` and `delta` of a pure slot.
+    It has several amounts, its parts, by name. Parts are `mu_squared` and `eta` of a Gaussian slot, `rho` and `delta`
+    of a zero-concentrated slot, `order:a` for each Rényi order a, and `epsilon` and `delta` of a pure slot.
 
     Attributes:
         kind: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
@@ -119,10 +121,10 @@ class Slot:
 
 @dataclass(frozen=True, kw_only=True)
 class Charge:
-    """Cost of a job in a slot.
+    """Cost of a job, a number of runs of one mechanism, in a slot: a part of a ledger's privacy budget.
 
     Attributes:
-        parts: the amounts, rounded up.
+        parts: the amounts by name, such as `rho` and `delta`, rounded up.
         each: the amounts of one run, if charges of runs add up; empty if the job is charged as a whole.
         remaining: μ² that a Gaussian slot had left when the charge of a whole job was computed. The charge is valid if
             this much or more is left. None if charges of runs add up.
@@ -142,7 +144,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism that are held, and the number of them that were committed.
+    """Runs of one mechanism whose budget a ledger holds, with the number of those that were committed (spent).
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.
@@ -150,7 +152,7 @@ class Reservation:
         count: number of runs that were reserved.
         item: name of the plan item that the runs are taken from. None if a slot pays, until a job that is charged as a
             whole is first committed.
-        slot: kind of the slot that is charged; None if the plan pays.
+        slot: kind of the slot (a budget for unplanned runs) that is charged; None if the plan pays.
         charge: charge of all `count` runs in the slot; None if the plan pays.
         committed: number of runs that may have been released; it never decreases.
         voided: number of committed runs that were taken back, on the declaration that nobody saw an output of them.
@@ -250,7 +252,7 @@ class LedgerState:
         return replace(self, plan=tuple(item if present.name == item.name else present for present in self.plan))
 
     def with_runs(self, name: str, *, reserved: int = 0, committed: int = 0, credit: int = 0) -> LedgerState:
-        """Return the state in which the numbers of runs of an item of the plan have changed.
+        """Change the numbers of runs of an item of the plan, and return the new state.
 
         Args:
             name: name of the item, which must exist.
@@ -292,10 +294,10 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
 
 
 def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
-    """Subtract amounts part by part. An absent part is zero.
+    """Subtract amounts of a slot (a budget) part by part. An absent part is zero.
 
     Args:
-        amounts: amounts by the names of their parts.
+        amounts: amounts by the names of their parts, such as `rho` and `delta`.
         subtracted: amounts to subtract.
 
     Raises:

@@ -65,17 +65,20 @@ _LEAST_LEFT = 2e-3
 
 
 class StepPrices:
-    """Prices of a job in a Gaussian slot if its steps are charged one after another.
+    """Prices in μ² of a job that a Gaussian slot pays for step by step.
 
-    A part of the job is a number of runs of one mechanism, and each run is a step.
+    A Gaussian slot is a privacy budget in μ², the squared parameter of Gaussian differential privacy. A job consists of
+    parts. Each part is a number of runs of one mechanism, and each run is a step.
 
     Attributes:
-        floor: estimate of the cost from below, as if the steps shared all of η and each was run in the full slot;
-            math.inf if not even a single step fits.
+        floor: rough lower estimate of the cost, not certified. It treats each step as if it had the full slot and the
+            whole additional δ, η, for itself. math.inf if not even a single step fits.
     """
 
     def __init__(self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, rough: bool) -> None:
-        """Bound the privacy profile of each part, and estimate its cost. The costs add up to the estimate `floor`.
+        """Bound the privacy profile δ(ε) of each part, and estimate the cost of the job, which `floor` then has.
+
+        A Gaussian slot is a privacy budget in μ², as in Gaussian differential privacy.
 
         Args:
             parts: dominating pairs of the job, each with its number of runs, at least 1.
@@ -101,14 +104,15 @@ class StepPrices:
         self.floor = math.fsum(costs)
 
     def cost(self) -> Amount | None:
-        """Return the certified cost of the job in μ², or None if no cost could be certified.
+        """Return a certified cost of the job in μ², or None if no cost could be certified.
 
-        The steps are charged in stages, groups of steps with the same charge. η is the δ that the job may add, and R
-        the μ² that is left in the slot.
+        A Gaussian slot, a privacy budget in μ², pays for the job. The steps are charged in stages, groups of steps with
+        the same charge. Let R be the μ² that the slot has left, and η the δ that the job may add.
 
         Guarantees:
-            Let G(m) be the pair N(√m, 1) against N(0, 1). The profile of the job, composed with G(R − cost), is at most
-            the profile of G(R) plus η. This holds at every ε and in both directions.
+            Let G(m) be the pair N(√m, 1) against N(0, 1). The privacy profile δ(ε) of the job composed with G(R − cost)
+            is at most the profile of G(R) plus η. This holds at every ε and in both directions of the neighbouring data
+            sets.
         """
         if not self.floor <= float_below(self._remaining):  # not even the estimate from below fits
             return None
@@ -127,10 +131,11 @@ class StepPrices:
     def _charge_in_stages(
         self, hinges: Sequence[Hinges], remaining: Amount, count: int, step_cost: float, most_stages: int
     ) -> tuple[Amount | None, int]:
-        """Charge the runs of one mechanism in stages, groups of steps that all have the same charge.
+        """Charge all runs of one mechanism to a privacy budget in μ², and return the budget that is left.
 
-        A stage of several steps takes at most about 1/k of the μ² that is left. Here k is the number of stages in which
-        the remaining μ² falls by a factor e.
+        The runs are charged in stages, groups of steps that all have the same charge. A stage of several steps takes at
+        most about 1/k of the μ² that is left. Here k is the number of stages in which the remaining μ² falls by a
+        factor e.
 
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one run, for each direction of its pair.
@@ -161,29 +166,32 @@ class StepPrices:
         return left, stages
 
     def _stages_per_e_fold(self) -> float:
-        """Return the number of stages in which the slot may fall by a factor e.
+        """Return in how many stages, groups of steps with one charge, the remaining budget may fall by a factor e.
 
-        The job gets about the same number of stages whether it takes much of the slot or little.
+        It is chosen so that the job gets about the same number of stages whether it takes much of the budget or little.
         """
         # The job takes about this share of the slot; `floor` is slightly less than its cost.
         share = min(1.05 * self.floor / float_below(self._remaining), 0.98)
         e_folds = -math.log1p(-share)  # log of the μ² before the job divided by the μ² after it
-        return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)
+        return min(max(self._stages / max(e_folds, 1e-300), _COARSEST), _FINEST)  # 1e-300: no division by 0
 
 
 def step_prices(
     parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amount, rough: bool = False
 ) -> StepPrices | None:
-    """Prepare the prices of a job in a Gaussian slot if its steps are charged one after another.
+    """Return an object that prices a job in a Gaussian slot by charging its runs one after another.
+
+    A Gaussian slot is a privacy budget in μ², the squared parameter of Gaussian differential privacy.
 
     Args:
         parts: dominating pairs of the job, each with its number of runs.
         remaining: μ² that is left in the slot.
-        eta: η of the whole job.
+        eta: η, the δ that the whole job may add to the slot's Gaussian profile.
         rough: whether to compute faster, with slightly higher prices. They are certified as well.
 
     Returns:
-        The prices. None if the job has no or too many parts, or if e^ε would overflow within the slot's profile.
+        The prices, of which nothing is certified yet. None if the job has no or more than `MOST_PARTS` parts, or if e^ε
+        would overflow at the largest ε that matters.
     """
     nonempty_parts = [(pair, count) for pair, count in parts if count > 0]
     if not 1 <= len(nonempty_parts) <= MOST_PARTS:
@@ -194,7 +202,9 @@ def step_prices(
 
 
 def _gaussian_left(pair: Pair, remaining: Amount, count: int) -> Amount | None:
-    """Return the μ² that is left after runs of a Gaussian mechanism, which cost exactly their μ² and no η.
+    """Subtract the exact cost of some runs of a Gaussian mechanism from a privacy budget in μ².
+
+    A run of the mechanism N(μ, 1) against N(0, 1) costs μ², slightly rounded up.
 
     Args:
         pair: dominating pair of one run.
@@ -212,10 +222,13 @@ def _gaussian_left(pair: Pair, remaining: Amount, count: int) -> Amount | None:
 
 
 class _StepCharge:
-    """Search for a cost in μ² of each of several equal steps in a Gaussian slot."""
+    """Search for the μ² that a Gaussian slot, a privacy budget in μ², must pay for each of several equal steps."""
 
     def __init__(self, hinges: Sequence[Hinges], remaining: Amount, count: int, eta: float) -> None:
-        """Prepare the search for the cost of one step in μ²; the largest ε to compare follows from μ² and η.
+        """Prepare the search for the cost in μ² of one of several equal steps, which a Gaussian slot pays for.
+
+        The cost must suffice at every ε. Privacy profiles are compared up to an ε that follows from the slot's μ² and
+        η.
 
         Args:
             hinges: piecewise linear upper bound on the privacy profile of one step, for each direction of its pair.
@@ -231,15 +244,15 @@ class _StepCharge:
         self._last = _last_epsilon(remaining, eta) if self._whole > 0.0 else 0.0
 
     def remainder(self, initial_cost: float) -> Amount | None:
-        """Find a certified charge of the steps, and return the μ² that is left after all of them.
+        """Find a certified charge for all steps, and return the μ² that the budget has left after them.
 
-        The cost from the search is raised slightly until it can be certified.
+        The cost that `search` finds is not certified. It is raised by up to one percent until it can be certified.
 
         Args:
             initial_cost: initial estimate of the cost of one step.
 
         Returns:
-            The μ² that is left; None if no charge could be certified.
+            The μ² that is left. None if no charge could be certified, or if the ε to compare exceed `_LARGEST_EPSILON`.
         """
         if not 0.0 < self._last <= _LARGEST_EPSILON:
             return None
@@ -253,10 +266,10 @@ class _StepCharge:
         return None
 
     def certify(self, cost: Amount) -> bool:
-        """Return whether each step may be charged this cost. True is certified.
+        """Return whether a budget in μ² covers every step if each step costs this much. True is proved, False is not.
 
-        Only the last step is checked, when the slot has the least left. A cost that suffices there suffices for the
-        earlier steps.
+        Only the last step is checked, when the budget has the least left. A cost that suffices there suffices for the
+        earlier steps. False is also returned if the steps leave less than `_LEAST_LEFT` of the budget.
 
         Args:
             cost: cost of one step in μ².
@@ -271,17 +284,19 @@ class _StepCharge:
         )
 
     def search(self, initial_cost: float) -> float | None:
-        """Find the least cost of one step that suffices at `_POINTS` values of ε, by Newton's method with a bracket.
+        """Find nearly the least cost in μ² of one step, by Newton's method with a bracket. The result is not certified.
 
-        It suffices if the step, composed with the Gaussian that is left, exceeds the slot's profile by at most 0.93 η
-        (`_AIM`). The rest of η is left to other values of ε, at which the cost is not certified. The search ends if the
-        excess is at most 10⁻³ η above that aim.
+        A cost suffices at an ε if two conditions on profiles δ(ε) hold together. The step is composed with the Gaussian
+        that the budget has left after it. The result exceeds the budget's own profile by at most 0.93 η (`_AIM`).
+
+        Only `_POINTS` values of ε are checked. The rest of η is a margin for the other values of ε. The search also
+        accepts an excess of up to 10⁻³ η above the aim.
 
         Args:
             initial_cost: initial estimate of the cost in μ².
 
         Returns:
-            The cost. None if every sufficient cost would use up nearly the whole slot.
+            The cost. None if every sufficient cost would use up nearly the whole budget.
         """
         most = self._whole * (1.0 - _LEAST_LEFT) / self._count
         epsilon = np.linspace(0.0, self._last, _POINTS)
@@ -302,11 +317,12 @@ class _StepCharge:
         return high if high < most else None
 
     def _newton_step(self, epsilon: FloatArray, cost: float) -> tuple[float, float]:
-        """Return the largest excess over all ε and directions, and Newton's estimate of the cost at which it is zero.
+        """Return the largest excess of δ over its limit at a cost in μ², and Newton's estimate of a sufficient cost.
 
-        The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) − `_AIM` η. Here F is the upper bound on the profile of one step, G_m
-        the profile of N(m, 1) against N(0, 1), and μ² and ν² are left in the slot after and before the last step. As
-        dE/d(μ²) = (E″ − E′)/2 for both profiles E, the excess falls with the cost c of one of n steps by
+        The largest is over all points ε and both directions of the pair. The excess at ε is (F ⊗ G_μ)(ε) − G_ν(ε) −
+        `_AIM` η. Here F is the upper bound on the profile of one step, ⊗ composes profiles, and G_m is the profile of
+        N(m, 1) against N(0, 1). μ² and ν² are left in the budget after and before the last step. As dE/d(μ²) = (E″ −
+        E′)/2 for both profiles E, the excess falls with the cost c of one of n steps by
 
             (n (F ⊗ G_μ)″ − n (F ⊗ G_μ)′ − (n − 1) G_ν″ + (n − 1) G_ν′)/2.
 
@@ -333,7 +349,7 @@ class _StepCharge:
 
 
 def _last_epsilon(remaining: Amount, eta: float) -> float:
-    """Return an ε at which the profile of a Gaussian slot has fallen to `_LAST_DELTA` · η.
+    """Return an ε beyond which the privacy profile δ(ε) of a Gaussian with this μ² is at most `_LAST_DELTA` · η.
 
     Args:
         remaining: μ² of the slot.

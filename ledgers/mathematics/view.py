@@ -72,7 +72,7 @@ def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
 
 @dataclass(frozen=True)
 class PlanCurve:
-    """Upper bound on ε of the plan without the slots at some δ.
+    """Point (δ, ε) of the privacy curve of a ledger's plan: all planned runs, without the slots for unplanned runs.
 
     It holds if exactly the plan is run, or stopped independently of outputs.
 
@@ -86,7 +86,9 @@ class PlanCurve:
 
 
 def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
-    """Return upper bounds on ε of the whole plan, without slots, at 10^k times the target's δ for k = −4, …, 2.
+    """Return upper bounds on ε of all planned runs of a ledger, at 10^k times the target's δ for k = −4, …, 2.
+
+    What the ledger allows outside the plan, by its slots, is not included.
 
     Args:
         state: the ledger.
@@ -109,13 +111,13 @@ def plan_curve(state: LedgerState) -> tuple[PlanCurve, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ScarceResource:
-    """An item of a plan, or a part of a slot, with the share of it that is used or reserved.
+    """How full one resource of a ledger is: an item of the plan (planned runs), or an amount of a slot (a budget).
 
     Attributes:
         item: name of the item; None for a part of a slot.
         slot: kind of the slot; None for an item.
-        part: name of the slot's part; None for an item.
-        share: used and reserved amount, as a share of the capacity; of an item, of the planned runs.
+        part: name of the slot's amount, such as `mu_squared`; None for an item.
+        share: used and reserved amount, as a fraction of the capacity; of an item, of the planned runs.
         left: amount, or number of runs, that is neither used nor reserved.
     """
 
@@ -127,11 +129,12 @@ class ScarceResource:
 
 
 def find_scarcest(state: LedgerState) -> ScarceResource | None:
-    """Return the resource of a ledger of which the largest share is used or reserved; the first of equals.
+    """Return the resource of a ledger of which the largest fraction is used or reserved; the first of equals.
 
-    Parts with capacity 0 do not count. Items for whole jobs that a slot paid for do not count either, because all their
-    runs are reserved from the beginning. A Rényi slot with several orders counts with the order of the smallest share,
-    because the other orders may be overdrawn.
+    Resources are the items of its plan (planned runs) and the amounts of its slots (budgets). Amounts with capacity 0
+    do not count. Items for whole jobs that a slot paid for do not count either, because all their runs are reserved
+    from the beginning. A Rényi slot with several orders counts with the order of the smallest share, because the other
+    orders may be overdrawn.
 
     Args:
         state: the ledger.
@@ -150,14 +153,14 @@ def find_scarcest(state: LedgerState) -> ScarceResource | None:
 
 
 def _scarce_parts(slot: Slot) -> list[ScarceResource]:
-    """Return the parts of a slot with their used shares. Parts with capacity 0 are left out.
+    """Return for each amount of a slot the fraction that is used or reserved. Amounts with capacity 0 are left out.
 
     Args:
         slot: a part of the privacy budget, with amounts by the names of its parts.
 
     Returns:
-        One entry for each part. For a Rényi slot, only the order with the smallest share, because the other orders may
-        be overdrawn.
+        One entry for each amount. For a Rényi slot, only the order with the smallest fraction, because the other orders
+        may be overdrawn.
     """
     parts = []
     for name, capacity in slot.capacity.items():
@@ -171,7 +174,7 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
 
 
 def _risk_sentence(risk: RiskTarget | None) -> str:
-    """Return a sentence about the risk that is the target of a ledger; the empty text if there is none."""
+    """Return a sentence about a ledger's target if it is a risk, such as an attacker's advantage; otherwise no text."""
     if risk is None:
         return ""
     if risk.kind == "advantage":

@@ -20,14 +20,14 @@ _TRIAL = "what-if"
 
 @dataclass(frozen=True, kw_only=True)
 class WhatIf:
-    """Whether a job fits, its charge and, if it does not fit, the reason and the nearest jobs that do.
+    """Answer to the question whether a ledger's budget can pay for some runs of a mechanism (a job), and at which cost.
 
     Attributes:
-        fits: whether the job can be reserved now.
+        fits: whether the job could be reserved now.
         count: number of runs of the job.
-        item: name of the plan item that pays; None if a slot pays.
-        slot: kind of the slot that pays; None if the plan pays.
-        charge: charge in the slot; None if the plan pays, or if the job does not fit.
+        item: name of the item of the plan that would pay; None if a slot would.
+        slot: kind of the slot, a part of the budget for unplanned runs, that would pay; None if the plan would.
+        charge: cost in the slot; None if the plan would pay, or if the job does not fit.
         reason: why the job does not fit, as a sentence; None if it fits.
         nearest: figures of the nearest jobs that fit, such as `largest_count`; empty if the job fits.
         scarcest: the resource that runs out first: after the job if the job fits, otherwise now.
@@ -56,15 +56,16 @@ def what_if(
     delta: Amount | None = None,
     rough: bool = False,
 ) -> WhatIf:
-    """Return whether `moves.reserve` would succeed with the same arguments, and at which charge.
+    """Return whether a ledger could pay for some runs of a mechanism (a job) now, and at which cost.
 
-    If the job does not fit, the error's message and the nearest jobs that fit become part of the answer.
+    The answer is that of `moves.reserve` with the same arguments. If the job does not fit, it has the reason and the
+    nearest jobs that fit.
 
     Args:
         state: the ledger, which does not change.
         spec: mechanism of the job. None takes the item's mechanism.
         item: name of an item of the plan.
-        slot: kind of the slot that is charged.
+        slot: kind of the slot, a budget for unplanned runs, that is charged.
         count: number of runs. None means all steps of the spec or, without a spec, all free runs of the item.
         eta: η that the job may take from a Gaussian slot.
         delta: δ that each run may take.
@@ -117,10 +118,10 @@ def add_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """Return an error that also has the largest count and the smallest noise multiplier that fit in the slot.
+    """Add to a rejection what would fit: the largest number of runs, and the smallest noise multiplier.
 
     Args:
-        error: the error that `moves.reserve` raised.
+        error: the error that `moves.reserve` raised, because the slot has too little left.
         state: the ledger.
         spec: mechanism of the job.
         slot: kind of the slot.

@@ -15,7 +15,7 @@ WIDTH = 600.0
 
 @dataclass(frozen=True)
 class Bar:
-    """Bar that shows how much of an item or of a part of a slot is used.
+    """Bar of a drawing that shows how much of a ledger's planned item or of an amount of its budget is used.
 
     Attributes:
         name: label of the bar.

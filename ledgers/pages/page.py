@@ -142,7 +142,7 @@ def _render(report: Record, key: PublicKey) -> str:
 
 
 def _draw_curve(ledger: JsonObject) -> Drawing | None:
-    """Return the drawing of the plan's privacy curve, log10 δ against ε, with the target as a mark.
+    """Draw the privacy curve of a ledger's planned runs, log10 δ against ε, with the ledger's target as a mark.
 
     Returns:
         The drawing. None if fewer than two points are finite.

@@ -29,7 +29,7 @@ LARGEST_LOG = 10_000_000
 
 
 def _is_in_tree(row: EntryRow, tree: Tree) -> bool:
-    """Return whether the Merkle tree of the log contains a log entry at the entry's number.
+    """Return whether the Merkle tree of the log has a database row's entry at the number that the row states.
 
     Args:
         row: the entry with its number in the log.
@@ -53,7 +53,7 @@ class Balances:
         """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
-        """Find the ledgers with rows that differ from the log.
+        """Find the ledgers whose database rows differ from the log.
 
         The balance of each ledger is compared with the digest in its newest entry. Entries of an earlier version have
         no digest. The opening, the owner and the names of each ledger are compared, too.

@@ -16,7 +16,7 @@ _MAY_RESERVE: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(
 
 @dataclass(frozen=True, kw_only=True)
 class Fullness:
-    """Fractions of the fullest slot of a ledger, from 0 to 1.
+    """How full a ledger is: fractions, from 0 to 1, of the slot (budget) of which the largest fraction is taken.
 
     Attributes:
         ledger: id of the ledger.
@@ -49,7 +49,7 @@ class LedgerFigures:
 
 
 def figures(connection: Connection, *, limit: int) -> LedgerFigures:
-    """Return the figures of all ledgers.
+    """Return summary figures of all ledgers in the database, for metrics.
 
     Args:
         connection: connection to read on.

@@ -53,7 +53,7 @@ class BlockTaken(Exception):
 
 
 def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = None) -> None:
-    """Store a new ledger. Call this before `entries.take` in the transaction.
+    """Store a new ledger. In the transaction, call this before `entries.take`, which makes other writers wait.
 
     Args:
         connection: connection of a transaction that writes.
@@ -82,7 +82,7 @@ def add(connection: Connection, ledger: LedgerRow, *, opened_by: str | None = No
 
 
 def load(connection: Connection, *identifiers: str, tenant: str | None = None) -> dict[str, LedgerRow]:
-    """Load ledgers with their slots, plan items and contradictions, by the ledgers' ids.
+    """Load ledgers from the database, with their budgets (slots), plan items and contradictions, by their ids.
 
     The rows are consistent only inside `looking` or `moving`. Otherwise they may be from before and after a change; the
     version is read first, so that a later comparison of the version notices this.
@@ -160,7 +160,7 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 
 
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
-    """Write the changes of ledgers, add one to the version of each, and return them with their new versions.
+    """Write changed ledgers to the database, add one to the version of each, and return them with the new versions.
 
     Args:
         connection: connection of a transaction that has locked the ledgers.
@@ -262,7 +262,7 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 
 
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of the update `_PART_CHANGE` for each part of a slot that changed.
+    """Yield the parameters of the SQL update `_PART_CHANGE` for each amount of a slot (budget) that changed.
 
     Args:
         before: rows of the ledger as they are in the database.
@@ -280,7 +280,7 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
 
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
-    """Yield the parameters of the update `_ITEM_CHANGE` for each item of the plan that changed.
+    """Yield the parameters of the SQL update `_ITEM_CHANGE` for each item of a ledger's plan that changed.
 
     Raises:
         ValueError: an item is missing, or a new one does not come after the others.

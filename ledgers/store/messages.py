@@ -16,7 +16,7 @@ MessageState = Literal["pending", "delivered", "dropped"]
 
 @dataclass(frozen=True, kw_only=True)
 class MessageRow:
-    """One message to one endpoint. Times are seconds since 1970.
+    """Database row of one webhook message to one endpoint. Times are seconds since 1970.
 
     Attributes:
         id: the same for the same event and endpoint.

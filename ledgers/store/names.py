@@ -30,7 +30,7 @@ def key_of(name: str) -> str:
 
 
 def skeleton_of(name: str) -> str:
-    """Return the form of a name in which almost equal names agree.
+    """Return a form of a name that is equal for names that a person could confuse.
 
     It is the normal form without spaces, hyphens, underscores and dots, and without differences such as full-width
     letters (NFKC).

@@ -31,7 +31,7 @@ class StoredNodes:
         return {node: self._known[node] for node in nodes if node in self._known}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
-        """Store hashes of nodes that are not in the store.
+        """Store the hashes of new nodes of the log's Merkle tree.
 
         Args:
             hashes: hashes by node of the log's Merkle tree.

@@ -40,7 +40,7 @@ def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> 
 
 
 def add_tables(database: Database) -> Database:
-    """Add the tables of ledgers to a database that is open for other tables, and return it.
+    """Add the tables of ledgers to an open database that has other tables, and return the database.
 
     Raises:
         StoreUnavailable: it holds ledgers of a later version.

@@ -21,7 +21,7 @@ def add(connection: Connection, move: PendingRow) -> None:
 
 
 def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | None:
-    """Return a move of a ledger that waits for approval, or has ended; None if there is no such move.
+    """Return a requested change of a ledger that needs a second person's approval; None if there is no such request.
 
     Args:
         connection: connection to read on.
@@ -34,7 +34,7 @@ def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | No
 
 
 def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
-    """Return the moves of a ledger that wait for approval, oldest first.
+    """Return the requested changes of a ledger that wait for a second person's approval, oldest first.
 
     Args:
         connection: connection to read on.
@@ -46,7 +46,7 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
 
 
 def count_live(connection: Connection, ledger: str, now: float) -> int:
-    """Return the number of moves of a ledger that wait for approval and have not expired.
+    """Count the requested changes of a ledger that wait for a second person's approval and have not expired.
 
     Args:
         connection: connection to read on.
@@ -70,7 +70,7 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
 
 
 def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
-    """Store that a pending move has ended: approved, rejected, withdrawn or expired.
+    """Store that a requested change of a ledger has ended: approved, rejected, withdrawn or expired.
 
     Args:
         connection: connection of a transaction that writes.

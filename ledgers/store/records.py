@@ -16,7 +16,7 @@ PendingState = Literal["pending", "approved", "rejected", "withdrawn", "expired"
 
 @dataclass(frozen=True, kw_only=True)
 class PartRow:
-    """One part of a slot, such as μ² of a Gaussian slot, ρ of a concentrated slot, or a Rényi order.
+    """Database row of one amount of a slot, a budget of a ledger: such as μ², ρ, or the divergence of a Rényi order.
 
     Attributes:
         kind: kind of the slot.
@@ -43,7 +43,7 @@ class PartRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ItemRow:
-    """One item of a plan, with numbers of runs. Reserved, committed and credit are at most planned.
+    """Database row of one item of a ledger's plan: a mechanism with numbers of runs, each at most `planned`.
 
     Attributes:
         name: name of the item, unique in the ledger.
@@ -63,7 +63,7 @@ class ItemRow:
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerRow:
-    """A ledger with its slots and its plan, each in the order of its opening.
+    """Database rows of a ledger, with those of its slots (budgets) and of its plan, in the order of its opening.
 
     Attributes:
         tenant: organisation that owns the ledger.
@@ -100,7 +100,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldingRow:
-    """Runs of an item of the plan, or an amount of a slot, that a reservation holds in one ledger.
+    """Database row of what a reservation holds in one ledger: planned runs, or amounts of a slot (a budget).
 
     Attributes:
         item: item of the plan that the runs are taken from; None if a slot pays. A whole job in a Gaussian slot gets an
@@ -121,7 +121,7 @@ class HoldingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ReservationRow:
-    """A reservation, in one ledger or in several at once.
+    """Database rows of a reservation of runs, in one ledger or in several at once.
 
     Attributes:
         id: id of the reservation.
@@ -147,7 +147,7 @@ class ReservationRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PendingRow:
-    """A move that a second person approves. Times are seconds since 1970.
+    """Database row of a requested change of a ledger that a second person must approve. Times are seconds since 1970.
 
     Attributes:
         body: JSON text of the request, which never changes.
@@ -171,7 +171,7 @@ class PendingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRow:
-    """One entry of the log.
+    """Database row of one entry of the log of ledgers.
 
     Attributes:
         seq: number in the log, from 0, without gaps.

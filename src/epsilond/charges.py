@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def spec_of(answer: Calibration) -> Spec:
-    """Return the spec (description for privacy accounting) of a calibrated run.
+    """Return the spec, the description for privacy accounting, of the run that a calibration prescribes.
 
     It is computed by calibrating again, which gives the same figures. Use it with the neighbouring relation, the unit
     and the observer of the answer's guarantee.
@@ -61,7 +61,7 @@ def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParamete
 
 
 def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, item: str | None) -> Receipt:
-    """Reserve all rounds of a run in the ledger and commit them.
+    """Pay for a calibrated run: reserve all its rounds in a ledger, which keeps the privacy budget, and commit them.
 
     Args:
         ledger: the ledger, which must have the relation, unit and observer of the answer's guarantee.

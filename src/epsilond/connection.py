@@ -128,7 +128,7 @@ class Connection:
         raise AssertionError  # the last try answers or raises
 
     def _pause_after(self, error: HTTPError, pause: float) -> float | None:
-        """Return the seconds until a request is sent again, or None if it is not.
+        """Decide whether a failed request is sent again: return the seconds until then, or None if it is not.
 
         A service that postpones a request says so by the status 429 or 503, and names the seconds in Retry-After. The
         status 502 or 504 comes from a proxy that lost the answer. Such a request, and one without Retry-After, is sent

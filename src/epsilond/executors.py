@@ -86,7 +86,7 @@ def run_in_order(
 
 
 class _Batches(Generic[T]):
-    """The calls of one function that an executor runs in batches.
+    """Many calls of one function, in the course of being run in batches by an executor.
 
     A part is one call. A place is a thread or process of the executor, which runs one batch at a time.
 
@@ -115,7 +115,7 @@ class _Batches(Generic[T]):
         self._seconds = 0.0  # CPU time of all results so far
 
     def submit(self) -> None:
-        """Submit batches: one for each place at first, and two once the time of a part is known.
+        """Submit batches of calls: one for each place at first, and two once the time of a call is known.
 
         The second batch of a place is on its way while the first one runs.
         """
@@ -136,7 +136,7 @@ class _Batches(Generic[T]):
         return min(ceil(max(half_share, least)), len(self.waiting))
 
     def collect(self) -> None:
-        """Wait until a batch ends, and take its results. Parts that it did not begin wait again, before the others."""
+        """Wait until a batch ends, and store its results. Calls that it did not begin wait again, before the others."""
         for future in wait(self.running, return_when=FIRST_COMPLETED).done:
             indices = self.running.pop(future)
             batch = result_of(future)
@@ -174,7 +174,7 @@ class BatchResults(Generic[T]):
 
 
 def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
-    """Run the parts of a batch in a worker, until the batch has taken `LONGEST_SECONDS` of CPU time.
+    """Call a function for each part of a batch in a worker, until this has taken `LONGEST_SECONDS` of CPU time.
 
     The result may therefore have fewer entries than there are parts; the caller submits the remaining parts again.
 
@@ -182,6 +182,9 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
         version: version of the engine that the caller runs.
         work: the function.
         parts: arguments of each call.
+
+    Returns:
+        The results of the parts that were run, and the CPU time.
 
     Raises:
         ClusterError: this worker runs another version of the engine.
@@ -238,7 +241,7 @@ def _on_one_thread(work: Callable[..., T], part: tuple[object, ...]) -> T:
 
 
 def result_of(future: Future[T]) -> T:
-    """Wait for a part of the work, and return its result.
+    """Wait for a batch that an executor runs, and return its result.
 
     Args:
         future: future of a batch that an executor runs.

@@ -77,7 +77,9 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
 
 
 def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]:
-    """Return log10 δ by ε, in the order of ε, at ε = 0 and at the corners of max_i (1 − β_i − e^ε α_i) above it.
+    """Convert a piecewise linear trade-off function to a privacy profile: log10 δ at several ε, by increasing ε.
+
+    δ(ε) is max_i (1 − β_i − e^ε α_i). It is given at ε = 0 and at the corners of this maximum above it.
 
     Args:
         points: points (α_i, β_i) of a trade-off function, by increasing α_i.

@@ -98,7 +98,7 @@ def read_body(annotation: object, value: object) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shape:
-    """The parts of a type annotation. They are computed once for each field, because that is slow.
+    """A type annotation, split into the parts by which values are checked. It is computed once for each field.
 
     Attributes:
         kind: kind of the values: "request" for a request class, "tagged" for a union of request classes with a tag.
@@ -294,7 +294,7 @@ class _Reader:
             return _FAULTY
 
     def add_fault(self, at: str, message: str, shape: _Shape) -> object:
-        """Add a fault to `faults`, and return `_FAULTY`, the result of converting an invalid value.
+        """Report an error in a value: add it to `faults`, and return `_FAULTY` as the result of the conversion.
 
         Args:
             at: JSON pointer to the value.
@@ -357,7 +357,7 @@ class _Reader:
         return _FAULTY
 
     def _member(self, shape: _Shape, value: JsonObject, at: str) -> object:
-        """Convert a mapping, as `read` does, to the request class that its tag (a field such as `kind`) names."""
+        """Convert a mapping, as `read` does, to one of several request classes, named by a field such as `kind`."""
         if shape.tag not in value:
             names = None if self._is_body else ", ".join(shape.choices)
             self.faults.append(Fault(f"{at}/{shape.tag}", "is required", names))
@@ -372,7 +372,7 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: _Shape, value: object, at: str) -> object:
-        """Convert a value, as `read` does, to the first member of a union that it fits, or add all their faults."""
+        """Convert a value, as `read` does, to the first type of a union that it fits; else add the errors of all."""
         is_structure = isinstance(value, Mapping) or is_dataclass(value)
         fitting = [member for member in shape.members if (member.kind == "request") == is_structure]
         faults: list[Fault] = []

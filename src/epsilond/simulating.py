@@ -130,10 +130,10 @@ def with_progress(
 
 
 def stop_message(counts: Sequence[int], resume: str) -> str:
-    """Return the message about an interrupted experiment with the number of its kept trials.
+    """Return the message that an experiment was interrupted, with the number of trials that are kept in a file.
 
     Args:
-        counts: number of finished trials, and of all; empty if the interruption came before the first trial.
+        counts: number of finished trials and number of all; empty if the interruption came before the first trial.
         resume: file of finished trials.
     """
     if not counts:

@@ -36,7 +36,7 @@ def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -
 
 
 def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -> Fault:
-    """Return the error for a name that is none of the choices. It proposes similar names or, without any, lists all.
+    """Return the error for an unknown name. It proposes similar names or, if there are none, lists all choices.
 
     Args:
         name: the unknown name.

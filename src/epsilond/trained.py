@@ -103,10 +103,10 @@ class Trained:
 
     @property
     def statement(self) -> RunStatement:
-        """The ε of this run with its status and the premises that rest on the caller.
+        """The ε of this run, how far it is supported, and the conditions that only the caller can vouch for.
 
-        Conditions that the loop carried out count as observed in each round. The others of the guarantee rest on the
-        caller. Those that concern the deployment accompany every ε, because no run shows them.
+        Conditions that the training loop ensured count as observed in each round. The caller must vouch for the others.
+        Those that concern the deployment accompany every ε, because no run shows them.
         """
         of_guarantee = {condition.id for condition in self.calibration.declared_conditions}
         unobserved = [condition for condition in self.left_to_you if condition.id in of_guarantee]
@@ -128,7 +128,7 @@ class Trained:
         )
 
     def _list_declared(self, unobserved: Iterable[DeclaredCondition]) -> list[str]:
-        """Return the premises of ε that rest on the caller, as sentences.
+        """Return the conditions of the run's ε that only the caller can vouch for, as sentences.
 
         Args:
             unobserved: conditions of the guarantee that the run did not carry out.
@@ -180,10 +180,10 @@ class Trained:
 def conditions(
     answer: Calibration, *, means_only: bool, tables: bool
 ) -> tuple[tuple[DeclaredCondition, ...], tuple[DeclaredCondition, ...]]:
-    """Split the conditions of a calibration's guarantee into those that the training loop ensures, and the others.
+    """Split the conditions of a guarantee into those that the training loop ensures, and those left to the caller.
 
-    The loop ensures `CARRIED_OUT` in every run. The other constants are conditions that it ensures in some runs, such
-    as `BY_CLIPPING` if it clips the gradient of each record.
+    The loop ensures `CARRIED_OUT` in every run. It ensures further ones in some runs, such as `BY_CLIPPING` if it clips
+    the gradient of each record.
 
     Args:
         answer: the calibration.
@@ -208,7 +208,7 @@ def conditions(
 
 
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
-    """Yield the cautions about a run that are not warnings of its calibration.
+    """Yield the warnings about a training run that its calibration does not already have.
 
     Args:
         answer: the calibration.

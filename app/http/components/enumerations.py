@@ -94,7 +94,7 @@ def name_enumerations(document: Schema) -> None:
 
 
 def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
-    """Return a schema with a reference, or a text with a pattern, in place of an enumeration.
+    """Replace a JSON schema that is an enumeration by a reference to a named schema, or by a text with a pattern.
 
     Args:
         schemas: the named schemas of the document, to which a shared enumeration is added.

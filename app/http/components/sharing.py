@@ -62,7 +62,7 @@ def name_anonymous(document: Schema) -> None:
     names = {_form(schema): name for name, schema in NAMED.items()}
 
     def refer(schema: Schema) -> Schema:
-        """Return a reference in place of a schema that equals a named one."""
+        """Return a schema, or a reference if it equals one of the named schemas."""
         if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
             return schema
         if "anyOf" in schema:
@@ -139,7 +139,7 @@ def _split_bounds(alternative: Schema) -> tuple[Schema, Schema]:
 
 
 def _alternatives(union: Schema) -> Iterator[Schema]:
-    """Yield the alternatives of a union and of the unions in it."""
+    """Yield the alternatives of a union of JSON schemas, with nested unions flattened."""
     for alternative in union["anyOf"]:
         name = alternative.get("$ref", "").removeprefix(REF)
         if "anyOf" in alternative:
@@ -174,7 +174,10 @@ def share_parts(document: Schema) -> None:
 
 
 def _shareable_responses(operations: Sequence[Schema]) -> list[Part]:
-    """Return the responses that refer to a schema, named after the first of its schemas and the status."""
+    """Find the responses of an OpenAPI document that can become shared components, with a name for each.
+
+    They are those that refer to a schema. The name is made of the first such schema and the status.
+    """
     parts: list[Part] = []
     for operation in operations:
         responses = operation["responses"]

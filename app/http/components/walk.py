@@ -53,7 +53,7 @@ def schema_places(document: Schema) -> Iterator[tuple[Schema, str]]:
 
 
 def _places_below(node: object) -> Iterator[tuple[Schema, str]]:
-    """Yield the places of the outermost schemas in a part of an OpenAPI document.
+    """Find the outermost JSON schemas in a part of an OpenAPI document.
 
     A schema is the value of a member that is called `schema`. Members in `DATA` hold examples, which are no schemas
     even if they have such a member.

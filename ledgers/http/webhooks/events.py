@@ -28,7 +28,7 @@ ORDERS: Final = "orders"
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEvent:
-    """An event of a ledger or of the log.
+    """An event of a ledger or of the log about which webhook messages are sent.
 
     Attributes:
         kind: kind of the event.
@@ -94,14 +94,14 @@ def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterato
 
 
 def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> Iterator[LedgerEvent]:
-    """Yield an event for each given fraction of its capacity that a part of a slot has reached.
+    """Yield an event for each given fraction of its capacity that an amount of a ledger's budget has reached.
 
     A Rényi slot counts as one part. Its used fraction is the smallest of its orders, because the other orders may be
     overdrawn.
 
     Args:
         row: the ledger.
-        fractions: fractions from 0 to 1.
+        fractions: fractions from 0 to 1, at which somebody wants a message.
         at: when the ledger moved, in seconds since 1970.
     """
     for part in _part_shares(row.parts):
@@ -140,7 +140,7 @@ class _PartShare:
 
 
 def _part_shares(parts: Sequence[PartRow]) -> Iterator[_PartShare]:
-    """Yield the used and the held fraction of the capacity of each part of a ledger's slots.
+    """Yield for each amount of a ledger's slots (budgets) the used and the used or reserved fraction of its capacity.
 
     The Rényi orders of one slot (`mixed`) count as one part. It has the smallest fractions of its orders, because the
     others may be overdrawn. Parts without capacity are left out.
@@ -188,7 +188,7 @@ def exhaustion(
 
 
 def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
-    """Return the event that the log lacks entries which it had before, or has others.
+    """Return the event for webhooks that the log of ledgers lacks entries which it had before, or has others.
 
     Args:
         reason: description of the difference, as a sentence.

@@ -17,9 +17,10 @@ PURE = "epsilond.ledger-pure-slot"
 
 
 def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
-    """Return the charge of a job to a slot for pure ε, a part of the budget with amounts of ε and δ.
+    """Return what a job costs in a pure slot, a privacy budget in ε with an additional δ.
 
-    By basic composition, the charges of runs add up. Each run takes a δ and costs its ε at this δ.
+    A job is a number of runs of one mechanism. Each run costs its ε at the requested δ, and takes that δ. By basic
+    composition, the costs of runs add up.
 
     Args:
         request: the mechanism, its number of runs, and the δ of each run; None means δ = 0.

@@ -31,10 +31,10 @@ _MOST_SUMS = 64
 
 
 def charge(request: ChargeRequest, _: Slot) -> Charge:
-    """Return the charge of a job to a slot for zero-concentrated privacy, a part of the budget with amounts of ρ and δ.
+    """Return what a job costs in a zcdp slot, a privacy budget in ρ (zero-concentrated DP) with an additional δ.
 
-    A Gaussian run with parameter μ costs ρ = μ²/2 and no δ. Any other run costs the least ρ that is proved at
-    a δ of at most that of the request.
+    A job is a number of runs of one mechanism, whose costs add up. A Gaussian run with parameter μ costs ρ = μ²/2 and
+    no δ. Any other run costs the least ρ that is proved at a δ of at most the requested one.
 
     Args:
         request: the mechanism, its number of runs, and the δ of each run; None means δ = 0.
@@ -51,9 +51,10 @@ def charge(request: ChargeRequest, _: Slot) -> Charge:
 
 
 def _least_bound(request: ChargeRequest) -> Concentration:
-    """Return the bound (ρ, δ) on one run with the least ρ among the proved bounds with δ at most the request's.
+    """Return the proved bound (ρ, δ) on one run with the least ρ, among those with δ at most the requested one.
 
-    The candidates are the bound from ε at this δ, and the sums of bounds on the parts of the run.
+    (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. The candidates are the bound from ε at this δ,
+    and the sums of bounds on the parts of the run.
 
     Args:
         request: the job.
@@ -84,10 +85,10 @@ def _least_bound(request: ChargeRequest) -> Concentration:
 
 
 def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
-    """Return bounds on a whole run: sums of ρ and of δ over its parts, with one bound taken for each part.
+    """Return bounds (ρ, δ) on a composition: sums of ρ and of δ over its parts, with one bound chosen for each part.
 
-    Sums that another sum beats in both ρ and δ are left out. If more than `_MOST_SUMS` are left, every second is
-    dropped, but never the sum with the least δ.
+    (ρ, δ) means ρ-zero-concentrated privacy, except with probability δ. Sums that another sum beats in both are left
+    out. If more than `_MOST_SUMS` are left, every second is dropped, but never the sum with the least δ.
 
     Args:
         parts: bounds of each part, with the number of times that the part is run.
@@ -112,10 +113,10 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
 
 
 def _bounds_of_part(request: ChargeRequest, spec: Spec) -> list[Concentration]:
-    """Return proved bounds on zero-concentrated privacy of a mechanism, of which any one may be used.
+    """Return proved bounds (ρ, δ) on one mechanism: ρ-zero-concentrated privacy, except with probability δ.
 
-    One follows from the dominating pair and has δ = 0. The other follows from a theorem on the mechanism's kind, and
-    may need a δ.
+    Any one of them may be used. One follows from the dominating pair and has δ = 0. The other follows from a theorem on
+    the mechanism's kind, and may need a δ.
 
     Args:
         request: the job, for its setting.

@@ -25,12 +25,12 @@ RESIDUE = "epsilond.ledger-residue"
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge of a job to a Gaussian slot, the part of a budget that Gaussian mechanisms may use up.
+    """Return what a job costs in a Gaussian slot, a privacy budget in μ², as in Gaussian differential privacy.
 
-    A mechanism is μ-Gaussian if its privacy profile is that of N(μ, 1) against N(0, 1). A slot has amounts of μ² and of
-    η, a δ on top of its Gaussian profile. Gaussian runs cost exactly their μ², and the costs add up. Any other job is
-    charged as a whole. Let G be the Gaussian that remains before the charge, and G′ the one after it. The job's
-    profile, composed with G′, is at most the profile of G plus the job's η.
+    The slot has amounts of μ² and of η, a δ on top of its Gaussian profile. Runs of a μ-Gaussian mechanism cost exactly
+    μ² each. Any other job is charged as a whole. Let G be the Gaussian mechanism that remains of the slot before the
+    charge, and G′ the one after it. The job's privacy profile, composed with G′, is at most the profile of G plus the
+    job's η.
 
     Args:
         request: the job, with its requested η, and whether a quick price is enough.
@@ -54,11 +54,12 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 
 
 def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
-    """Return amounts of η for a non-Gaussian job, sorted so that most jobs of its kind fit with the first.
+    """Return the amounts of η to try for a job that is not Gaussian, the most economical one first.
 
-    η is the δ that the charge adds to the slot's Gaussian profile. A smaller η costs more μ². The candidates are the
-    largest allowed η and the slot's η divided by each of `SMALLER_SHARES`. The order uses quick prices. A small η suits
-    jobs whose μ² hardly depends on it, and the largest η suits jobs with rare large losses.
+    η is the δ that the job may add to the Gaussian profile of its budget, in μ². A smaller η costs more μ². The
+    candidates are the largest allowed η and the budget's η divided by each of `SMALLER_SHARES`. They are sorted by the
+    number of equal jobs that the budget could pay, at quick prices. A small η suits jobs whose μ² hardly depends on it,
+    and the largest η suits jobs with rare large losses.
 
     Args:
         request: the job. Its η, if it states one, is the only candidate.
@@ -93,9 +94,9 @@ def mu_squared(request: ChargeRequest) -> Amount | None:
 
 
 def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
-    """Return the η that a job may take at most, a δ that its charge adds to the slot's Gaussian profile.
+    """Return the largest η of a job: the δ that it may add to the Gaussian profile of the slot that pays for it.
 
-    A job that requests an η gets this η. Otherwise it is the slot's η divided by `SHARE_OF_ETA`, and at most the free
+    A job that requests an η gets this η. Otherwise it gets the slot's η divided by `SHARE_OF_ETA`, but at most the free
     η.
 
     Raises:

@@ -26,9 +26,10 @@ _ROUNDING = 1.0 + 2.0**-49
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return the charge of a job to a Rényi slot: its Rényi divergence at every order of the slot.
+    """Return what a job costs in a Rényi slot: an upper bound on its Rényi divergence at every order of the slot.
 
-    The charges of runs add up. The divergence is the larger one of the two directions of neighbouring data sets.
+    A Rényi slot is a privacy budget of one amount for each order. The costs of runs add up. The divergence is the
+    larger one of the two directions of neighbouring data sets.
 
     Args:
         request: the mechanism and its number of runs.
@@ -69,7 +70,7 @@ def _divergence(request: ChargeRequest, order: float) -> float:
 
 
 def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
-    """Return the sum of the Rényi divergences of all mechanisms of one run, rounded up; ∞ if one is not known.
+    """Bound the Rényi divergence of one run by the sum over its mechanisms, rounded up; ∞ if one is not known.
 
     Args:
         request: the job.
@@ -82,13 +83,13 @@ def _sum_of_divergences(request: ChargeRequest, order: float) -> float:
 
 
 def _of_part(request: ChargeRequest, spec: Spec, order: float) -> float:
-    """Return an upper bound on the Rényi divergence of a part of one run; math.inf if none is known.
+    """Return an upper bound on the Rényi divergence of one mechanism at an order; math.inf if none is known.
 
-    The bound follows from the dominating pair. If the mechanism has zero-concentrated privacy ρ with δ = 0, it is at
-    most order · ρ.
+    The bound follows from the dominating pair, in the worse direction. If the mechanism is ρ-zero-concentrated private
+    with δ = 0, it is at most order · ρ.
 
     Args:
-        request: the job, for its setting.
+        request: the job, which determines the neighbouring relation.
         spec: the mechanism.
         order: Rényi order, above 1.
     """

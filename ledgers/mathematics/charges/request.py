@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeRequest:
-    """A job of `count` runs of `spec`, to be priced in a slot.
+    """A job of `count` runs of the mechanism `spec`, of which the cost in a privacy budget (slot) is requested.
 
     Attributes:
-        setting: relation, unit and observer of the ledger.
+        setting: neighbouring relation, protected unit and observer of the budget's guarantee.
         spec: one run.
         count: number of runs.
-        eta: η, the δ that the charge may add in a Gaussian slot. None takes the slot's default share.
-        delta: δ that each run may take. None means 0.
+        eta: η, the δ that the job may add to the profile of a Gaussian slot. None takes the slot's default share.
+        delta: δ that each run may take from a slot in ε or ρ. None means 0.
         rough: whether a quick price, which may be a little too high, is enough.
     """
 

@@ -12,9 +12,10 @@ from epsilond.accountants.specs import Repeated, Spec
 
 
 def steps_of(spec: Spec) -> tuple[Spec, int]:
-    """Return one step of a job, and the number of steps.
+    """Split a job into equal steps between which it may be stopped: return one step and their number.
 
-    Nested repetitions are multiplied. If the job cannot be stopped between steps, the result is the job itself and 1.
+    For 10 repetitions of 5 runs of a mechanism, these are the mechanism and 50. A job that cannot be stopped is
+    returned itself, with the number 1.
 
     Args:
         spec: the mechanism of the job.
@@ -27,9 +28,9 @@ def steps_of(spec: Spec) -> tuple[Spec, int]:
 
 
 def check_count(count: int | None, steps: int) -> int:
-    """Return the requested number of runs. None requests all steps of the job.
+    """Return the number of steps that are requested of a job, after checking it. None requests all steps.
 
-    A mechanism of one step may be run any number of times. A job of several steps is run at most once.
+    A job of a single step may be run any number of times. Of a job of several steps, each step is run at most once.
 
     Args:
         count: requested number of runs.

@@ -36,9 +36,9 @@ _TERMS = 16.0
 
 @dataclass(frozen=True)
 class Excess:
-    """Bounds on the largest excess of a left privacy profile δ(ε) over a right one, divided by the allowed excess η.
+    """Bounds on the largest difference of two privacy profiles δ(ε), left minus right, in units of a permitted δ, η.
 
-    The profiles are evaluated at points, finitely many ε. A cell is the interval between two neighbouring points.
+    The profiles are evaluated at finitely many ε, the points. A cell is the interval between two neighbouring points.
     """
 
     upper: float
@@ -55,16 +55,16 @@ class Excess:
 
 
 def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess:
-    """Bound the largest (left − right)/η over ε ≥ 0.
+    """Bound the amount by which one privacy profile exceeds another: the largest (left − right)/η over ε ≥ 0.
 
     A privacy profile is δ as a function of ε. The range of ε is divided into cells, and the difference is bounded in
     each. Cells are split until the bound is at most 1, or until the value at a point exceeds 1. Both profiles must be
     convex in e^ε, as all profiles are.
 
     Args:
-        left: profile of the mechanism composed with the Gaussian that remains of the slot after a charge.
-        right: profile of the slot.
-        log_eta: log η.
+        left: profile of a mechanism composed with the part of a Gaussian budget that remains after it was paid.
+        right: profile of the whole Gaussian budget.
+        log_eta: log η, the logarithm of the permitted excess.
         last: an ε at which the left profile is at most η.
 
     Returns:
@@ -90,9 +90,10 @@ def excess(left: Profile, right: Profile, log_eta: float, last: float) -> Excess
 
 @dataclass(frozen=True)
 class _ProfileGrid:
-    """Points in increasing ε, with bounds on both profiles and on the right profile's slope in γ = e^ε.
+    """Values of two privacy profiles δ(ε), left and right, at increasing points ε, rounded to the safe side.
 
-    All bounds are divided by η. Two neighbouring points are the bounds of a cell.
+    All bounds are divided by η, the permitted excess of left over right. Slopes are derivatives in γ = e^ε. Two
+    neighbouring points are the bounds of a cell.
 
     Attributes:
         epsilon: the points.
@@ -110,14 +111,14 @@ class _ProfileGrid:
 
     @classmethod
     def evaluate(cls, left: Profile, right: Profile, epsilon: FloatArray, log_eta: float) -> _ProfileGrid:
-        """Evaluate both profiles, and the descent of the right one, divided by η, with certified rounding.
+        """Evaluate two privacy profiles δ(ε), and the descent of the right one, divided by η, with certified rounding.
 
-        The left profile is rounded up and the right one down. The descent is −dδ/dγ at γ = e^ε, with bounds from both
-        sides.
+        The left profile is rounded up and the right one down, so that their difference is never too small. The descent
+        is −dδ/dγ at γ = e^ε, with bounds from both sides.
 
         Args:
-            left: profile of the mechanism composed with what remains of the slot.
-            right: profile of the slot.
+            left: profile that may exceed the other by at most η.
+            right: the other profile.
             epsilon: increasing points.
             log_eta: log η.
         """
@@ -136,7 +137,7 @@ class _ProfileGrid:
         )
 
     def merge(self, added: _ProfileGrid) -> _ProfileGrid:
-        """Return the grid with the points of both, sorted by ε."""
+        """Return a grid with the points of this grid and of another one, sorted by ε."""
         order = np.argsort(np.concatenate([self.epsilon, added.epsilon]), kind="stable")
 
         def merge_columns(own: FloatArray, new: FloatArray) -> FloatArray:
@@ -151,7 +152,7 @@ class _ProfileGrid:
         )
 
     def largest_excess(self, cell_bounds: FloatArray) -> Excess:
-        """Return a bound on left minus right profile, in units of the allowed excess η, at every ε ≥ 0.
+        """Return a bound on the left minus the right privacy profile at every ε ≥ 0, in units of the allowed excess η.
 
         Beyond the last point the left profile is at most its value there, and the right profile at least 0. The result
         also has the point (evaluated ε) with the largest difference.
@@ -196,9 +197,10 @@ class _ProfileGrid:
 
 @dataclass(frozen=True)
 class _LinearDifference:
-    """Upper bound on the left minus the right privacy profile in each cell, an interval of ε between two points.
+    """Upper bound on the difference of two privacy profiles δ(ε), left minus right, in each interval of ε (cell).
 
-    It is a chord of the left profile minus a tangent of the right one. Both are linear in γ = e^ε.
+    It is a chord of the left profile minus a tangent of the right one. Both are linear in γ = e^ε, so two values
+    determine it.
 
     Attributes:
         at_start: values at the smaller ε of the cells.
@@ -214,10 +216,12 @@ class _LinearDifference:
 
 
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
-    """Return the weighted mean of two differences that has the same value at the start and at the end of a cell.
+    """Return the weighted mean of two linear functions on each cell that has equal values at both ends of the cell.
 
-    The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁, where f₀ and s₀ are the values at the start,
-    and f₁ and s₁ those at the end. It is clipped to [0, 1], and 1/2 if there is no solution. Every weight is valid.
+    Both functions bound the same difference, and so does each weighted mean. The one with equal values has the smallest
+    maximum, unless its weight had to be clipped. The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁.
+    Here f₀ and s₀ are the values at the start of the cell, f₁ and s₁ those at its end. It is clipped to [0, 1], and is
+    1/2 if there is no solution.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         tilt = (first.at_end - first.at_start) - (second.at_end - second.at_start)

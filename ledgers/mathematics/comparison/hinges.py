@@ -41,10 +41,13 @@ _PADDED = 1.0 + 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class Hinges:
-    """Upper bound F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊ on a privacy profile E_γ, with γ = e^ε.
+    """Piecewise linear upper bound F(γ) on a privacy profile, δ as a function of γ = e^ε.
+
+    F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊. Each term of the sum is a hinge: it falls linearly until γ_i and is 0 beyond. Such
+    a bound can be composed with a Gaussian in closed form.
 
     Attributes:
-        losses: log γ_i, increasing. The doubles are exact.
+        losses: log γ_i, increasing: the privacy losses at the corners. The doubles are exact.
         masses: p_i ≥ 0, the weight of each term.
         infinite: p_∞ ≥ 0, the mass at infinite privacy loss.
     """
@@ -55,19 +58,20 @@ class Hinges:
 
     @property
     def total(self) -> float:
-        """F(0), rounded up."""
+        """F(0), rounded up: the sum of all masses, including that at infinite loss."""
         return (self.infinite + float(self.masses.sum())) * _PADDED
 
 
 def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, ...]:
-    """Return a piecewise linear upper bound F(γ) on the privacy profile, γ = e^ε, in each direction of a pair.
+    """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, in each direction of a pair.
 
-    A hinge is a term p (1 − γ/γ_i)₊ of F, with its corner at the loss log γ_i. One F is enough for equal directions.
+    F is a sum of hinges, terms p_i (1 − γ/γ_i)₊ with a corner at the privacy loss log γ_i. If the pair is symmetric,
+    the result has one F, else one for each direction.
 
     Args:
-        pair: dominating pair of one step. If its losses are discrete, the corners are at these losses.
-        eta: η, the δ that the charge of a step may add. Tails far below η are counted as infinite losses.
-        area: area between F and the profile to be reached, as a fraction of the area below the profile.
+        pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.
+        eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
+        area: accuracy: the area between F and the profile, as a fraction of the area below the profile.
     """
     directions = [_ProfileBound(pair.forward, pair.backward)]
     if not pair.symmetric:
@@ -111,13 +115,14 @@ class _ProfileBound:
         return np.asarray(np.minimum(values * (1.0 + 64 * UNIT_ROUNDOFF), 1.0))
 
     def place_losses(self, eta: float, aimed_area: float) -> FloatArray:
-        """Choose increasing losses between which the profile E is nearly linear in γ, at most `MOST_HINGES` of them.
+        """Choose privacy losses l, in increasing order, between which the profile E is nearly linear in γ = e^l.
 
-        The range of losses is divided into cells. A cell is halved if the area between E and its chord in the cell
-        exceeds the cell's share of the aimed area. The area is estimated from the last halving.
+        A piecewise linear bound on E will get its corners there. The range of losses is divided into cells. A cell is
+        halved if the area between E and its chord exceeds the cell's share of the aimed area. The area is estimated
+        from the last halving. There are at most `MOST_HINGES` losses.
 
         Args:
-            eta: η of the step. Tails that are small compared with it get no losses.
+            eta: η, a δ. Tails of E that are small compared with it get no losses.
             aimed_area: aimed area between the chords and E, divided by the area between E and the profile (1 − γ)₊ of a
                 mechanism without any loss.
         """
@@ -143,13 +148,13 @@ class _ProfileBound:
         return losses
 
     def _first_losses(self, eta: float) -> tuple[FloatArray, FloatArray, float]:
-        """Evaluate the profile E_γ, γ = e^loss, at the losses 0 and ±`FIRST`, and select the range that matters.
+        """Evaluate the privacy profile E_γ, γ = e^loss, at the losses 0 and ±`FIRST`, and select the relevant range.
 
-        Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses are dropped while E exceeds
-        1 − γ by at most 10⁻⁶ η, except the last.
+        Large losses with E at most 10⁻³ η are dropped, except the first. Negative losses are dropped while E exceeds 1
+        − γ by at most 10⁻⁶ η, except the last.
 
         Args:
-            eta: η, the δ that the charge of the step may add.
+            eta: η, the δ that decides which values of E are negligible.
 
         Returns:
             The losses, E at them, and the area between E and the profile (1 − γ)₊ of a mechanism without any loss.
@@ -170,7 +175,7 @@ class _ProfileBound:
 def _chord_at(
     middles: FloatArray, left: FloatArray, right: FloatArray, at_left: FloatArray, at_right: FloatArray
 ) -> FloatArray:
-    """Return the value of each cell's chord, which is linear in γ = e^l, at a loss within the cell.
+    """Interpolate a privacy profile linearly in γ = e^l between two privacy losses l, in many cells at once.
 
     Args:
         middles: one loss l within each cell.
@@ -184,10 +189,11 @@ def _chord_at(
 
 
 def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
-    """Return the function F with its corners on the lower convex hull of points on or above E.
+    """Return the convex piecewise linear function F through points on or above a privacy profile E, which bounds E.
 
-    Between two corners γ_i < γ_{i+1}, F has the slope s_i of the hull; beyond the last corner it is constant. Its
-    masses are therefore p_i = γ_i (s_i − s_{i−1}). The mass p_∞ is raised until F is above all points despite rounding.
+    The corners of F are those of the lower convex hull of the points, in γ = e^loss. Between two corners γ_i < γ_{i+1},
+    F has the slope s_i of the hull; beyond the last corner it is constant. So F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊ with the
+    masses p_i = γ_i (s_i − s_{i−1}). The mass p_∞ is raised until F is above all points despite rounding.
 
     Args:
         losses: increasing losses.

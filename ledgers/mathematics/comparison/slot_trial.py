@@ -39,19 +39,21 @@ _MOST_STEPS = 40
 
 
 class SlotTrial:
-    """Test of whether a cost in μ² suffices for a mechanism in a Gaussian slot.
+    """Test of whether a Gaussian slot can pay for a mechanism at a given cost in μ².
 
-    The test is quick at some ε, the points, or certified at every ε. The gap of a cost at a point is log E −
-    log(E_slot + η′). Here E is the profile of the mechanism, composed with the Gaussian that is left after the cost.
-    E_slot is the profile of the slot, and η′ a share of η. A cost suffices at a point if its gap is at most 0.
+    A Gaussian slot is a privacy budget in μ², the squared parameter of Gaussian differential privacy. The test is quick
+    at some ε, the points, or certified at every ε. It compares privacy profiles, δ as functions of ε. E is the profile
+    of the mechanism composed with the Gaussian that is left after the cost. E_slot is the profile of the slot before.
+    The permitted additional δ is η, and η′ is a share of it. The gap of a cost at a point is log E − log(E_slot + η′).
+    A cost suffices at a point if its gap is at most 0.
     """
 
     def __init__(
         self, parts: Sequence[tuple[Pair, int]], remaining: Amount, eta: Amount, share: float = _SHARE
     ) -> None:
-        """Choose 25 first values of ε at which costs are tried. `refine` and `add` add more where they are needed.
+        """Choose the first 25 values of ε at which costs are tried. `refine` and `add` add more where they are needed.
 
-        They are evenly spaced from 0 to an ε at which the privacy profile of the slot is at most η.
+        They are evenly spaced from 0 to an ε at which the privacy profile δ(ε) of the slot is at most η.
 
         Args:
             parts: dominating pairs of the mechanism, each with its number of runs.
@@ -70,10 +72,10 @@ class SlotTrial:
         self._points = np.linspace(0.0, last, 25)
 
     def certify(self, cost: Amount) -> tuple[bool, float]:
-        """Decide whether a cost suffices at every ε ≥ 0, in both directions of the pair.
+        """Decide with certainty whether a cost in μ² pays for the mechanism, at every ε ≥ 0 and in both directions.
 
-        It suffices if the mechanism, composed with the Gaussian that is left after the cost, exceeds the slot's profile
-        by at most η.
+        It does if one privacy profile δ(ε) exceeds another by at most the permitted δ, η. The first is that of the
+        mechanism composed with the Gaussian that is left after the cost. The second is that of the budget before.
 
         Args:
             cost: the cost in μ².
@@ -93,18 +95,19 @@ class SlotTrial:
         return all(bound.holds for bound in bounds), worst.worst
 
     def add(self, epsilon: float) -> None:
-        """Add an ε to the points, together with the points 1 % below and above it."""
+        """Add an ε to those at which costs are tried, together with the values 1 % below and above it."""
         new_points = epsilon * np.asarray([0.99, 1.0, 1.01])
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
     def search(self) -> float | None:
-        """Find the least cost in μ² that suffices at the chosen ε. It is not certified at other ε.
+        """Find nearly the least cost in μ² of the mechanism that suffices at the chosen ε.
 
-        The mechanism, composed with the Gaussian that is left, may exceed the slot's profile there by a fraction of η,
-        `_SHARE` unless another was given. The search uses few ε first, then more where the excess is largest.
+        It is not certified at others. The mechanism is composed with the Gaussian that is left after the cost. Its δ
+        may exceed that of the budget by a share of η, by default `_SHARE`. A first search with few ε shows where the
+        excess is largest. A second one uses more ε there.
 
         Returns:
-            The cost. None if not even all μ² of the slot suffices at the chosen ε.
+            The cost. None if not even all μ² of the budget suffices at the chosen ε.
         """
         if self._whole_fits is None:  # kept, because the mechanism's profile without a Gaussian can take seconds
             self._whole_fits = float(np.max(self._gaps(self._whole))) <= 0.0
@@ -115,14 +118,18 @@ class SlotTrial:
         return self.find_root(first, TOLERANCE)
 
     def worst(self, cost: float) -> float:
-        """Return the largest gap over the chosen ε. A cost, in μ², suffices at all of them if it is at most 0."""
+        """Return the largest gap of a cost in μ² over the chosen ε.
+
+        If it is at most 0, the cost suffices at all of them. A gap is the logarithm of the δ of the mechanism at this
+        cost, divided by the permitted δ.
+        """
         return float(np.max(self._gaps(cost)))
 
     def refine(self, cost: float) -> None:
-        """Add ten evenly spaced points around the point with the largest gap, between its two neighbours.
+        """Add ten evenly spaced ε around the point ε at which a cost is least sufficient, between its two neighbours.
 
         Args:
-            cost: cost in μ² at which the gaps are computed.
+            cost: cost in μ².
         """
         worst = int(np.argmax(self._gaps(cost)))
         below = self._points[max(worst - 1, 0)]
@@ -130,10 +137,11 @@ class SlotTrial:
         self._points = np.unique(np.concatenate([self._points, np.linspace(below, above, 10)]))
 
     def find_root(self, start: float, tolerance: float) -> float:
-        """Return the cost at which the largest gap at the points is zero, by the secant method with a bracket.
+        """Find the least cost in μ² that suffices at all chosen ε, by the secant method with a bracket.
 
-        At each point the gap is nearly linear in the cost. Its values at the last two costs therefore predict the root
-        of each point, and the largest root is tried next; the middle of the bracket if that root is outside.
+        A cost suffices at an ε if its gap, the logarithm of actual over permitted δ, is at most 0. The gap is nearly
+        linear in the cost. So its values at the last two costs predict the root for each ε. The largest of these roots
+        is tried next, or the middle of the bracket if it is outside.
 
         Args:
             start: initial estimate of the cost.
@@ -158,9 +166,9 @@ class SlotTrial:
         return bracket.high
 
     def _initial_cost(self) -> float:
-        """Return an initial estimate of the cost: μ² of the Gaussian with the same δ as the mechanism at a medium ε.
+        """Return a first estimate of the mechanism's cost: μ² of the Gaussian mechanism with the same δ at a medium ε.
 
-        It is found by bisection over costs from 0 to the whole slot. It is at least 1e-12, because the secant method
+        It is found by bisection over costs from 0 to the whole budget. It is at least 1e-12, because the secant method
         needs a positive cost.
         """
         epsilon = float(self._points[self._points.size // 2])
@@ -174,10 +182,11 @@ class SlotTrial:
         return max(sufficient_cost, 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
-        """Return the gap log E − log(E_slot + η′) at each point, the larger of both directions.
+        """Return at each chosen ε the logarithm of the δ of the mechanism at a cost, divided by the permitted δ.
 
-        E is the profile of the mechanism composed with the Gaussian that is left after the cost, E_slot the profile of
-        the slot, and η′ a share of η. Each gap decreases in the cost.
+        This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
+        composed with the Gaussian that is left after the cost. E_slot is the profile of the slot, and η′ a share of η.
+        Each gap decreases in the cost, given in μ².
         """
         composed = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
         log_slot = self._slot_pair.forward.log_delta(self._points).lower  # the slot's pair is symmetric
@@ -186,10 +195,10 @@ class SlotTrial:
         return np.asarray(np.max(np.stack(gaps), axis=0))
 
     def _composed_with(self, left: Amount) -> Pair:
-        """Return the mechanism's dominating pair composed with a Gaussian.
+        """Return the dominating pair of the mechanism composed with N(μ, 1) against N(0, 1).
 
         Args:
-            left: μ² of the Gaussian that is left in the slot; 0 gives the mechanism only.
+            left: μ², the budget that is left after a cost; 0 gives the mechanism only.
         """
         mu = root_above(left)
         gaussian = [(gaussian_pair(mu), 1)] if mu > 0.0 else []
@@ -198,22 +207,22 @@ class SlotTrial:
 
 @dataclass(frozen=True)
 class _CostBracket:
-    """Bounds of a search for the least cost that suffices.
+    """Bounds of a search for the least cost in μ² with which a privacy budget can pay for a mechanism.
 
     Attributes:
         low: largest cost that was found not to suffice; 0 if none was.
-        high: smallest cost that was found to suffice; the whole slot if none was.
+        high: smallest cost that was found to suffice; the whole budget if none was.
     """
 
     low: float
     high: float
 
     def narrow(self, cost: float, *, suffices: bool) -> _CostBracket:
-        """Return the bracket after a cost was tried.
+        """Return the bounds of the search after a cost in μ² was tried.
 
         Args:
             cost: the cost in μ².
-            suffices: whether it suffices at the chosen points.
+            suffices: whether it suffices at all ε that are compared.
         """
         if suffices:
             return replace(self, high=min(self.high, cost))
@@ -221,9 +230,10 @@ class _CostBracket:
 
 
 def _secant_root(last_cost: float, last_gaps: FloatArray, cost: float, gaps: FloatArray) -> float:
-    """Predict the cost that suffices at every chosen ε, by a secant for each ε.
+    """Predict the least cost in μ² that suffices at every chosen ε, by the secant method for each ε.
 
-    A gap is positive where a cost does not suffice. Each secant is the line through the gaps at two costs.
+    The gap of a cost is the logarithm of the actual δ over the permitted δ. A cost suffices where its gap is at most 0.
+    Each secant is the line through the gaps at two costs.
 
     Args:
         last_cost: an earlier cost in μ².

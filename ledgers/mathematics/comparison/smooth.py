@@ -37,7 +37,7 @@ _VALUES_PER_PASS = 2**17
 
 @dataclass(frozen=True)
 class Jet:
-    """Values of a function at points, with two derivatives.
+    """Values of a function of ε at several points, with its first two derivatives and an error bound.
 
     Attributes:
         value: values of the function.
@@ -122,10 +122,13 @@ def of_gaussian(epsilon: FloatArray, mu: float) -> Jet:
 
 
 def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
-    """Return p_∞ + Σ p_i E(ε − l_i), the profile bound of hinges composed with a Gaussian, and its derivatives.
+    """Bound the privacy profile of a mechanism composed with a Gaussian, and return two derivatives of the bound.
+
+    The mechanism is given by a piecewise linear bound on its profile. Composed with the Gaussian profile E, the bound
+    is p_∞ + Σ p_i E(ε − l_i). Derivatives are in ε.
 
     Args:
-        hinges: the losses l_i, their masses p_i, and the mass p_∞ at infinity.
+        hinges: the piecewise linear bound: its losses l_i, their masses p_i, and the mass p_∞ at infinite loss.
         epsilon: the points ε.
         mu: μ of the Gaussian, whose profile is E.
     """
@@ -145,11 +148,12 @@ def of_hinges(hinges: Hinges, epsilon: FloatArray, mu: float) -> Jet:
 
 
 def _jet(x: FloatArray, mu: float) -> Jet:
-    """Return the Gaussian profile E and its derivatives E′ and E″ at x, with the error in units of roundoff.
+    """Return the privacy profile E of N(μ, 1) against N(0, 1) at ε = x, two derivatives, and an error bound.
 
     E(x) = Φ(a) − t with a = μ/2 − x/μ and t = e^x Φ(a − μ), where Φ is the normal distribution function and φ its
-    density. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units. The error of a is 3s
-    units, a normal tail or density multiplies it by at most s + 1, its own exponential adds s²/2, and x adds |x| ≤ s².
+    density. With s = |a| + μ the relative error of Φ(a), t and φ(a)/μ is at most 8 (3 + s²) units of roundoff. The
+    error of a is 3s units. A normal tail or density multiplies it by at most s + 1. Its own exponential adds s²/2, and
+    x adds |x| ≤ s².
 
     Args:
         x: points of any sign.
@@ -176,10 +180,12 @@ def _bound_sixth_derivative(mu: float) -> float:
 
 
 def _largest_of_quintics(value: FloatArray, slope: FloatArray, curvature: FloatArray, width: FloatArray) -> FloatArray:
-    """Return for each cell an upper bound on its interpolating quintic: the largest Bernstein coefficient.
+    """Return for each cell an upper bound on the quintic that has given values and two derivatives at both ends.
 
-    With the values f, f′ and f″ at the start of a cell of width w, the first three of its six coefficients are
-    f, f + w f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end of the cell.
+    A polynomial on an interval is at most its largest Bernstein coefficient, which is returned.
+
+    With the values f, f′ and f″ at the start of a cell of width w, the first three of its six coefficients are f, f + w
+    f′/5 and f + 2 w f′/5 + w² f″/20. The last three are symmetric, with f′ negated at the end of the cell.
 
     Args:
         value: values of the quintics at the points that bound the cells.

@@ -43,10 +43,11 @@ LARGEST_EXCESS = 700.0
 
 
 def ledger_target(target: Target) -> LedgerTarget:
-    """Return the target of a ledger for a requested target.
+    """Convert a requested target to the form that a ledger stores: a point (ε, δ), and the risk if one was requested.
 
-    A risk is stored with a point (ε, δ) that it implies. An advantage is δ at ε = 0. A true positive rate at a false
-    positive rate implies a δ at ε = 0, by `_log_delta_of_rates`. A μ or ρ has an ε at the requested δ.
+    The point of a risk follows from the risk. An advantage is δ at ε = 0. A true positive rate at a false positive rate
+    implies a δ at ε = 0, by `_log_delta_of_rates`. A μ of Gaussian differential privacy or a ρ of zCDP has an ε at the
+    requested δ.
 
     Args:
         target: (ε, δ), or a risk with the δ at which its ε is stated.
@@ -63,7 +64,10 @@ def ledger_target(target: Target) -> LedgerTarget:
 
 
 def is_implied(target: LedgerTarget) -> bool:
-    """Return whether the risk of a target certainly implies its (ε, δ). It is true if the target is no risk."""
+    """Return whether the (ε, δ) of a ledger's target certainly follows from its risk; True if it has no risk.
+
+    A risk is a limit such as an attacker's advantage, from which the (ε, δ) was derived.
+    """
     risk = target.risk
     if risk is None:
         return True
@@ -75,10 +79,11 @@ def is_implied(target: LedgerTarget) -> bool:
 
 
 def _log_delta_of_rates(risk: RiskTarget) -> float:
-    """Return an upper bound on log δ at ε = 0 if the true positive rate at α is at most β in both directions.
+    """Bound log δ at ε = 0 if an attacker's true positive rate at the false positive rate α is at most β.
 
-    The trade-off curve f is convex with f(0) ≤ 1 and f(1) = 0, and f(α) ≥ 1 − β and f(1 − β) ≥ α. So δ is at most
-    (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β − α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
+    The limit holds in both directions of the neighbours. So the trade-off curve f is convex with f(0) ≤ 1, f(1) = 0,
+    f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β −
+    α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
     """
     rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)
     divisor = min(1 - rate, rate + limit) if rate + limit <= 1 else min(limit, 2 - rate - limit)
@@ -92,7 +97,9 @@ def _pair_of(risk: RiskTarget) -> Pair:
 
 
 def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
-    """Return the risk that a ledger may have apart from the δ that its slots add.
+    """Return the limit on a risk that is left for the composed mechanisms of a ledger, after the δ that its slots add.
+
+    Slots are parts of the privacy budget, which may add a δ to the composed privacy profile.
 
     Args:
         risk: the target.
@@ -111,13 +118,16 @@ def remaining_risk(risk: RiskTarget, added: Amount) -> RiskTarget | None:
 
 
 def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
-    """Return an upper bound on the figure of a ledger that a risk limits; math.inf if none is known.
+    """Bound the quantity that a ledger's target limits, such as an attacker's advantage, from above.
+
+    The bound holds for everything that the ledger allows, apart from a δ that its slots add. It is math.inf if no bound
+    is known.
 
     Args:
-        risk: the risk, of which the bound is not used.
+        risk: which quantity is limited; its limit is not used.
         pair: dominating pair of all planned runs and full slots.
         planned: dominating pairs of the planned runs, each with its number of runs.
-        slots: the slots, none of which may add a δ if the risk is a μ or ρ.
+        slots: the slots, parts of the privacy budget. None of them may add a δ if the quantity is a μ or ρ.
     """
     if risk.kind == "rho":
         return _sum_concentrations(planned, slots)
@@ -134,7 +144,10 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
 
 
 def _slot_concentration(slot: Slot) -> float:
-    """Return a ρ of everything that a full slot without an added δ may pay for; math.inf for a Rényi slot."""
+    """Return a ρ such that everything which a full slot may pay for is ρ-zCDP; math.inf for a Rényi slot.
+
+    A slot is a part of the privacy budget, in μ², ρ or ε. It must not add a δ.
+    """
     if slot.kind == "gdp":
         return product_up(0.5, float_above(slot.capacity["mu_squared"]))
     if slot.kind == "zcdp":
@@ -146,13 +159,14 @@ def _slot_concentration(slot: Slot) -> float:
 
 
 def risk_excess(figure: float, risk: RiskTarget | None) -> float:
-    """Return a number that is at most 0 if and only if a figure is at most the bound of a risk.
+    """Compare a quantity with its limit: return a number that is at most 0 if and only if it is within the limit.
 
-    It is the logarithm of their ratio, so that it is finite and nearly continuous for a search.
+    The number is the logarithm of their ratio, or ±`LARGEST_EXCESS` if that is infinite. So it is finite and nearly
+    continuous, as a search needs.
 
     Args:
-        figure: the figure.
-        risk: the risk; None if nothing is allowed.
+        figure: upper bound on the quantity.
+        risk: the limit; None if nothing is allowed.
     """
     if risk is None or math.isinf(figure):
         return LARGEST_EXCESS

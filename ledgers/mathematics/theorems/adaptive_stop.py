@@ -22,12 +22,12 @@ MOST_ROUNDS = Quantity(symbol="T", ge=1, le=1000, description="rounds that may b
 
 
 def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return the exact least ε ≥ 0 with δ(ε) ≤ δ after t randomized responses.
+    """Return the exact ε at δ of t binary randomized responses that are each ε₀-private.
 
-    Each answer is truthful with probability p = 1/(1 + e^−ε₀). With K truthful answers the privacy loss is ε₀ (2K − t).
-    K is Bin(t, p) under the first data set (P), and Bin(t, 1 − p) under the second (Q). If ε is between the losses of k
-    − 1 and k truthful answers, δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k). This is solved for ε, for each k from t down, until ε is
-    in that range.
+    This is the least ε ≥ 0 with δ(ε) ≤ δ. Each answer is truthful with probability p = 1/(1 + e^−ε₀). With K truthful
+    answers the privacy loss is ε₀ (2K − t). K is Bin(t, p) under the first data set (P), and Bin(t, 1 − p) under the
+    second (Q). If ε is between the losses of k − 1 and k truthful answers, δ(ε) = P(K ≥ k) − e^ε Q(K ≥ k). This is
+    solved for ε, for each k from t down, until ε is in that range.
 
     Args:
         rounds: number t of responses.
@@ -47,7 +47,7 @@ def spent_epsilon(*, rounds: int, round_epsilon: float, delta: float) -> float:
 
 
 def _tails(rounds: int, keep: float) -> list[float]:
-    """Return P(K ≥ k) for k = 0, …, t, where K is binomial with t trials and probability p.
+    """Return the upper tails P(K ≥ k) for k = 0, …, t of a binomial variable K with t trials and probability p.
 
     The probability of K = k is t!/(k! (t − k)!) p^k (1 − p)^{t−k}, which is computed by its logarithm.
 
@@ -68,17 +68,20 @@ def _tails(rounds: int, keep: float) -> list[float]:
 
 
 def stopped_delta(*, rounds: int, round_epsilon: float, delta: float) -> float:
-    """Return the δ of the reported ε at the worst stopping time, by backward induction.
+    """Return the true δ if somebody stops a sequence of randomized responses at the worst time and then reports ε.
 
-    It is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ with 1 ≤ τ ≤ T. Here L_t is the privacy loss
-    after t responses, and ε_t the value of `spent_epsilon`. Let V_t(k) be the largest value after k truthful answers
-    among t. Then V_T = g_T and V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)), where g_t is the value of
-    stopping at t and p the probability of a truthful answer. The result is p V_1(1) + (1 − p) V_1(0).
+    The reported ε_t is `spent_epsilon` after t responses, which is right for a fixed t. The person sees the outputs,
+    and chooses when to stop. The result is the largest E[(1 − e^{ε_τ − L_τ})₊] over all stopping times τ with 1 ≤ τ ≤
+    T. L_t is the privacy loss after t responses.
+
+    It is computed by backward induction. Let V_t(k) be the largest value after k truthful answers among t. Then V_T =
+    g_T and V_t(k) = max(g_t(k), p V_{t+1}(k + 1) + (1 − p) V_{t+1}(k)). Here g_t is the value of stopping at t and p
+    the probability of a truthful answer. The result is p V_1(1) + (1 − p) V_1(0).
 
     Args:
         rounds: largest number T of responses.
         round_epsilon: ε₀ of one response, in nats.
-        delta: δ at which the spent ε_t is reported.
+        delta: δ at which ε_t is reported.
     """
     keep = 1.0 / (1.0 + math.exp(-round_epsilon))
     value = np.zeros(rounds + 2)  # of continuing after the last response, which is never better than stopping

@@ -56,9 +56,9 @@ def log_share(order: float) -> float:
 
 
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
-    """Return the Rényi divergence of an order that implies (ε, δ): ε + log(δ/C(α))/(α − 1).
+    """Return the largest Rényi divergence of order α from which (ε, δ)-privacy follows: ε + log(δ/C(α))/(α − 1).
 
-    C(α) is the factor of the conversion, the exponential of `log_share`.
+    A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}. `log_share` returns log C(α).
 
     Args:
         order: α > 1.
@@ -69,10 +69,11 @@ def order_budget(order: float, epsilon: float, log_delta: float) -> float:
 
 
 def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[float]]:
-    """Return probabilities p_j and privacy losses l_j of the first mechanism's outputs, one for each order α_j.
+    """Return the output probabilities and privacy losses of a mechanism with one output for each given Rényi order.
 
-    In the Rényi divergence of order α, output j has the term p_j e^{(α−1) l_j}. The p_j make neighbouring terms equal
-    where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. Thus output j has the largest term at order α_j.
+    Output j has probability p_j and loss l_j. In the Rényi divergence of order α its term is p_j e^{(α−1) l_j}. The p_j
+    make the terms of neighbouring outputs equal where α − 1 is the geometric mean of α_j − 1 and α_{j+1} − 1. So output
+    j has the largest term at its own order α_j.
 
     Args:
         orders: increasing orders.
@@ -90,7 +91,9 @@ def first_law(orders: tuple[float, ...], gap: float) -> tuple[list[float], list[
 
 
 def divergence(order: float, probabilities: list[float], losses: list[float]) -> float:
-    """Return the Rényi divergence log E_P[e^{(α−1) L}]/(α − 1) of a mechanism with finitely many outcomes.
+    """Return the Rényi divergence of order α of a mechanism with finitely many outcomes.
+
+    It is log E[e^{(α−1) L}]/(α − 1) for the privacy loss L of the outcome.
 
     Args:
         order: α > 1.
@@ -104,10 +107,10 @@ def divergence(order: float, probabilities: list[float], losses: list[float]) ->
 
 
 def worst_response(order: float, budget: float, epsilon: float) -> float:
-    """Return the largest δ at ε of two distributions on two outcomes with a given Rényi divergence.
+    """Return the largest δ at ε of a mechanism with two outcomes and a given Rényi divergence B of order α.
 
-    The first outcome has the loss l = ε + log(α/(α − 1)) and the probability p, which gives δ = p/α. The probability p
-    solves p e^{(α−1) l} + (1 − p)^α (1 − p e^−l)^{1−α} = e^{(α−1) B}, where B is the divergence.
+    The first outcome has the privacy loss l = ε + log(α/(α − 1)) and the probability p, which gives δ = p/α. The
+    probability p solves p e^{(α−1) l} + (1 − p)^α (1 − p e^−l)^{1−α} = e^{(α−1) B}.
 
     Args:
         order: α > 1.

@@ -52,7 +52,10 @@ def gaussian_delta(epsilon: float, mu: float) -> float:
 
 
 def response_delta(epsilon: float, mu: float, loss: float) -> float:
-    """Return δ of a Gaussian followed by a randomized response with loss ±t: k δ_μ(ε − t) + (1 − k) δ_μ(ε + t).
+    """Return δ at ε of the composition of a Gaussian mechanism and a randomized response.
+
+    The response has the privacy loss ±t. It is truthful with probability k = 1/(1 + e^−t). So δ = k δ_μ(ε − t) + (1 −
+    k) δ_μ(ε + t), where δ_μ is the profile of the Gaussian.
 
     Args:
         epsilon: ε, in nats.
@@ -64,15 +67,16 @@ def response_delta(epsilon: float, mu: float, loss: float) -> float:
 
 
 def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε of a Gaussian, followed by the worst leaky response for the Gaussian's output.
+    """Return the true δ at ε of a Gaussian mechanism, followed by the worst leaky response for the Gaussian's output.
 
     A leaky response m is a randomized response that answers only with some probability, and else says nothing. The
     probability is such that the Gaussian and m together have exactly the target's δ. The candidates have the losses
-    `LEAKY` times ε. The result is E[max_m δ_m(ε − L)], where L is the privacy loss of the Gaussian's output.
+    `LEAKY` times ε. The result is E[max_m δ_m(ε − L)], where L is the privacy loss of the Gaussian's output. It exceeds
+    δ, because m may depend on L.
 
     Each δ_m(ε − L) is a maximum of a few lines c − d a in a = e^{ε−L}, with height c and descent d. So is max_m δ_m.
-    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because
-    E[(1 − e^{b−L})₊] is the Gaussian's δ at b, the result is Σ Δc δ(b).
+    Let two successive lines of the maximum cross at a = e^{ε−b}, and let their heights differ by Δc. Because E[(1 −
+    e^{b−L})₊] is the Gaussian's δ at b, the result is Σ Δc δ(b).
 
     Args:
         epsilon: ε of the target, in nats.
@@ -103,10 +107,10 @@ class _DescendingLine(NamedTuple):
 
 
 def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
-    """Return the lines c − d a (height c, descent d) that are the largest at some a > 0, by increasing descent.
+    """Return the upper envelope of lines c − d a with height c and descent d: those that are the largest at some a > 0.
 
-    A line is removed if it is above the others nowhere, because the next line overtakes it before it overtakes the one
-    before.
+    They are sorted by increasing descent. A line is removed if it is above the others nowhere, because the next line
+    overtakes it before it overtakes the one before.
 
     Args:
         lines: the lines, sorted by descent, then by height.
@@ -129,11 +133,11 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε if a first Gaussian's output decides what is run second: a Gaussian or a response.
+    """Return the true δ at ε if the output of a first Gaussian mechanism decides what is run second.
 
-    The response is a randomized response. Each candidate is so large that the first Gaussian and it together have
-    exactly the target's δ. The result is E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy loss of the
-    first output. It is computed as δ + E[(δ_response − δ_Gaussian)₊].
+    The second mechanism is another Gaussian or a randomized response. Each is so large that the first Gaussian and it
+    together have exactly the target's δ. The result is E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy
+    loss of the first output. It is computed as δ + E[(δ_response − δ_Gaussian)₊].
 
     Args:
         epsilon: ε of the target, in nats.
@@ -167,7 +171,7 @@ def two_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 def _sign_changes(function: Callable[[float], float], first: float, last: float) -> list[float]:
-    """Return the roots of a function between two points, one for each cell of a grid in which its sign changes.
+    """Return the roots of a function on an interval, one for each cell of a grid in which the sign changes.
 
     Args:
         function: the function.
@@ -184,7 +188,7 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
 
 
 def _integral(function: Callable[[float], float], low: float, high: float, mean: float, std: float) -> float:
-    """Integrate a function against a normal density between two points, by Gauss–Legendre quadrature.
+    """Return the integral of a function times a normal density over an interval, by Gauss–Legendre quadrature.
 
     The interval is divided into panels of at most half a standard deviation, with 20 nodes each.
 

@@ -74,7 +74,7 @@ def exit_codes(
 
 
 def _explain_no_certificate(error: NoCertificate) -> Iterator[str]:
-    """Yield the lines about a request that cannot be certified.
+    """Yield the lines that explain why no guarantee can be certified for a request.
 
     They have the failing condition with both sides, the observations of a run, the nearest values that can be
     certified, and the theorems that were tried.

@@ -290,7 +290,7 @@ def _show(job: JsonObject, *, as_body: bool) -> None:
 
 
 def _row(job: JsonObject) -> dict[str, str]:
-    """Return the row of a job in the list.
+    """Return the row of a job of the service in the table of jobs, by the headings of the columns.
 
     Args:
         job: the job in its JSON form.

@@ -144,7 +144,7 @@ def _panel_of(option: Any) -> str:
 
 @dataclass(frozen=True)
 class _Removal:
-    """A fault of a command's arguments, and the arguments without its cause.
+    """One error in the arguments of a command, and the arguments that are left without its cause.
 
     Attributes:
         fault: the fault, whose pointer names the option or argument.

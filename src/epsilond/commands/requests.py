@@ -41,7 +41,7 @@ def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
 
 
 def structure_of(text: str, *, at: str) -> JsonRecord:
-    """Return the JSON object that an option contains, or that the file with this name or standard input contains.
+    """Read the JSON object that an option gives: as text, as the name of a file, or as `-` for standard input.
 
     Args:
         text: the JSON text, the path of a file, or `-` for standard input.
@@ -58,7 +58,7 @@ def structure_of(text: str, *, at: str) -> JsonRecord:
 
 @dataclass
 class RequestFields:
-    """The fields of a request from its file and the options, and the faults that were met while they were read.
+    """The fields of a request, as they were read from its file and the command-line options, with the errors found.
 
     Attributes:
         problem: request class, which defines the fields.

@@ -154,7 +154,7 @@ class LedgerBudget:
             LedgerExhausted: too little is left in the ledger. Runs that were committed before remain paid for.
             NotInPlan: the item of the plan is for another mechanism.
             ConditionViolated: the slot has no rule for the cost of this mechanism.
-            RunDiffers: an observation contradicts the record of this run, or of another run of the ledger.
+            RunDiffers: this run, or another run of the ledger, was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         while self._paid[step] < count:
@@ -167,7 +167,7 @@ class LedgerBudget:
         self.taken += count
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Reserve runs of a step ahead of their payment, or as many as the ledger has room for.
+        """Reserve the budget of runs of a step ahead of their payment, or of as many as the ledger has room for.
 
         Args:
             step: mechanism of one run.
@@ -177,7 +177,7 @@ class LedgerBudget:
             The number of runs, at most `count`, that are reserved or paid for.
 
         Raises:
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         paid = self._paid[step]
@@ -203,7 +203,7 @@ class LedgerBudget:
         return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._charge).fits
 
     def contradict(self, observations: Sequence[Observation]) -> None:
-        """Reject all further payments, because observations contradict the record of the run.
+        """Reject all further payments, because the run was observed to differ from what was recorded of it.
 
         The observations are sent to the ledger, which marks the commits of this budget. Reserved steps that were not
         committed return to the ledger.
@@ -240,7 +240,7 @@ class LedgerBudget:
             raise RunDiffers.of(self.observations)
 
     def _commit(self, step: Spec, wanted: int) -> None:
-        """Commit runs of a step from the present reservation, or from a new one if that is used up.
+        """Spend the budget of some runs of a step, from the present reservation or from a new one if that is used up.
 
         If the reservation has expired, nothing is committed, and the next call makes a new one.
 

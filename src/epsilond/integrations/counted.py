@@ -9,7 +9,7 @@ from epsilond.accountants.specs import Composed, Repeated, Spec
 
 
 def run_of(parts: Iterable[tuple[Spec, int]]) -> Spec | None:
-    """Return the composition of mechanisms that were run several times.
+    """Return the description (spec) of a whole run: the composition of mechanisms, each run several times.
 
     Equal mechanisms are counted together, because the order does not change the guarantee of a composition. A million
     equal steps thus become one repetition.

@@ -49,7 +49,7 @@ def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields
     Args:
         request: the request class.
         at: JSON pointer to the object of the other library from which the fields were read.
-        names: for each field that has another name in the other library: this name, by the field's name in `request`.
+        names: mapping from field names of `request` to those of the other library, where they differ.
         **fields: values of the fields of `request`.
 
     Raises:

@@ -18,7 +18,9 @@ RELATIVE_ROUNDING: Final = 0.05
 
 
 class Probe:
-    """A fixed sample of about 256 coordinates of a model, with at least one of each non-empty array.
+    """A fixed sample of a model's coordinates, at which noise and sums are tested, with some of each non-empty array.
+
+    It has about `COORDINATES` coordinates.
 
     Args:
         shapes: shapes of the model's arrays by name.
@@ -54,7 +56,7 @@ class Probe:
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
 
     def spacing(self, arrays: Arrays) -> float:
-        """Return the largest distance between neighbouring floating-point numbers at the coordinates."""
+        """Return the largest distance between neighbouring floating-point numbers at the sampled coordinates."""
         largest = 0.0
         for name, chosen in self._coordinates.items():
             values = _floats(arrays[name]).reshape(-1)[chosen]

@@ -45,10 +45,10 @@ class Stated:
         return evidence.status
 
     def statement(self, delta: float) -> RunStatement:
-        """Return ε at δ of the run so far, with its status and its evidence.
+        """Return ε at δ of the run so far, and how far observations of the run support it.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         evidence = self._conclude()
         statement = state_run(evidence, self._enclose_epsilon(delta), delta=delta, **self._setting)
@@ -61,7 +61,7 @@ class Stated:
         """Return the certified upper bound on ε [nat] at δ of the run so far.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._conclude()
         return float(self._enclose_epsilon(delta).upper)
@@ -70,14 +70,14 @@ class Stated:
         """Return the certified upper bound on δ at ε [nat] of the run so far.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._conclude()
         curve = self._find_curve()
         return 0.0 if curve is None else float(curve.delta(epsilon=epsilon).upper)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record the caller's word for a premise, from now on.
+        """Record that the caller vouches for a premise from now on: a condition of the theorem that proves the ε.
 
         Args:
             premise: the premise or its id.
@@ -92,15 +92,15 @@ class Stated:
         """Reject a run that an observation contradicts.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         self._conclude()
 
     def _conclude(self) -> Evidence:
-        """Return the evidence of a run that no observation contradicts.
+        """Return the evidence for the run's ε, after checking that no observation contradicts its record.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         evidence = self._summarize()
         observations = (*evidence.observations, *self._open_observations())

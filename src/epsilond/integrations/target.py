@@ -105,7 +105,9 @@ class TargetBudget:
         self._paid: Counter[Spec] = Counter()
 
     def reserve(self, step: Spec, count: int) -> int:
-        """Return the largest number of runs of a step that the target has room for, by bisection. Nothing is reserved.
+        """Return how many more runs of a step, at most `count`, are certified to stay within the target.
+
+        The number is found by bisection. Nothing is reserved.
 
         Args:
             step: mechanism of one run.
@@ -115,7 +117,7 @@ class TargetBudget:
             A number from 0 to `count`.
 
         Raises:
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         lower = 0
@@ -129,7 +131,7 @@ class TargetBudget:
         return lower
 
     def pay(self, step: Spec, count: int = 1) -> None:
-        """Count runs of a step. The runs may start when this method returns.
+        """Count runs of a step, if they stay within the target. The runs may start when this method returns.
 
         Args:
             step: mechanism of one run.
@@ -137,7 +139,7 @@ class TargetBudget:
 
         Raises:
             LedgerExhausted: the certified figure would pass the target.
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         if self.would_exceed(step, count):
@@ -160,12 +162,12 @@ class TargetBudget:
         return not meets(curve.natural, self.target)
 
     def spent(self) -> float:
-        """Return the certified upper bound on the figure that the target limits, of the steps that were paid for.
+        """Return a certified upper bound on what was spent so far, in the quantity that the target limits.
 
         It is ε [nat] at δ, or the risk that is the target. Before the first step it is 0, or the false positive rate.
 
         Raises:
-            RunDiffers: an observation contradicts the record of the run.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self._require_consistent()
         risk = self.target.risk

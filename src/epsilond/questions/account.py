@@ -153,7 +153,7 @@ def _as_list(value: object) -> object:
 
 
 def _point_at_argument(fault: Fault) -> Fault:
-    """Translate a fault of the HTTP body's query to the arguments of `account`.
+    """Rename a fault (an error in a field) of the HTTP body to the argument of `account` that it belongs to.
 
     For example, /query/deltas/3 becomes /delta/3. A fault of the whole query gets the empty pointer, and its message
     names only fields that are arguments.

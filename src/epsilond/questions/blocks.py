@@ -30,7 +30,7 @@ def run_blocks(
     executor: Executor | None = None,
     checkpoint: TrialFile | None = None,
 ) -> Sequence[object]:
-    """Run all blocks (independent parts) of a simulation, and return their results in order.
+    """Run all blocks (independent groups of repetitions) of a simulation, and return their results in order.
 
     Args:
         prepared: the simulation.

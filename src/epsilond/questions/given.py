@@ -43,8 +43,8 @@ def calibrate_within(
 ) -> Calibration:
     """Return the calibration with the least noise at which a ledger can still pay for the run.
 
-    The run takes all that is left of a slot, or of an item of the ledger's plan. The ledger computes the target of the
-    request by its own rule, and the calibration is the answer to that request.
+    The run takes all that is left of a slot, or of an item of the ledger's plan. The ledger finds the target ε for
+    which the run just fits, and the calibration is the answer for that target.
 
     Args:
         ledger: the ledger that pays for the run.
@@ -58,7 +58,7 @@ def calibrate_within(
     Raises:
         InvalidInput: unknown algorithm, or a field is out of range or set by the ledger.
         ConditionViolated: the ledger cannot hold the kind of guarantee of this algorithm.
-        LedgerExhausted: the run fits at no noise.
+        LedgerExhausted: at no noise does the remaining budget pay for the run.
         Refused: the service has another version of the engine, with other figures.
     """
     if not isinstance(algorithm, str):
@@ -78,11 +78,11 @@ def calibrate_within(
 def plan_within(
     ledger: Ledger, fields: Mapping[str, object], payment: Mapping[str, object], progress: Progress
 ) -> PlanAnswer:
-    """Calibrate each algorithm of a plan to the remaining budget of a ledger, and rank the results.
+    """Calibrate several algorithms for one learning problem to the remaining budget of a ledger, and rank the results.
 
     Args:
         ledger: the ledger that pays for the run.
-        fields: fields of the plan, without those that the ledger sets.
+        fields: fields of the request: the learning problem, without what the ledger sets.
         payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
         progress: called with the number of algorithms that are done, and the number of algorithms.
 
@@ -143,11 +143,11 @@ def _with_observer(draft: Draft, setting: Setting) -> Draft:
 
 
 def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: JsonObject) -> Outcome | None:
-    """Calibrate one algorithm of a plan to the remaining budget of a ledger.
+    """Calibrate one of several algorithms that are compared, to the remaining budget of a ledger.
 
     Args:
         ledger: the ledger that pays for the run.
-        draft: the request to the algorithm that was made from the plan; without a request, the algorithm does not fit.
+        draft: the algorithm with the request that was made from the common problem; without one it does not fit.
         setting: relation, unit and observer of the ledger.
         payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
 

@@ -53,13 +53,16 @@ def complete_fields(
 
 
 def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapping[str, object]) -> JsonRecord:
-    """Return the fields of a calibration that state the number of records of each client.
+    """Compute the fields of a calibration that state how many records each client has.
 
     Args:
         algorithm: name of the algorithm, for the error.
         sizes: number of records of each client, shape (N,).
         names: fields that the algorithm has.
-        fields: fields that the caller gave. If clients differ, and these fields state the numbers, nothing is returned.
+        fields: fields that the caller gave.
+
+    Returns:
+        The fields by name. Empty if clients differ and the caller gave the numbers, or the algorithm has no such field.
 
     Raises:
         InvalidInput: the numbers differ, and the algorithm needs equal ones.
@@ -91,7 +94,7 @@ def _group_clients(sizes: Indices) -> list[dict[str, int]]:
 
 
 def _loss_constants(algorithm: str, clients: TabularClients, radius: float) -> JsonRecord:
-    """Return smoothness, Lipschitz constant and strong convexity of the clients' losses, as fields of a calibration.
+    """Compute smoothness, Lipschitz constant and strong convexity of the clients' losses, as fields of a calibration.
 
     Args:
         algorithm: name of the algorithm.

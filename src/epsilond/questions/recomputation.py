@@ -61,7 +61,7 @@ REPORT_HINT: Final = "verify checks the page that `epsilond report` writes, or a
 
 @dataclass(frozen=True)
 class VerifiedSignature:
-    """The statement that a valid signature confirms.
+    """What a signature that was verified states about a document.
 
     Attributes:
         kind: kind of the signed document: `report` for a page, otherwise the kind of an answer.
@@ -185,12 +185,12 @@ def _compute_answer(kind: str, name: str, request: Mapping[str, object]) -> Repo
 
 
 def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> tuple[Outcome, JsonRecord]:
-    """Compare a reported answer with the answer of the present engine (this version) to the same request.
+    """Compare the answer in a report with the answer of this version of the library to the same request.
 
     Args:
         kind: `calibration` or `account`.
         signed_record: `answer`, `profile` (the privacy curve around the answer) and `engine_version` of the report.
-        present: answer and profile of the present engine.
+        present: answer and profile that this version computes.
 
     Returns:
         The outcome, and the fields of the verification that describe the differences and the present answer.
@@ -259,7 +259,7 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
 
 
 def _require_report_content(data: JsonObject, page: str, signature: VerifiedSignature | None) -> None:
-    """Check what can be checked of a page without computing its answer.
+    """Check the signature, the dates and the form of a report's page, without computing its answer again.
 
     Args:
         data: the data in the page.
@@ -268,7 +268,7 @@ def _require_report_content(data: JsonObject, page: str, signature: VerifiedSign
 
     Raises:
         NoSignature: the signature belongs to another document.
-        Broken: the data name two engines or an invalid date, or the page has scripts or comments.
+        Broken: the data state two different engine versions or an invalid date, or the page has scripts or comments.
     """
     demand_one_engine(data)
     if signature is not None:
@@ -305,7 +305,7 @@ def _require_canonical_request(request: JsonObject) -> None:
 
 
 def _is_page_of(data: JsonObject, page: str) -> bool:
-    """Return whether a page is, byte for byte, the one that the present engine writes from its data.
+    """Return whether this version of the library writes exactly the same page, byte for byte, from the page's data.
 
     Forged data may lack parts that a page needs. Then no page can be written, and the result is False.
 

@@ -66,7 +66,7 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
 
 
 def digest_of(request: bytes) -> str:
-    """Return the digest of a request by which a signed statement names it.
+    """Return the SHA-256 digest of a request, by which a signed statement refers to it.
 
     The digest does not depend on white space or the order of members.
 

@@ -99,7 +99,7 @@ def sweep(
 
 
 def _require_field(calibrator: Calibrator, swept: str) -> None:
-    """Check that the algorithm has the field that varies.
+    """Check that the algorithm has the field that a sweep is to vary.
 
     Args:
         calibrator: calibrator of the algorithm.
@@ -140,13 +140,13 @@ def _is_about(field: str, fault: Fault) -> bool:
 
 
 def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, true_figures: bool) -> AtValue:
-    """Return the calibration at one value of the field, or its error.
+    """Calibrate an algorithm at one value of the field that a sweep varies; return the answer, or the error.
 
     Args:
         calibrator: the algorithm.
         value: value of the field.
         fields: all fields of the request, including that value.
-        true_figures: whether to certify the true ε at the parameters that papers' formulas prescribe.
+        true_figures: whether to compute the true ε at the parameters that papers' formulas prescribe, for comparison.
     """
     try:
         if value is None:

@@ -151,7 +151,7 @@ def _start_session(
     on_round: OnRound | None,
     unprotected: bool,
 ) -> Session:
-    """Return the state of a run before its first round.
+    """Return the state of a training run before its first round.
 
     The observer of the guarantee decides which facts the log and `on_round` may have: the participants of a round, and
     the model after it.
@@ -202,7 +202,7 @@ def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> Tr
 def _describe_outcome(
     answer: Calibration, session: Session, outcome: TrainingOutcome, receipt: Receipt | None, *, own_steps: bool
 ) -> Trained:
-    """Return the result of a run, with its guarantee and the conditions that the run carried out.
+    """Return the result of a training run, with its guarantee and the conditions of it that the run ensured.
 
     Args:
         answer: the calibration of the run.
@@ -316,7 +316,7 @@ def _check_calibration(algorithm: str, calibration: Calibration | None, fields: 
 
 
 def _require_fit(answer: Calibration, sources: Gradients, first_model: Floats) -> None:
-    """Check that a calibration is for the clients, the dimension and the losses of a run.
+    """Check that a calibration was made for these clients, this dimension and these losses.
 
     Args:
         answer: the calibration.
@@ -368,7 +368,7 @@ def _read_own_start(algorithm: str, values: object) -> Floats | None:
     """Return the first value of the clients' own coordinates θ_i in ppsgd, shape (p,); None if it is absent.
 
     Raises:
-        InvalidInput: the algorithm is not ppsgd, or the values are not finite vector.
+        InvalidInput: the algorithm is not ppsgd, or the values are not a finite vector.
     """
     if values is None:
         return None
@@ -384,7 +384,7 @@ def _read_start(values: object, dimension: int) -> Floats:
     """Return the first model, shape (d,); zeros if it is absent.
 
     Raises:
-        InvalidInput: the values are not finite vector of this dimension.
+        InvalidInput: the values are not a finite vector of this dimension.
     """
     if values is None:
         return np.zeros(dimension)

@@ -16,7 +16,9 @@ _LARGEST_LOG: Final = 500.0
 
 
 class BatchSizes:
-    """Two sequential tests of the hypothesis that batch sizes are independent Binomial(records, rate) variables.
+    """Two sequential tests of whether batches come from Poisson sampling.
+
+    The hypothesis is that their sizes are independent Binomial(records, rate) variables.
 
     The first test rejects a single size that is too large or too small, by Chernoff's bound on the tail. The second
     test detects sizes that repeat, such as those of a loader of equal batches. It is a betting test: its wealth is a
@@ -55,10 +57,11 @@ class BatchSizes:
         self._bet(size, inverse_probability)
 
     def _bet(self, size: int, inverse_probability: float) -> None:
-        """Update the wealth of the bets on repeated sizes, and raise the alarm if it reaches 1/`PER_TEST`.
+        """Test by betting whether batch sizes repeat too often, and raise the alarm if the wealth reaches 1/`PER_TEST`.
 
-        A third of the wealth is kept, a third is bet on the most frequent size and a third on the previous size. A hit
-        pays 1 over the probability of the size, so that the expected wealth does not grow under the hypothesis.
+        The hypothesis is that sizes are independent binomial variables. A third of the wealth is kept, a third is bet
+        on the most frequent size and a third on the previous size. A hit pays 1 over the probability of the size, so
+        that the expected wealth does not grow under the hypothesis.
 
         Args:
             size: number of records in the batch of this step.

@@ -94,12 +94,12 @@ class CohortDraws:
             )
 
     def _bet(self, members: NDArray[np.intp], everybody: NDArray[np.intp], cohort: int) -> None:
-        """Update the wealth of the three bets on the cohort of step t, and raise the alarm if their sum is too large.
+        """Test by betting whether cohorts (sets of clients) are drawn at random; raise the alarm if too much is won.
 
-        Each bet predicts a set of cohorts. It stakes half of its wealth, and receives the stake divided by the
-        probability of that set if the cohort is in it. Each wealth grows by 1/(t (t + 1)) before the step, which sums
-        to 1 over all t. By Ville's inequality the sum of the three reaches 3 / `PER_TEST` with probability at most
-        `PER_TEST`.
+        There are three bets on the cohort of step t. Each predicts a set of cohorts. It stakes half of its wealth, and
+        receives the stake divided by the probability of that set if the cohort is in it. Each wealth grows by 1/(t (t +
+        1)) before the step, which sums to 1 over all t. By Ville's inequality the sum of the three reaches 3 /
+        `PER_TEST` with probability at most `PER_TEST`.
 
         Args:
             members: indices of the clients in the cohort.

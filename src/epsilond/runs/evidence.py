@@ -79,7 +79,7 @@ class Evidence:
     def contradict(
         self, premise: Premise, message: str, *, remedy: str, count: int = 1, declarable: bool = True
     ) -> None:
-        """Record an observation that a premise fails.
+        """Record an observation that a premise, a condition of the theorem that proves the run's ε, does not hold.
 
         If the caller has vouched for this premise, the observation is only listed next to the ε, and contradicts
         nothing. The budget is informed of the first contradiction.
@@ -109,7 +109,9 @@ class Evidence:
             budget.contradict(self.observations)
 
     def vouch(self, premise: str, declaration: str) -> None:
-        """Record the caller's word for a premise, from now on.
+        """Record that the caller vouches for a premise from now on.
+
+        A premise is a condition of the theorem that proves the run's ε.
 
         Args:
             premise: id of a premise that can be declared.
@@ -152,13 +154,17 @@ class Evidence:
         """Reject a run that an observation contradicts.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         if self._observations:
             raise RunDiffers.of(self.observations)
 
     def _list_declarations(self) -> Iterable[str]:
-        """Yield a sentence for each declaration, each reason, and each premise that was not observed in some step."""
+        """Yield sentences about everything that only the caller can vouch for.
+
+        They are declarations, reasons why a condition was not observed, and conditions that were not observed in some
+        step.
+        """
         for premise in self.premises:
             declaration = self._vouched.get(premise.id)
             if declaration:
@@ -173,7 +179,7 @@ class Evidence:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> JsonRecord:
-        """Return the evidence as JSON values, for a checkpoint."""
+        """Return the observations and declarations of the run as JSON values, for a checkpoint."""
         reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {
             "steps": self.steps,
@@ -197,7 +203,7 @@ class Evidence:
         return copied
 
     def load_state_dict(self, state: JsonObject) -> None:
-        """Replace the evidence with that of a checkpoint.
+        """Replace the observations and declarations with those of a checkpoint.
 
         Args:
             state: value of `state_dict`.

@@ -119,10 +119,11 @@ class NoiseSamples:
             self._raise_alarm(f"the noise that was added is {deviation:.3g} times the recorded one")
 
     def _test_all_squares(self, total: float, count: int) -> None:
-        """Test that the variance over all steps is 1, by the likelihood ratio against an inverse-gamma(½, ½) variance.
+        """Test that the variance of the noise of all steps is 1, by a likelihood ratio against other variances.
 
-        For n values with sum of squares S, and a = ½ + n/2 and b = ½ + S/2, the logarithm of the ratio is
-        ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
+        The alternative is a variance with the inverse-gamma(½, ½) distribution. The alarm is raised if the ratio
+        reaches 1/`PER_TEST`. For n values with sum of squares S, and a = ½ + n/2 and b = ½ + S/2, the logarithm of the
+        ratio is ½ log ½ − log Γ(½) + log Γ(a) − a log b + S/2.
 
         Args:
             total: sum of squares of the sample of this step.

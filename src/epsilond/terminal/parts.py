@@ -111,7 +111,7 @@ def at_delta(delta: float | None, log10_delta: float) -> str:
 
 
 def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str = ": ") -> str:
-    """Return a remark about a vacuous bound on the risk, and an empty text about any other bound.
+    """Return a remark if a bound on the risk is vacuous; otherwise an empty text.
 
     A bound is vacuous if it is no better than the largest possible risk of the model before training.
 
@@ -147,7 +147,7 @@ def _empty_table(title: str, *columns: str) -> Table:
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the members of nested objects under dotted names, such as `target.epsilon`.
+    """Flatten nested JSON objects: yield each value under a dotted name, such as `target.epsilon`.
 
     Args:
         values: members by name. A list with objects counts as an object with the indices as names.

@@ -66,7 +66,7 @@ def _risk(body: JsonObject) -> RenderableType:
 
 
 def _series(series: JsonObject, band: str) -> Mapping[str, str]:
-    """Return the table row of a measured series of runs.
+    """Return the table row of several equal training runs, of which the excess risk was measured.
 
     Args:
         series: the series in its JSON form, with the mean and the confidence band of its final excess risk.
@@ -209,7 +209,7 @@ def _coordinates(body: JsonObject, cell: JsonObject) -> dict[str, str]:
 
 
 def _audit_cell(cell: JsonObject) -> Mapping[str, str]:
-    """Return the columns that a table shows of one cell of a preset that audits a mechanism.
+    """Return a table row for one cell, one point of the grid, of an experiment that audits a mechanism.
 
     Args:
         cell: a cell of the answer in its JSON form. The columns about a claimed ε are empty if it has no claim.
@@ -237,7 +237,7 @@ def _membership_cell(cell: JsonObject) -> Mapping[str, str]:
 
 
 def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]:
-    """Return the columns that a table shows of one cell of a preset that measures the excess risk.
+    """Return a table row for one cell, one point of the grid, of an experiment that measures the excess risk.
 
     Args:
         cell: a cell of the answer in its JSON form.
@@ -266,7 +266,7 @@ def _risk_cell(cell: JsonObject, references: Sequence[str]) -> Mapping[str, str]
 
 
 def _score_cell(cell: JsonObject, references: Sequence[str], measure: str) -> Mapping[str, str]:
-    """Return the columns that a table shows of one cell of a preset that measures a score on held-out records.
+    """Return a table row for one cell of an experiment's grid, in which a score on held-out records is measured.
 
     Args:
         cell: a cell of the answer in its JSON form.
@@ -322,7 +322,7 @@ def _data_file(file: JsonObject) -> Mapping[str, str]:
 
 
 def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure: str | None) -> Mapping[str, str]:
-    """Return the columns of a cell, which depend on the quantity that its preset measures.
+    """Return a table row for one cell, one point of an experiment's grid; its columns depend on what is measured.
 
     Args:
         cell: a cell of the answer in its JSON form.

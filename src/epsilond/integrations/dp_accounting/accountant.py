@@ -164,7 +164,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             return
 
     def _pay(self, budget: LedgerBudget, event: dp_accounting.DpEvent, count: int) -> None:
-        """Pay for all parts of an event, or for none of them.
+        """Spend the budget of an event before it is run: of all its parts, or of none.
 
         Args:
             budget: the budget that pays.
@@ -303,7 +303,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         Raises:
             ValueError: δ is outside [0, 1].
             NoCertificate: the work exceeds the fixed budget.
-            RunDiffers: an observation contradicts the events.
+            RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
         if not 0.0 <= target_delta <= 1.0:
@@ -326,7 +326,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         Raises:
             ValueError: ε is negative.
             NoCertificate: the work exceeds the fixed budget.
-            RunDiffers: an observation contradicts the events.
+            RunDiffers: the run was observed to differ from the composed events.
         """
         self.require_consistent()
         if not target_epsilon >= 0.0:
@@ -343,7 +343,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return self._curve
 
     def _pure_epsilon(self) -> float:
-        """Return an ε [nat] at which δ of the composition is 0; math.inf if none is known.
+        """Return an ε [nat] with which the composition of all events is purely ε-private; math.inf if none is known.
 
         It is the smaller of two upper bounds: the bound from the curve of the whole composition, and the sum of the
         bounds of all parts (basic composition). The sum is computed exactly and rounded up.

@@ -68,7 +68,7 @@ def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
 
 
 def read_placed(placed: PlacedEvent) -> Parts:
-    """Return the mechanisms of an event by the reader of its class.
+    """Return the mechanisms of a dp-accounting event, each with its number of runs, by the function for its class.
 
     Raises:
         InvalidInput: no reader knows the class, or the event is invalid.

@@ -23,12 +23,16 @@ def read_epsilon_delta(placed: PlacedEvent) -> Parts:
 
 
 def read_zcdp(placed: PlacedEvent) -> Parts:
-    """Read a mechanism of which only (ξ, ρ)-zCDP is known: Rényi divergence at most ξ + ρ a at every order a.
+    """Convert a zCDP event of dp-accounting to a spec: a mechanism of which only its Rényi divergences are bounded.
 
-    With ξ = 0 it is ρ-zCDP. With ξ > 0 the divergences at a list of orders are declared, rounded up.
+    They are at most ξ + ρ a at every order a. With ξ = 0 the mechanism is ρ-zCDP. With ξ > 0 the divergences at a list
+    of orders are declared, rounded up.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec with its number of runs, in a list that is empty if nothing is released.
     """
     rho = placed.number("rho", least=0.0)
     offset = placed.number("xi", least=0.0) if hasattr(placed.event, "xi") else 0.0
@@ -58,7 +62,7 @@ def read_permute_and_flip(placed: PlacedEvent) -> Parts:
 
 
 def read_selection(placed: PlacedEvent) -> Parts:
-    """Read the best of a random number of runs.
+    """Convert a selection event of dp-accounting to a spec: the best of a random number of runs is released.
 
     The number has a truncated negative binomial distribution with the stated mean and shape: geometric for shape 1,
     logarithmic for shape 0, and Poisson for shape ∞. A truncated number of mean 1 is always 1, so that the event is its
@@ -66,6 +70,9 @@ def read_selection(placed: PlacedEvent) -> Parts:
 
     Args:
         placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec with its number of runs, in a list that is empty if nothing is released.
     """
     mean = placed.number("mean", least=1.0)
     shape = placed.number("shape", least=0.0)

@@ -20,12 +20,15 @@ def read_laplace(placed: PlacedEvent) -> Parts:
 
 
 def read_discrete_laplace(placed: PlacedEvent) -> Parts:
-    """Read a discrete Laplace mechanism.
+    """Convert a discrete Laplace event of dp-accounting to a spec.
 
-    The event states a bound on one value. The sensitivity is this bound, or twice the bound for replace-one.
+    The event states a bound on one record's value. The sensitivity is this bound, or twice the bound for replace-one.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec with its number of runs, in a list that is empty if nothing is released.
     """
     bound = placed.count("sensitivity")
     if bound == 0:
@@ -37,7 +40,7 @@ def read_discrete_laplace(placed: PlacedEvent) -> Parts:
 
 
 def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
-    """Read discrete Gaussian noise on integers.
+    """Convert a discrete Gaussian event of dp-accounting, noise on integers, to a spec.
 
     The event states the sensitivity of the integers in the relation of the account, so that nothing is doubled. Without
     a dimension, the mechanism is only known to be ρ-zCDP with ρ = Δ²/2σ², in every dimension. Canonne, Kamath and
@@ -63,13 +66,16 @@ def read_discrete_gaussian(placed: PlacedEvent) -> Parts:
 
 
 def read_randomized_response(placed: PlacedEvent) -> Parts:
-    """Read randomised response over k categories.
+    """Convert a randomised response event of dp-accounting, over k categories, to a spec.
 
     A client reports its own category with probability 1 − p + p/k, and each of the others with p/k. The ratio of these
     two probabilities is e^ε = 1 + k (1 − p)/p.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The spec with its number of runs, in a list that is empty if nothing is released.
     """
     p = placed.number("noise_parameter", least=0.0, most=1.0)
     categories = placed.count("num_buckets")
@@ -85,7 +91,7 @@ def read_randomized_response(placed: PlacedEvent) -> Parts:
 
 
 def read_tree(placed: PlacedEvent) -> Parts:
-    """Read a tree aggregation, for zero-out-one only.
+    """Convert a tree aggregation event of dp-accounting to a spec, for the relation zero-out-one only.
 
     Gaussian noise is added to each node of some binary trees over the steps. A record contributes to one node on each
     level of one tree. With s steps in the largest tree, this is a composition of ⌈log2(s + 1)⌉ Gaussian mechanisms,
@@ -93,6 +99,9 @@ def read_tree(placed: PlacedEvent) -> Parts:
 
     Args:
         placed: the event, with its place in the composed event that contains it.
+
+    Returns:
+        The Gaussian spec with the number of levels, in a list that is empty if nothing is released.
     """
     if placed.relation != "zero-out-one":
         raise placed.not_covered("is known for the relation zero-out-one alone (REPLACE_SPECIAL)")

@@ -91,7 +91,7 @@ class PlacedEvent:
         return whole_number(self, name, self.field(name))
 
     def noise(self, name: str) -> float:
-        """Return a parameter of the noise, which is positive.
+        """Return the value of a field that is a positive parameter of the noise, such as its standard deviation.
 
         Raises:
             NotPrivate: the parameter is 0, so that there is no noise.
@@ -105,7 +105,7 @@ class PlacedEvent:
     def out_of_range(
         self, name: str, value: object, *, least: float | None = None, most: float | None = None
     ) -> InvalidInput:
-        """Return the error of a value that is out of range, with the range in its message.
+        """Return the error for a field whose value is out of range. Its message states the range.
 
         Args:
             name: name of the field.
@@ -121,7 +121,7 @@ class PlacedEvent:
         return InvalidInput.at(f"{self.at}/{name}", f"{label} {words}. Found {value}.", allowed=allowed)
 
     def not_covered(self, message: str, *, field: str = "", allowed: str | None = None) -> NotCovered:
-        """Return the error of an event that no spec or no theorem covers.
+        """Return the error for an event without an account: no spec describes it, or no theorem covers it.
 
         Args:
             message: description of the missing spec or theorem.
@@ -150,11 +150,13 @@ class PlacedEvent:
         return run_of(inner.read(inner))
 
     def build(self, request: Callable[..., T], names: Mapping[str, str], **fields: object) -> T:
-        """Make a spec, and report its errors under the names of the event's fields.
+        """Make a spec, the description of a mechanism, from the fields of a dp-accounting event.
+
+        Errors name the fields as the event does.
 
         Args:
             request: the class of the spec.
-            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            names: mapping from field names of the spec to those of the event, where they differ.
             **fields: values of the fields of the spec.
 
         Raises:
@@ -167,11 +169,13 @@ class PlacedEvent:
             raise self._translate(error, names, fields) from None
 
     def build_kind(self, kind: str, names: Mapping[str, str], **fields: object) -> Spec:
-        """Make a spec by the name of its kind, and report its errors under the names of the event's fields.
+        """Make a spec, the description of a mechanism, by the name of its kind.
+
+        Errors name the fields as the event does.
 
         Args:
             kind: the field `kind` of the spec.
-            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            names: mapping from field names of the spec to those of the event, where they differ.
             **fields: values of the fields of the spec. Nested requests may be mappings.
 
         Raises:
@@ -196,11 +200,11 @@ class PlacedEvent:
         return InvalidInput(*[self._rename(fault, names, fields) for fault in error.faults])
 
     def _rename(self, fault: Fault, names: Mapping[str, str], fields: Mapping[str, object]) -> Fault:
-        """Return a fault of a spec as a fault of the event's field, with the range in its message.
+        """Convert an error in a field of a spec to one in the event's field, with the allowed range in its message.
 
         Args:
             fault: fault of the spec; its pointer begins with the name of a field of the spec.
-            names: for each field that has another name in the event: this name, by the field's name in the spec.
+            names: mapping from field names of the spec to those of the event, where they differ.
             fields: values of the fields of the spec, for the message.
         """
         first, _, rest = fault.pointer[1:].partition("/")

@@ -37,7 +37,7 @@ def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
 
 
 def follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
-    """Return the innermost event on the path of a JSON pointer.
+    """Return the innermost dp-accounting event on a path of attributes into a composed event.
 
     Args:
         event: the event that the pointer starts from.
@@ -55,11 +55,14 @@ def follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.
 
 
 def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> str:
-    """Return the relations in which an event has a guarantee, as the beginning of a message; empty without any.
+    """List the neighbouring relations in which a rejected event has a guarantee, as the beginning of a message.
 
     Args:
         event: the event that is rejected.
         setting: relation, unit and observer of the account that rejects it.
+
+    Returns:
+        The text; empty if there is no such relation.
     """
     covered = [
         f"`{theirs.name}`" for theirs, ours in RELATIONS.items() if _is_covered(event, {**setting, "relation": ours})
@@ -72,7 +75,7 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
 
 
 def _is_covered(event: dp_accounting.DpEvent, setting: StatedSetting) -> bool:
-    """Return whether every part of an event has a guarantee in a setting.
+    """Return whether a dp-accounting event can be accounted for under a relation, unit and observer.
 
     Args:
         event: an event of dp-accounting.

@@ -24,11 +24,14 @@ def read_poisson(placed: PlacedEvent) -> Parts:
 
 
 def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
-    """Read a mechanism on a batch of fixed size; an empty batch releases nothing.
+    """Convert an event of dp-accounting, a mechanism on a random batch of fixed size, to a spec.
 
     Args:
         placed: the event.
         sampling: whether the batch is drawn with or without replacement.
+
+    Returns:
+        The spec and the number 1 of its runs; empty if the batch is empty, so that nothing is released.
     """
     sizes = {"batch_size": placed.count("sample_size"), "population": placed.count("source_dataset_size")}
     inner = None if sizes["batch_size"] == 0 else _mechanism_on_batch(placed)
@@ -39,7 +42,9 @@ def read_fixed_size(placed: PlacedEvent, sampling: Sampling) -> Parts:
 
 
 def read_truncated_poisson(placed: PlacedEvent) -> Parts:
-    """Read Gaussian noise on a truncated Poisson batch. A limit of the population or more truncates nothing.
+    """Convert a truncated Poisson event of dp-accounting, Gaussian noise on a Poisson batch of limited size, to a spec.
+
+    A limit of the population or more truncates nothing.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
@@ -62,7 +67,7 @@ def read_truncated_poisson(placed: PlacedEvent) -> Parts:
 
 
 def read_mixture(placed: PlacedEvent) -> Parts:
-    """Read a mechanism that adds Gaussian noise of standard deviation σ, where one record shifts the mean at random.
+    """Convert a mixture-of-Gaussians event to a spec: noise of standard deviation σ, where a record shifts the mean.
 
     With the shift c at probability q and 0 otherwise, this is the Gaussian mechanism with noise multiplier σ/c on a
     Poisson batch of rate q. The quotient is rounded down, so that the noise is never overestimated.
@@ -95,7 +100,7 @@ def read_mixture(placed: PlacedEvent) -> Parts:
 
 
 def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
-    """Return the shifts of the mean by one record, and the probability of each.
+    """Read from a mixture-of-Gaussians event by how much one record shifts the mean, and the probability of each shift.
 
     Args:
         placed: the event, with its place in the composed event that contains it.
@@ -116,7 +121,7 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
 
 
 def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
-    """Return a mechanism on a Poisson batch; at a rate of 1, the mechanism itself.
+    """Return the spec of a mechanism on a Poisson batch, with the number 1 of its runs; at a rate of 1, of itself.
 
     The batch is built for a rate of 1 too, because this checks the mechanism.
 

@@ -87,7 +87,7 @@ class EpsilondAccountant(Stated):
             raise InvalidInput.at("/budget", message, allowed=", ".join(required))
 
     def observe(self, strategy: Strategy, *, system_noise: bool = False) -> None:
-        """Watch a wrapper of Flower in each of its rounds, from now on.
+        """Check each round of a differentially private wrapper of Flower from now on.
 
         Its methods `configure_train`, `aggregate_train` and `aggregate_evaluate`, and `aggregate_train` of the strategy
         inside, are replaced by methods that observe and call the originals.
@@ -115,13 +115,13 @@ class EpsilondAccountant(Stated):
         self._wrappers.append(wrapper)
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of the composed events with its status.
+        """Return ε of all releases so far, and how far it is supported: certified or declared.
 
         Args:
             delta: δ of the statement; that of the configuration if absent.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         return super().statement(self._config.target_delta if delta is None else delta)
 
@@ -146,7 +146,7 @@ class EpsilondAccountant(Stated):
         return run_of(self._parts(self._compositions))
 
     def compose(self, event: GaussianPrivacyEvent, count: int = 1) -> None:
-        """Count releases, after committing them in the ledger if there is one.
+        """Record releases, after paying for them from the ledger if there is one.
 
         Args:
             event: the release, with its noise multiplier and the sizes of sample and population.
@@ -163,10 +163,12 @@ class EpsilondAccountant(Stated):
         self._count(event, count)
 
     def get_privacy_spent(self, delta: float | None = None) -> PrivacySpent:
-        """Return ε at δ, the configuration's if absent, in Flower's form; `optimal_order` is None.
+        """Return the certified ε of all releases at δ in Flower's form, with `optimal_order` None.
+
+        By default δ is that of the configuration.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         at = self._config.target_delta if delta is None else delta
         return PrivacySpent(
@@ -183,7 +185,7 @@ class EpsilondAccountant(Stated):
 
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self.require_consistent()
         step = self._step(event, count)
@@ -195,7 +197,7 @@ class EpsilondAccountant(Stated):
         return self._budget is not None and self._budget.would_exceed(step, count)
 
     def _passes_limit(self, event: GaussianPrivacyEvent, count: int, limit: float) -> bool:
-        """Return whether the certified ε with further releases is above a limit, at the configuration's δ.
+        """Return whether the certified ε would be above a limit after further releases, at the configuration's δ.
 
         Args:
             event: the further releases, all of one kind.
@@ -306,7 +308,7 @@ class EpsilondAccountant(Stated):
         return spec_of_event(event, self._config.sampling_method.value)
 
     def _count(self, event: GaussianPrivacyEvent, count: int) -> None:
-        """Count composed events, and match them with the rounds of an observed wrapper.
+        """Record releases, and match them with the rounds of an observed Flower wrapper, if there is one.
 
         Without a wrapper, the caller must vouch for one kind of cohort: a part of the clients without amplification, in
         the relation add-or-remove-one. The cohort may have a fixed size, and then a removed client is replaced.

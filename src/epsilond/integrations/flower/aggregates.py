@@ -16,7 +16,7 @@ RELATIVE: Final = 1e-4
 
 
 class Aggregate:
-    """Checks of one aggregation: the clipped replies that the inner strategy received, and the mean that it returned.
+    """Check of one aggregation in Flower: whether the returned mean is that of the clients' clipped replies.
 
     Args:
         current: the model from which the clients trained.
@@ -26,8 +26,8 @@ class Aggregate:
         nodes: the clients that replied, one per reply.
         weights: the weights that they reported.
         largest: largest ℓ2 norm of an update.
-        returned: the aggregate of the inner strategy at the coordinates; None if it returned none.
-        spacing: largest distance of floating-point numbers of the aggregate at the coordinates.
+        returned: the mean that the inner strategy returned, at the coordinates of the probe; None if it returned none.
+        spacing: largest distance between neighbouring floating-point numbers at these coordinates.
     """
 
     def __init__(self, current: Arrays, probe: Probe) -> None:
@@ -45,7 +45,7 @@ class Aggregate:
         self._squares = {name: _square(array) for name, array in current.items()}
 
     def add(self, node: int, weight: object, model: Arrays) -> None:
-        """Add the reply of one client to the sums that the aggregate is compared with.
+        """Add the reply of one client to the expected mean, and update the largest norm and the rounding bound.
 
         Args:
             node: Flower's id of the client.
@@ -64,7 +64,7 @@ class Aggregate:
         self._expected = values if len(self._expected) == 0 else self._expected + values
 
     def _update_norm(self, model: Arrays) -> float:
-        """Return the ℓ2 norm of the change of the current model by a reply; NaN if it is not a number.
+        """Return the ℓ2 norm of a client's update: its model minus the current model. NaN if a value is NaN.
 
         The difference is computed in buffers that all replies share, because models are large.
 
@@ -84,10 +84,10 @@ class Aggregate:
         return math.sqrt(squared_norm) if squared_norm >= 0.0 else math.nan
 
     def close(self, returned: Arrays | None) -> None:
-        """Record the aggregate that the inner strategy returned after all replies, for the later comparisons.
+        """Store the mean that the inner strategy returned after all replies, to compare it with the expected mean.
 
-        At the sampled coordinates, the expected mean, the aggregate and the spacing of its floating-point numbers are
-        stored. The tolerance of the comparison is the rounding error of a sum of all replies.
+        Only the coordinates of the probe are stored. The sum of the replies is divided by their number, to get the
+        expected mean. The tolerance of the comparison is the rounding error of a sum of all replies.
 
         Args:
             returned: the mean that the inner strategy returned; None if it returned none.
@@ -119,7 +119,7 @@ class Aggregate:
         return None
 
     def surplus(self, contacted: Sequence[int]) -> int:
-        """Return the number of replies that are a second one of their client, or of a client without a message."""
+        """Count the surplus replies: further replies of one client, and replies of clients that got no message."""
         return len(self.nodes) - len(set(self.nodes) & set(contacted))
 
 

@@ -37,14 +37,14 @@ def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]
 
 
 class CohortWatch:
-    """Tests of the cohorts of one run against its recorded sampling."""
+    """Statistical tests of whether the cohorts of a run (clients of a round) are drawn as its account assumes."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._sizes, self._draws = BatchSizes(), CohortDraws()
 
     def observe(self, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> bool:
-        """Test the cohort (the clients) of the next round, and report a rejection.
+        """Test the cohort (the clients) of the next round against the assumed sampling, and report a rejection.
 
         Args:
             cohort: the clients that were drawn.

@@ -105,7 +105,7 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
 
 
 def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
-    """Return the spec of one release: the Gaussian mechanism, subsampled if the sampling amplifies privacy.
+    """Return the spec (description) of one release: the Gaussian mechanism, subsampled if that amplifies privacy.
 
     Args:
         event: `noise_multiplier`, `sample_size` and `population_size` of the release.

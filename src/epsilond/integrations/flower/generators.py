@@ -17,7 +17,10 @@ WORDS: Final = 624
 
 
 class GeneratorStates:
-    """Digests of the states of a random generator before each round; a repeated state would repeat its numbers."""
+    """Digests of the states that a random generator had before each round.
+
+    A state that occurs again shows that the generator was reset, so that its random numbers repeat.
+    """
 
     def __init__(self) -> None:
         self._digests: set[str] = set()

@@ -59,7 +59,7 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
 
 
 def _local_evidence(mod: LocalDpMod, rounds: int) -> Evidence:
-    """Return the evidence for the rounds of a client: every premise rests on the caller.
+    """Return the evidence for a client's rounds, in which the caller vouches for every condition of the theorem.
 
     The evidence is contradicted if the ε that the mod states is below the certified ε of its noise.
 

@@ -64,9 +64,10 @@ class Matching:
         self._match()
 
     def _match(self) -> None:
-        """Compare the next events with the next rounds, as long as there are both.
+        """Compare recorded privacy events with observed rounds, pair by pair in their order, as long as there are both.
 
-        A contradiction between the two, and the premises that hold in each round, are added to the evidence.
+        An event with more noise than the round contradicts the record. That, and the premises (conditions of the
+        privacy theorem) that hold in each round, are added to the evidence.
         """
         while self._events and self._rounds:
             event = self._events.popleft()
@@ -81,7 +82,7 @@ class Matching:
             self._evidence.show(current.shown)
 
     def _is_fresh(self, event: GaussianPrivacyEvent, current: WrappedRound) -> bool:
-        """Return whether the clients of a round were observed to be those that its event describes.
+        """Return whether the clients of a round were observed to be chosen as the recorded privacy event describes.
 
         This is never the case if the event describes a random draw, because randomness cannot be observed. A draw that
         cannot be the described one is reported.

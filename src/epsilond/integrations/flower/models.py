@@ -23,9 +23,9 @@ LONGEST_HEADER: Final = 4096
 
 
 class ReleasedModels:
-    """Digests of the released models, and of the first model, which is the first one that `contains` sees.
+    """Set of the models that clients may receive: the released models of earlier rounds, and the first model.
 
-    Clients must receive only these models.
+    Models are stored as digests. The first model is the first one that `contains` sees.
 
     Args:
         digests: digests of models that were released before, from a checkpoint.

@@ -17,11 +17,11 @@ from epsilond.mechanisms.randomness import RandomSource
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyRound:
-    """The released result of one round, and the noise at the observed coordinates.
+    """The released model of one round of DP-FedAvg, and a sample of its noise for tests.
 
     Attributes:
         model: the current model plus the noisy mean, in the types of the current model.
-        clipping_norm: norm of the next round.
+        clipping_norm: clipping norm of the next round.
         sample: noise over its recorded standard deviation, at the coordinates of the probe and of the count.
         groups: start of each group in `sample`.
     """

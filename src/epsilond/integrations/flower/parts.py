@@ -12,7 +12,7 @@ FIX_PARTS: Final = "Leave the settings of a strategy alone; make a new one on th
 
 
 class InitialValues:
-    """Initial values of attributes that must not change during a run.
+    """Initial values of an object's attributes, to detect a change during a run of training.
 
     Args:
         owner: object with the attributes.
@@ -25,7 +25,7 @@ class InitialValues:
         self._start = {name: getattr(owner, name) for name in premises}
 
     def check(self, evidence: Evidence) -> bool:
-        """Report a contradiction for each attribute that has changed.
+        """Check that no attribute has changed since the start of the run, and report each that has.
 
         Args:
             evidence: takes the contradictions.

@@ -50,7 +50,7 @@ def _arrays_of(reply: Message) -> dict[str, NDArray[np.number]]:
 
 
 def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:
-    """Return the one reply that a strategy sees: the noisy model with weight 1.
+    """Return a message with the noisy model and weight 1, which an inner strategy gets in place of all replies.
 
     Args:
         model: the noisy model.

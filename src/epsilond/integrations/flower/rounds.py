@@ -67,7 +67,7 @@ FIX_REWOUND: Final = "Load a state into a new strategy only, and let it be the l
 
 
 class RoundsState(TypedDict):
-    """State of a `RoundWatch`, as JSON values.
+    """State of a `RoundWatch`, the observation of a run of DP-FedAvg, as JSON values for a checkpoint.
 
     Attributes:
         number: number of the latest configured round.
@@ -81,7 +81,7 @@ class RoundsState(TypedDict):
 
 
 class StrategyState(TypedDict):
-    """State of a `DpFedAvg`, as JSON values.
+    """State of a `DpFedAvg`, Flower's strategy of this library, as JSON values for a checkpoint.
 
     Attributes:
         schema_version: version of this form of the state.
@@ -143,10 +143,10 @@ class RoundWatch:
         self._shown[number] = shown
 
     def take_cohort(self, number: int, cohort: Collection[int], nodes: Collection[int], *, step: Spec) -> None:
-        """Test the cohort (the clients of a round) against the recorded sampling, and note the result.
+        """Test whether the clients of a round were drawn as the account of the run assumes, and note the result.
 
-        The premise is that cohorts are drawn by the recorded sampling. It is noted for the round if no test has
-        rejected it. With a random source of the caller, it rests on the word of the caller.
+        If no statistical test has rejected the assumption so far, it is noted for the round as observed. If the caller
+        gave the source of random bits, only the caller can vouch for the draw.
 
         Args:
             number: number of the round.
@@ -177,9 +177,10 @@ class RoundWatch:
             self._contradict_noise("the generator of the noise is in a state of an earlier round: it was reset")
 
     def release(self, number: int, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Test the noise of a round, and count the round with the premises that it fulfils.
+        """Test the noise of a round, and count the round with the conditions of the privacy theorem that it fulfils.
 
-        Updates, clipping, divisor and release count as fulfilled, because this library itself computes them.
+        Those about updates, clipping, divisor and release count as fulfilled, because this library itself computes
+        them. If the caller gave the source of random bits, only the caller can vouch for the noise.
 
         Args:
             number: number of the round.
@@ -242,10 +243,10 @@ class RoundWatch:
 def check_start(
     evidence: Evidence, models: ReleasedModels, arrays: ArrayRecord, *, number: int, previous: int
 ) -> set[Premise]:
-    """Check that a new round follows the previous one and starts from a released model. Deviations are reported.
+    """Check that a new round follows the previous one and starts from a released model; report a deviation.
 
     Args:
-        evidence: takes the contradictions.
+        evidence: receives the contradictions to the record of the run.
         models: the released models, and the first model.
         arrays: the model that the clients of the round receive.
         number: number of the round.

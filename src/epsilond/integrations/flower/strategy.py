@@ -154,19 +154,19 @@ class DpFedAvg(Stated, Strategy):
         """Return ε [nat] at `delta` of the rounds so far, as an enclosure; None before the first.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         self.require_consistent()
         return self._enclose_epsilon(self.delta) if self.rounds else None
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε of the rounds so far with its status.
+        """Return ε of the rounds so far, and how far it is supported: certified or declared.
 
         Args:
             delta: δ of the statement; `self.delta` if absent.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
         """
         return super().statement(self.delta if delta is None else delta)
 
@@ -255,7 +255,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             AggregationError: no client replied with a model; nothing is committed.
             LedgerExhausted: the ledger rejects the round; nothing is returned.
-            RunDiffers: an observation contradicts the record; nothing is returned.
+            RunDiffers: the run was observed to differ from what was recorded of it; nothing is returned.
         """
         contacted = self._contacted.pop(server_round, None)
         if contacted is None or self._current is None:
@@ -283,7 +283,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_evaluate(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the messages of the strategy. No ε covers the metrics that clients report.
+        """Return the inner strategy's messages for an evaluation. No ε covers the metrics that clients report.
 
         Args:
             server_round: number of the round, from 1.

@@ -70,11 +70,13 @@ class AdaptiveClipping:
         return 1.0 / math.sqrt(inverse_square)
 
     def next_norm(self, norm: float, centred: float, participants: int) -> float:
-        """Return the clipping norm of the next round.
+        """Return the clipping norm of the next round: norm · exp(−learning_rate · (share − target_quantile)).
+
+        `share` is the noisy share of updates that were not clipped.
 
         Args:
             norm: clipping norm of this round.
-            centred: noisy sum of (bit - 1/2) over the updates of this round.
+            centred: noisy sum of (bit − 1/2) over the updates of this round, where the bit of an unclipped update is 1.
             participants: number of clients that the sum is divided by.
         """
         share = 0.5 + centred / participants

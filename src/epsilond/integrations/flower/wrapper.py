@@ -267,7 +267,7 @@ class WatchedWrapper:
         return arrays, metrics
 
     def _collect_updates(self, start: Arrays, replies: list[Message]) -> Aggregate:
-        """Return the weighted updates of all replies that have a model of the right shape.
+        """Collect the models and weights of all replies that have a model of the right shape, for checks of their mean.
 
         Args:
             start: the model from which the clients trained. It also determines the coordinates that are compared.
@@ -311,7 +311,7 @@ class WatchedWrapper:
         self._release(current)
 
     def _check_updates(self, current: WrappedRound, aggregate: Aggregate) -> None:
-        """Check that the updates are clipped, have equal weights, and are divided by the planned number.
+        """Check that the updates of a round are clipped, have equal weights, and are divided by the planned number.
 
         Each deviation is reported, always with the message of its first occurrence.
 
@@ -328,7 +328,7 @@ class WatchedWrapper:
         current.shown |= observable - failed
 
     def _list_failures(self, current: WrappedRound, aggregate: Aggregate) -> Iterator[tuple[Premise, str, str]]:
-        """Yield the premises that the updates of a round contradict, each with a message and a remedy.
+        """Yield the theorem's premises that the updates of a round contradict, each with a message and a remedy.
 
         Args:
             current: the round, with its clipping norm.
@@ -380,7 +380,7 @@ class WatchedWrapper:
                 current.shown.add(NOISE)
 
     def _effective_multiplier(self, current: WrappedRound) -> float:
-        """Return the noise multiplier of a round, relative to the clipping norm of the round.
+        """Return the noise multiplier of all that a round releases: standard deviation over its clipping norm.
 
         An adaptive wrapper releases the noisy sum of updates and a noisy count of clipped ones. With the noise
         multipliers z and s of the two, the multiplier of both together is 1/√(z⁻² + s⁻²).

@@ -73,7 +73,7 @@ class AddedNoise:
 
         Returns:
             The premises (conditions of the privacy theorem) that this update fulfils, or that it contradicts. A
-            contradiction is also reported.
+            contradiction is also reported. Premises that cannot be tested are left out, and rest on the caller.
         """
         iterations = self._reading.steps.iterations
         self.updates += 1
@@ -132,7 +132,9 @@ class AddedNoise:
         numbers: NDArray[np.float64],
         expected: tuple[bytes, NDArray[np.float64] | None] | None,
     ) -> None:
-        """Report a contradiction if an update used another noise state than the expected one.
+        """Report a contradiction if an update did not start from the noise state that the update before returned.
+
+        The noise of two updates from one state would be equal.
 
         Args:
             identity: random keys and counters of the state before the update.
@@ -158,7 +160,7 @@ class AddedNoise:
         return reading.noise.stddev if reading.noise is not None else reading.multiplier * reading.norm_bound
 
     def _decorrelate(self, noise: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Return the independent Gaussian variables z_t / σ of the latest update, from the correlated noise.
+        """Compute standard Gaussian variables z_t / σ from the correlated noise of the latest update, for tests.
 
         The noise of all updates is n = C⁻¹ z, where C is the strategy matrix with b bands and z has independent
         Gaussian entries of standard deviation σ. Therefore z_t = Σ_{i < b} C[t, t − i] n_{t − i}.
@@ -202,7 +204,9 @@ class AddedNoise:
 def _continues(
     expected: tuple[bytes, NDArray[np.float64] | None], identity: bytes, numbers: NDArray[np.float64]
 ) -> bool:
-    """Return whether a noise state is the expected one: keys and counters exactly, real numbers up to rounding.
+    """Compare the state of a noise transformation with the expected one, which the update before returned.
+
+    Random keys and counters must be equal, and real numbers must agree up to rounding.
 
     Args:
         expected: keys and counters, and some real numbers; None instead of the numbers after a checkpoint.

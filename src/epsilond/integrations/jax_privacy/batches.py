@@ -28,7 +28,7 @@ _UNSEEN: Final = -1
 
 @dataclass(frozen=True, kw_only=True)
 class SampledBatch:
-    """A batch of the sampler.
+    """A batch that the sampler returned, with the state of its random generator.
 
     Attributes:
         start: state of the generator before the batch.
@@ -140,7 +140,7 @@ class ObservedBatches:
             self._evidence.contradict(EVENT, message, remedy="Make the plan for the number of records of this run.")
 
     def _note(self, batch: SampledBatch, records: int) -> None:
-        """Check a new batch, and put it in the queue of batches that no update has used.
+        """Check a new batch of the sampler, and put it in the queue of batches that no update has used.
 
         A replay is only counted: the random generator was in the same state before an earlier batch. A batch of no
         record or of all records shows no replay, because it may come without random numbers.

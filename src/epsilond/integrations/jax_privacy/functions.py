@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def observe_clipped_grad(
     clipped_grad: Callable[..., BoundedSensitivityCallable], journal: Journal, *, compiled: bool
 ) -> Callable[..., ObservedGradient]:
-    """Return a replacement of a plan's `clipped_grad`, which makes gradient functions that record their calls.
+    """Wrap a plan's `clipped_grad` so that the gradient functions which it makes record their calls.
 
     Args:
         clipped_grad: the plan's own function.
@@ -133,7 +133,9 @@ class ObservedGradient:
         return tuple(args[index] for index in self._argnums)
 
     def _has_constant_with_rows(self, args: tuple[PyTree, ...], rows: int) -> bool:
-        """Return whether an argument that is neither parameters nor batch has as many rows as the batch.
+        """Return whether an argument other than parameters and batch has as many rows as the batch.
+
+        It may then contain the batch's records.
 
         Args:
             args: arguments of the call.

@@ -29,7 +29,7 @@ _LEAST: Final = 4
 
 
 class Facts(TypedDict, total=False):
-    """Values that are known when an observed function is called or compiled.
+    """What is known about a call of an observed function before it runs: settings, shapes and precision.
 
     Attributes:
         bound: norm to which a gradient function clips.
@@ -52,7 +52,7 @@ class Facts(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One call of an observed function.
+    """Record of one call of an observed function: of the gradients, the noise or the optimizer.
 
     Attributes:
         kind: "init", "gradient", "noise", "optimizer-init" or "optimizer".
@@ -135,7 +135,7 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return where the coordinates of each non-empty array begin in a sample.
+    """Return at which index the coordinates of each non-empty array begin in a sample of a pytree's coordinates.
 
     Args:
         sizes: number of coordinates of each array of the pytree.
@@ -222,7 +222,7 @@ def sampled_update(
     """
 
     def evaluate(updates: optax.Updates, state: optax.OptState, params: optax.Params | None) -> SampledUpdate:
-        """Update once, and read the arrays to record.
+        """Run one update of a gradient transformation, and return its result with the arrays that are recorded of it.
 
         Args:
             updates: input of the transformation.
@@ -271,7 +271,7 @@ def _bits(values: jax.Array) -> jax.Array:
 
 
 def _hash_rows(bits: jax.Array, *, seed: int) -> jax.Array:
-    """Return two hashes of each row: sums of the mixed bits, times random odd factors, modulo 2^32.
+    """Return two 32-bit hashes of each row: sums of its mixed integers, times random odd factors, modulo 2^32.
 
     Args:
         bits: 32-bit integers of shape (rows, columns).

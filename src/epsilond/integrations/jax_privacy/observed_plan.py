@@ -40,15 +40,15 @@ OUTSIDE = (
 
 @dataclass(frozen=True, kw_only=True)
 class ObservedPlan:
-    """A `DPExecutionPlan` with parts that record their calls.
+    """A `DPExecutionPlan` of jax_privacy with parts that record their calls, so that the run can be checked.
 
     Attributes:
         clipped_grad: the plan's function of this name; the gradient functions that it makes record their calls.
         batch_selection_strategy: the plan's sampler, which checks and stores each batch.
         noise_addition_transform: the plan's noise transformation, which records each call.
-        dp_event: event of the plan.
+        dp_event: privacy event of the plan.
         optimizer: the optimizer that was given to `observe`; None without one.
-        account: ε of the run with its status.
+        account: account of the run, which states ε and how far it is supported.
         plan: the plan itself.
     """
 

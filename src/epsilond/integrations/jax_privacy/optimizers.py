@@ -56,7 +56,10 @@ def observe_optimizer(
 
 
 class OptimizerStates:
-    """Checks that each update of the optimizer starts from the state that the update before returned."""
+    """Checks that each update of the optimizer starts from the state that the update before returned.
+
+    Otherwise the state may have been computed from private data, and the caller must vouch for it.
+    """
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence

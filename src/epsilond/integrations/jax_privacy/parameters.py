@@ -41,7 +41,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class _Update:
-    """An update of the noise, before its change of the parameters is known.
+    """A noisy sum of gradients that was computed, before the change of the parameters that it causes is known.
 
     Attributes:
         sums: sum of clipped gradients.
@@ -162,7 +162,7 @@ class ParameterChanges:
         return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
 
     def _record_result(self, count: int, reason: str | None) -> None:
-        """Add to the evidence whether the parameters changed by noisy sums only.
+        """Note whether the parameters changed by noisy sums only, as far as it was observed.
 
         Args:
             count: number of updates.
@@ -174,10 +174,11 @@ class ParameterChanges:
             self._evidence.show({PARAMETERS}, count=count)
 
     def _exclude_noise_free_sum(self, change: Vector, update: _Update) -> None:
-        """Report a change of the parameters that is a multiple of the sum without noise.
+        """Report that the parameters changed by a multiple of the sum of gradients without its noise, if they did.
 
-        The residual is the part of the change that is orthogonal to the sum s: Δ − s (Δ·s) / ‖s‖². Nothing is compared
-        if the noise is too small, or the coordinates are too few, to distinguish the sum from the noisy sum.
+        They did if the part of the change Δ that is orthogonal to the sum s, Δ − s (Δ·s) / ‖s‖², is negligible. Nothing
+        is compared if the noise is too small, or the coordinates are too few, to distinguish the sum from the noisy
+        sum.
 
         Args:
             change: change Δ of the parameters.
@@ -199,7 +200,7 @@ class ParameterChanges:
         return {"latest": _to_list(self._latest), "updates": updates}
 
     def load_state_dict(self, state: ChangesState) -> None:
-        """Continue after the parameters of a checkpoint."""
+        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then."""
         self._latest = _to_vector(state["latest"])
         self._updates = [
             _Update(
@@ -212,7 +213,7 @@ class ParameterChanges:
 
 
 def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
-    """Compare a change of the parameters with the noisy updates, and return the reason if it is not explained by them.
+    """Return why a change of the parameters is not explained by the noisy sums of gradients; None if it is.
 
     Args:
         change: change of the parameters.
@@ -220,7 +221,8 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
         rounding: largest rounding error of each coordinate of `change`.
 
     Returns:
-        None if the change is 0, the sum of the optimizer's updates, or a linear combination of the noisy sums.
+        The reason, for the evidence. None if the change is 0, the sum of the optimizer's updates, or a linear
+        combination of the noisy sums.
     """
     if not np.any(change):
         return None

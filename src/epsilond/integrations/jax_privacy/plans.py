@@ -56,13 +56,13 @@ class PlannedSteps:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanReading:
-    """A `DPExecutionPlan` of jax_privacy with the parameters that were read from its parts.
+    """Parameters of a `DPExecutionPlan` of jax_privacy, as they were read from its parts.
 
     Attributes:
-        steps: the mechanisms of the event.
-        draws: the batches of the sampler.
-        noise: the noise of the transformation; None if it cannot be read.
-        bands: number of bands of the strategy matrix.
+        steps: the mechanism that the plan's privacy event describes, with its number of runs.
+        draws: how the plan's sampler draws batches.
+        noise: the noise that the plan's transformation adds; None if it cannot be read.
+        bands: number of bands of the strategy matrix, by which the noise is correlated.
         multiplier: noise multiplier of the event: standard deviation over the norm bound of one record.
         norm_bound: largest norm of one record's clipped gradient, as the gradient function scales it.
         observations: how the parts contradict the event or each other.
@@ -80,7 +80,7 @@ class PlanReading:
         """Reject a plan with parts that contradict each other.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         if self.observations:
             raise RunDiffers.of(self.observations)
@@ -175,7 +175,7 @@ def _require_plan(plan: DPExecutionPlan) -> None:
 
 
 def _read_event(plan: DPExecutionPlan, relation: Relation) -> tuple[Spec, int]:
-    """Return the mechanism of one release of a plan, and its number of runs.
+    """Read the privacy event of a plan: return the mechanism of one release and its number of runs.
 
     Args:
         plan: jax_privacy's plan.
@@ -261,7 +261,17 @@ def _compare_iterations(reading: PlanReading) -> Observation | None:
 
 
 def _compare_bands(reading: PlanReading) -> Observation | None:
-    """Return a contradiction if the strategy matrix has more bands than a cycle of the sampler has iterations."""
+    """Check that a record takes part at most once while the noise of a plan is correlated.
+
+    Noise is correlated over as many iterations as the strategy matrix has bands. A record takes part once in a cycle of
+    the sampler.
+
+    Args:
+        reading: the parameters that were read from the plan.
+
+    Returns:
+        A contradiction if there are more bands than iterations in a cycle; otherwise None.
+    """
     cycle = reading.draws.cycle
     if reading.bands <= cycle:
         return None

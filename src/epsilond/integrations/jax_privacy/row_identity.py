@@ -46,7 +46,8 @@ class RowIdentity:
             rows: fingerprints of the rows from which gradients were computed.
 
         Returns:
-            Whether the numbers of different rows and records so far agree, within 10 % below and 2 % above.
+            Whether the numbers of different rows and of different records so far agree: 0.9 to 1.02 rows for each
+            record.
         """
         different_rows = set(rows.tolist())
         self._records.update(records.tolist())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
-    """A run with batches that a sampler of jax_privacy draws.
+    """A run whose batches a sampler of jax_privacy draws, as the input for its spec.
 
     Attributes:
         sampler: the sampler of records, or of users.
@@ -106,7 +106,7 @@ def _build(kind: str, **fields: object) -> Spec:
 
 
 def _cyclic_poisson(run: SampledRun) -> Spec:
-    """Read cyclic Poisson sampling: a record takes part in one iteration of a cycle at most.
+    """Return the spec of a run with cyclic Poisson sampling: a record takes part in one iteration of a cycle at most.
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
@@ -141,7 +141,7 @@ def _fixed_batch(run: SampledRun) -> Spec:
 
 
 def _balls_in_bins(run: SampledRun) -> Spec:
-    """Read balls in bins: one step of a cycle for each record, kept in all cycles.
+    """Return the spec of a run with balls-in-bins sampling: each record has one random step of a cycle, in all cycles.
 
     A last cycle that is cut short counts as a whole. Its missing outputs could be dropped, which is post-processing.
     """
@@ -163,7 +163,7 @@ def _random_allocation(run: SampledRun) -> Spec:
 
 
 def _min_separation(run: SampledRun) -> Spec:
-    """Read b-min-sep sampling as ⌈iterations/b⌉ batches without amplification.
+    """Return the spec of a run with b-min-sep sampling: ⌈iterations/b⌉ batches without amplification.
 
     Given the batches that the record could be in, the run is a composition of at most ⌈iterations/b⌉ Gaussian
     mechanisms. These batches do not depend on the record's value, and E_γ is jointly convex.

@@ -20,7 +20,7 @@ _REMEDY: Final = "Make the plan by its configuration, and give it this sampler's
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerDraws:
-    """Parameters of the sampler of an execution plan, compared with the plan's privacy event.
+    """How the sampler of an execution plan draws batches, with the contradictions to the plan's privacy event.
 
     Attributes:
         sampler: the sampler of records, or of users where `users` is true.
@@ -40,7 +40,7 @@ class SamplerDraws:
 def read_sampler(
     strategy: BatchSelectionStrategy, mechanism: Spec, relation: Relation, *, truncation: int | None = None
 ) -> SamplerDraws:
-    """Read a batch selection strategy, and compare it with the mechanism of the event.
+    """Read how a plan's sampler draws batches, and compare it with the mechanism of the plan's privacy event.
 
     Args:
         strategy: the plan's batch selection strategy.

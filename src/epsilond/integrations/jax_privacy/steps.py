@@ -32,7 +32,7 @@ _SUM_REMEDY: Final = "Give the noise transformation the result of the plan's gra
 
 
 class StepsState(TypedDict):
-    """State of an `ObservedSteps`, as JSON values.
+    """State of an `ObservedSteps`, which checks the steps of a training run, as JSON values for a checkpoint.
 
     Attributes:
         evidence: state of the evidence.
@@ -49,7 +49,7 @@ class StepsState(TypedDict):
 
 @dataclass
 class _WaitingGradients:
-    """Gradients that were computed since the last noise update, and that await the next one.
+    """Sums and rows of the gradients that were computed since the last noise update, and that await the next one.
 
     A row is active if it is a record, and its loss is not 0. Rows that are neither active nor padding may be padding
     that the program did not mark.
@@ -117,7 +117,7 @@ class ObservedSteps:
         self._aligned = True
 
     def process(self, entries: Iterable[Entry]) -> None:
-        """Check the next recorded calls, in the order of the program.
+        """Check further recorded calls of gradient function, noise and optimizer, in the order of the program.
 
         Args:
             entries: calls of the gradient function, the noise transformation and the optimizer.
@@ -164,7 +164,7 @@ class ObservedSteps:
         padding: NDArray[np.bool_],
         marks: NDArray[np.uint32],
     ) -> None:
-        """Add the gradients of a call of the gradient function to those that await the next noise update.
+        """Check one call of the gradient function, and add its gradients to those that await the next noise update.
 
         Args:
             facts: facts about the call that do not depend on its values.
@@ -272,9 +272,10 @@ class ObservedSteps:
         self._evidence.count_step(shown)
 
     def _match_batch(self, noise_free_sum: NDArray[np.float64]) -> set[Premise]:
-        """Match a noise update with the next batch that has as many records as gradients were computed.
+        """Find the batch of the sampler from which the gradients of a noise update were computed.
 
-        Batches before it count as skipped. It is reported if no batch fits.
+        It is the next batch with as many records as gradients. Batches before it count as skipped. It is reported if no
+        batch fits.
 
         Args:
             noise_free_sum: the sum to which the noise was added, at the sampled coordinates.
@@ -364,7 +365,7 @@ class ObservedSteps:
         return concluded
 
     def open_ends(self) -> tuple[Observation, ...]:
-        """Return contradictions that would remain if the run ended now, but that later steps may resolve.
+        """Return observations that contradict the record if the run ends now, and that later steps may resolve.
 
         They are a run without any noise update, and gradients that have got no noise yet.
         """

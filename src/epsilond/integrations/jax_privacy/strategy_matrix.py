@@ -64,7 +64,7 @@ def read_noise(transform: optax.GradientTransformation, *, iterations: int) -> N
 
 
 def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
-    """Read the bands of a strategy matrix C.
+    """Find the number of bands, the columns and the largest column norm of a strategy matrix C, which correlates noise.
 
     Args:
         strategy: C, shape (iterations, iterations), lower triangular.
@@ -109,7 +109,7 @@ def _read_streaming(matrix: StreamingMatrix, stddev: float, iterations: int) -> 
 
 
 def _estimate_bands(matrix: StreamingMatrix, iterations: int) -> int:
-    """Return the number of bands that the first and the middle column of C have.
+    """Estimate the number of bands of the strategy matrix C from its first and its middle column.
 
     Args:
         matrix: the noising matrix C⁻¹.

@@ -161,7 +161,7 @@ class EpsilondAccountant(Stated, IAccountant):
         Other arguments are those of Opacus' own accountants and have no effect.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
         del args, kwargs
@@ -171,7 +171,7 @@ class EpsilondAccountant(Stated, IAccountant):
         """Return both bounds of ε at δ.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
         self._conclude()
@@ -181,7 +181,7 @@ class EpsilondAccountant(Stated, IAccountant):
         """Return the upper bound of δ at ε; 1 where a step had no noise.
 
         Raises:
-            RunDiffers: an observation contradicts the record.
+            RunDiffers: the run was observed to differ from what was recorded of it.
             InvalidInput: ε is negative, or the history has an impossible step.
         """
         if not self._lacks_noise():
@@ -207,7 +207,7 @@ class EpsilondAccountant(Stated, IAccountant):
         return spec_from_opacus_history(self.history)
 
     def _find_curve(self) -> PrivacyCurve | None:
-        """Return the certified curve of the steps that read records; None if there are none.
+        """Return the certified privacy curve δ(ε) of all recorded steps that read records; None if there are none.
 
         The curve is computed again only if the history has changed.
         """

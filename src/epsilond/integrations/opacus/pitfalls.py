@@ -28,7 +28,9 @@ class LargeDelta(OpacusPrivacyWarning):
 
 
 class Watch:
-    """Warns once if the divisor of an optimizer's gradients depends on the number of records.
+    """Warning, given once, if the divisor of an optimizer's gradients depends on the number of records.
+
+    The divisor would reveal that number.
 
     Attributes:
         quiet: whether no warning is given any more, because the divisor is in order or a warning was given.
@@ -38,7 +40,9 @@ class Watch:
         self.quiet = False
 
     def before_step(self, optimizer: DPOptimizer, *, sample_rate: float) -> None:
-        """Check the divisor of an optimizer before a step, and warn if it depends on the number of records.
+        """Warn before a step if the divisor of the optimizer's gradients depends on the number of records.
+
+        It does if the loss is a mean. The warning is given once.
 
         Args:
             optimizer: the private optimizer, with its reduction of the loss and its expected batch size.

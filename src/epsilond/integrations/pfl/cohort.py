@@ -37,7 +37,7 @@ class UserCohort:
         self._scale = 0.0
 
     def add(self, identity: Hashable | None, arrays: Arrays, *, weight: SupportsFloat | None, probe: Probe) -> None:
-        """Add the statistics of one user to the sum, and note their norm.
+        """Add the statistics (model update) of one user to the sum of the iteration, and note id, weight and norm.
 
         Args:
             identity: id of the user; None if not known.

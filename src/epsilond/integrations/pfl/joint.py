@@ -77,7 +77,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         )
 
     def __post_init__(self) -> None:
-        """Compute ε, δ or the noises from the other values, or check that all of them agree.
+        """Compute ε, δ or the noises of the mechanisms from the other values. If all are given, check the guarantee.
 
         The noises follow from the ε and δ of each mechanism if these are given, and otherwise from the totals.
 
@@ -141,11 +141,12 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         ]
 
     def _distribute_budget(self) -> list[float]:
-        """Return the noise parameter of each mechanism, such that all together meet the total ε and δ.
+        """Find the noise of each mechanism such that all mechanisms together meet the total ε and δ.
 
-        Mechanism i gets the noise for the share p_i of some ε' and of the total δ. The largest ε' with a composition
-        that meets the totals is found by bisection of log ε', to a relative error of `EPSILON_TOLERANCE`. It may exceed
-        the total ε, because the ε of a composition is at most the sum of the ε of its parts.
+        Mechanism i has the share p_i of the budget. It gets the noise for p_i times some ε' and p_i times the total δ.
+        The largest ε' with a composition that meets the totals is found by bisection of log ε', to a relative error of
+        `EPSILON_TOLERANCE`. It may exceed the total ε, because the ε of a composition is at most the sum of the ε of
+        its parts.
         """
         lower = self.total_epsilon
         upper = self.total_epsilon / max(self.budget_proportions)

@@ -28,7 +28,10 @@ SCALED: Final = (
 
 
 class PlannedFigure:
-    """The ε or δ of a plan, as an attribute that raises `RunDiffers` if an iteration contradicts the plan."""
+    """Attribute with the ε or δ of a planned run.
+
+    Reading it raises `RunDiffers` if an iteration contradicts the plan.
+    """
 
     def __set_name__(self, owner: type[PlannedRun], name: str) -> None:
         self._name = f"_{name}"
@@ -67,13 +70,13 @@ class PlannedRun(Stated):
         return self._find_curve()
 
     def statement(self, delta: float | None = None) -> RunStatement:
-        """Return ε at δ with its status.
+        """Return ε of the planned run at δ, and how far it is supported: certified or declared.
 
         Args:
             delta: δ of the statement; that of the plan if absent.
 
         Raises:
-            RunDiffers: an observation contradicts the plan.
+            RunDiffers: the run was observed to differ from the plan.
         """
         return super().statement(self._target_delta() if delta is None else delta)
 
@@ -86,7 +89,7 @@ class PlannedRun(Stated):
         """Reject a run that an observation contradicts; before the plan is complete there is none.
 
         Raises:
-            RunDiffers: with every observation.
+            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
         """
         if self._complete:
             super().require_consistent()

@@ -59,7 +59,7 @@ def compare_round(
     relation: Relation,
     **sampling: Unpack[Sampling],
 ) -> bool:
-    """Check that the privacy event in the state after a round is that of the recorded mechanism.
+    """Check that a round ran the mechanism that was recorded for it, by the privacy event in the state after the round.
 
     Args:
         evidence: takes the contradictions.

@@ -73,7 +73,7 @@ class TffRun(Stated):
         budget: LedgerBudget | None = None,
         **sampling: Unpack[Sampling],
     ) -> None:
-        """Start from the state of `initialize`.
+        """Start the account of a run of TensorFlow Federated from the first state, which `initialize` returned.
 
         Args:
             state: the state of `initialize`; its event describes the planned rounds.
@@ -144,7 +144,7 @@ class TffRun(Stated):
         return shown
 
     def _compare_models(self, before: LearningAlgorithmState) -> bool:
-        """Check that the state after a round is new: its round counter has grown, and its model is no earlier one.
+        """Check that a round made a new state: its round counter has grown, and its model is not an earlier one.
 
         Args:
             before: state of the process before the round.

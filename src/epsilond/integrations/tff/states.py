@@ -37,7 +37,7 @@ def spec_from_tff_state(
     population: int | None = None,
     planned: bool = False,
 ) -> Spec:
-    """Return the Spec of the round that made a state.
+    """Return the Spec, the description for privacy accounting, of the round of training that returned a state.
 
     The protected unit is a client. The noise multiplier is the standard deviation of the noise over the bound on the
     norm of one client's update. This is for clients of equal weight: in a mean weighted by numbers of examples, one

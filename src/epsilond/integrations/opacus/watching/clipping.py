@@ -77,12 +77,15 @@ ORIGINAL: Final = {kind: class_methods(kind) for kind in OBSERVED}
 
 
 def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str | None:
-    """Return the name of a method of an observed optimizer that was replaced; None if all are Opacus' own.
+    """Find a method of an observed optimizer that the program has replaced, so that the privacy theorem may not hold.
 
     Args:
         optimizer: an optimizer of one of the classes `OBSERVED`.
         name: name of the method that epsilond itself has replaced by `wrapper` on this optimizer.
         wrapper: the replacement by epsilond.
+
+    Returns:
+        The name of such a method; None if all methods are those of Opacus or of epsilond.
     """
     kind = type(optimizer)
     for method, present, original in zip(METHODS, class_methods(kind), ORIGINAL[kind], strict=True):
@@ -113,14 +116,17 @@ def norms_agree(optimizer: DPOptimizer) -> bool:
 
 
 class ClippedSums:
-    """Recomputes the clipped sum at a few coordinates: in the first two steps, and in about one of 64 later ones."""
+    """Choice of the steps in which the sum of clipped gradients is recomputed, at a few coordinates of each parameter.
+
+    These are the first two steps of a run, and about one of 64 later ones, drawn at random.
+    """
 
     def __init__(self) -> None:
         self._steps = 0
         self._next = _ALWAYS + _draw_gap()
 
     def is_due(self) -> bool:
-        """Return whether the sum of this step is to be recomputed."""
+        """Count a step, and return whether its sum is to be recomputed."""
         self._steps += 1
         if self._steps < self._next:
             return self._steps <= _ALWAYS
@@ -168,7 +174,7 @@ def agrees(
     after: list[torch.Tensor | None],
     increments: list[tuple[torch.Tensor, torch.Tensor]],
 ) -> bool:
-    """Return whether the clipped sums grew by the expected increments; False if a sum is missing afterwards.
+    """Return whether the sums of clipped gradients grew by the expected amounts; False if a sum is missing afterwards.
 
     Args:
         before: clipped sums before the accumulation; None where there was none.

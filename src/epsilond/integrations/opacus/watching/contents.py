@@ -29,7 +29,7 @@ class SamplerPass(Protocol):
 
 
 class IndexBatch:
-    """One draw of the sampler: a batch of indices of records.
+    """One draw of the sampler: a batch of indices of records, from which a data loader loads a batch of data.
 
     Attributes:
         epoch: the pass over the sampler to which it belongs.
@@ -54,7 +54,7 @@ class IndexBatch:
 
 
 class HandedBatch:
-    """One batch that the loader returned.
+    """One batch of data that the data loader returned to the program.
 
     Attributes:
         draw: the draw that it holds, or a part of it; None if the loader's sampler is not known.
@@ -69,7 +69,7 @@ class HandedBatch:
 
 
 class _KnownTensor(NamedTuple):
-    """A tensor of a batch that the loader returned.
+    """A tensor of a batch that the data loader returned, by which the batch is recognised in the model's input.
 
     Attributes:
         tensor: a tensor that the loader returned.
@@ -212,7 +212,7 @@ def _address_of(tensor: torch.Tensor) -> int:
 def _tensors(batch: object) -> Iterator[torch.Tensor]:
     """Yield at most `_TENSORS` dense tensors of nested lists, tuples and mappings.
 
-    Of inputs that `torch.func.vmap` maps over records, the underlying tensors with all records are returned.
+    If `torch.func.vmap` maps an input over records, the underlying tensor with all records is yielded.
 
     Args:
         batch: nested lists, tuples and mappings; other values are skipped.

@@ -168,12 +168,12 @@ class DrawCheck:
 
     # Parts of the check -----------------------------------------------------------------------------------------------
     def _take_batches(self) -> tuple[list[HandedBatch], bool]:
-        """Take the batches that the model has read since the last step, and mark them as used.
+        """Return the batches that the model has read since the last step, and mark them as used by this step.
 
-        If the model read only batches of earlier steps, this is reported.
+        If the model read only batches of earlier steps, this is reported as a contradiction.
 
         Returns:
-            The batches that no earlier step used, and whether the model also read batches of earlier steps.
+            The batches that no earlier step used, and whether the model also read batches that an earlier step used.
         """
         fresh = [batch for batch in self._read if not batch.used]
         reads_used = len(fresh) < len(self._read)
@@ -205,13 +205,18 @@ class DrawCheck:
             self._reporter.contradict(ROWS, "rows", message, remedy=_LOOP_REMEDY)
 
     def _is_next_draw(self, draws: Draws, draw: IndexBatch, rows: ClippedRows, rate: float) -> bool:
-        """Return whether a draw has the recorded sampling rate and comes next in order. Otherwise report the reason.
+        """Check that a draw (batch of indices) has the recorded sampling rate and comes next in order.
+
+        A deviation is reported.
 
         Args:
             draws: all draws of the loader's sampler.
             draw: the draw of the step, which is marked as used.
             rows: the per-sample gradients that the step summed.
             rate: recorded sampling rate of one batch.
+
+        Returns:
+            True if it does. False after a deviation, or if only the caller can vouch for the draw.
         """
         report = self._reporter
         skipped = draw.epoch.use(draw)
@@ -235,14 +240,17 @@ class DrawCheck:
         return not skipped
 
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], *, reads_used: bool) -> bool:
-        """Return whether the model read the batch of the step and no other data. Otherwise report it.
+        """Check that the model read the batch of the step and no other data.
 
-        The notes of the forward passes are cleared, for the next step.
+        Otherwise the caller must vouch for the draw. The notes of the forward passes are cleared, for the next step.
 
         Args:
             rows: the per-sample gradients that the step summed.
             fresh: batches that the model read, and that no earlier step used.
             reads_used: whether the model also read a batch of an earlier step.
+
+        Returns:
+            True if it was observed.
         """
         all_compared = self._all_compared
         read_other_data = self._read_other_data
@@ -264,7 +272,7 @@ class DrawCheck:
         return True
 
     def _check_size(self, rows: int, rate: float) -> bool:
-        """Check the size of a batch of an unknown sampler: it must have all records, or a probable number of them.
+        """Check the size of a batch of an unknown sampler: all records, or a probable number under Poisson sampling.
 
         Args:
             rows: number of per-sample gradients that the step summed.

@@ -158,7 +158,7 @@ class GeneratorWatch:
 
 
 class GeneratorWatches:
-    """The watched generators of one run."""
+    """All random generators that one run uses, with checks that none repeats its numbers or those of another one."""
 
     def __init__(self) -> None:
         self._watches: dict[int, GeneratorWatch] = {}

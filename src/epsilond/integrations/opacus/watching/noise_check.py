@@ -48,7 +48,7 @@ _randomness = np.random.default_rng()
 
 @dataclass(frozen=True)
 class _StepNoise:
-    """Values of one step at the chosen coordinates, from which its noise is computed.
+    """Values of one optimizer step at a few coordinates, from which the noise that was added is computed.
 
     The noise of the step is Z = noisy_mean · divisor − clipped_sum, and should have the standard deviation σ C.
 
@@ -92,7 +92,7 @@ class NoiseCheck:
     def check_noise(
         self, optimizer: DPOptimizer, parameters: list[torch.nn.Parameter], *, divisor: float, observe_generator: bool
     ) -> bool:
-        """Check the noise of a step, report a deviation, and return whether no test has rejected the noise so far.
+        """Test whether the noise of a step is Gaussian, fresh and of the recorded size, and report a deviation.
 
         Most steps are only stored here, and are tested later together. So the result may come some steps late.
 
@@ -102,6 +102,9 @@ class NoiseCheck:
             divisor: number by which the noisy sum was divided.
             observe_generator: whether to check the generator of the noise for a reset. It is unnecessary if the same
                 generator draws the batches, because it is then checked before each draw.
+
+        Returns:
+            Whether no test has rejected the noise so far.
         """
         reset = self._generators.observe(generator_of(optimizer, parameters), "noise") if observe_generator else None
         if reset is not None:

@@ -92,9 +92,10 @@ class ParameterCheck:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def see_forward(self) -> None:
-        """Compare the tensors at a forward pass with the first known values, and note the number of writes to each.
+        """Check at a forward pass whether the model's tensors have changed since they were first seen.
 
-        Before the first recorded step, a change since the first forward pass is reported.
+        A change is reported here only before the first recorded step. The number of writes to each tensor is noted, to
+        notice later changes.
         """
         tensors = self._present()
         if not all(identity in self._digests.recorded for identity in self.identities):
@@ -120,7 +121,7 @@ class ParameterCheck:
         return not changed and not restored
 
     def record(self) -> None:
-        """Note that a recorded step has just changed the parameters, so that the present values are as recorded.
+        """Store the present values of the parameters, because a recorded step has just changed them.
 
         Later checks compare the tensors with these values, and the model may return to them. The present gradients are
         remembered too, so that `has_new_gradients` recognises those of a later backward pass.
@@ -202,7 +203,10 @@ class ParameterCheck:
         return has_latest_state or hash(tuple(present)) in self._states  # the model may return to an earlier state
 
     def _digest(self, tensors: list[torch.Tensor]) -> list[Digest]:
-        """Return the digest of each tensor, by views of their memory that are made again if a tensor has moved."""
+        """Return the digest (checksum) of each tensor.
+
+        Views of their memory are cached, and made again if a tensor moved.
+        """
         owner = self._owner()
         if owner is None:
             return []
@@ -225,7 +229,7 @@ def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
 
 
 def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteger] | None]) -> list[Digest]:
-    """Return the digest of each tensor: a checksum of its bytes, as `ParameterCheck` defines it.
+    """Return the digest of each tensor, a checksum of its bytes, by which changes of the tensor are noticed.
 
     Args:
         tensors: parameters and buffers of a model.

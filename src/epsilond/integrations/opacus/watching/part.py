@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class PartOwner(Protocol):
-    """The run that an `ObservedPart` belongs to: one `run.ObservedRun`. A part is a private optimizer with its model.
+    """What an observed optimizer needs from the run that it belongs to, which may have several optimizers.
 
     Attributes:
         reporter: passes observations to the evidence.
@@ -201,7 +201,7 @@ class ObservedPart:
         return [premise for premise, holds in results.items() if holds and premise not in changed]
 
     def _report_kind(self, optimizer: DPOptimizer) -> None:
-        """Report that the steps of an optimizer of this class are not covered by the theorem, or are not observed."""
+        """Report why steps of this class of optimizers are not certified: no theorem or no check is for them."""
         report = self.run.reporter
         if isinstance(optimizer, clipping.ADAPTIVE):
             report.contradict(
@@ -251,7 +251,7 @@ class ObservedPart:
         self._compare_gradients()
 
     def _compare_gradients(self) -> None:
-        """Report that gradients were changed since the noise was added to them, if they were."""
+        """Check that gradients were not changed since the noise was added to them; report it if they were."""
         optimizer = self.optimizer
         if self._noisy_gradients is None or optimizer is None:
             return

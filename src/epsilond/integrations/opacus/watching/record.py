@@ -25,13 +25,13 @@ def as_entry(entry: Sequence[Any]) -> Entry:
 
 
 def extends(record: Sequence[Entry], earlier: Sequence[Entry]) -> bool:
-    """Return whether a record begins with all steps of an earlier one.
+    """Return whether the list of a run's steps begins with all steps of an earlier list.
 
     All entries of the earlier record must be the same, except that the last one may have got more steps.
 
     Args:
-        record: entries of noise multiplier, sampling rate and number of steps.
-        earlier: entries of an earlier time of the run.
+        record: entries of noise multiplier, sampling rate and number of steps, in their order.
+        earlier: such entries at an earlier time of the run.
     """
     if not earlier:
         return True

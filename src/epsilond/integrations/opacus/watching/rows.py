@@ -12,7 +12,7 @@ _MARK: Final = "epsilond_version"
 
 
 class ClippedRows:
-    """Rows that were added to the clipped sum since the last step.
+    """Counts of the rows (per-sample gradients) that were added to the sum of clipped gradients since the last step.
 
     Attributes:
         count: number of rows in the present sum.
@@ -68,7 +68,7 @@ class ClippedRows:
         self._marks = marks_of([parameter.summed_grad for parameter in parameters])
 
     def intact(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum is the one that was accumulated."""
+        """Return whether the sum of clipped gradients was changed by nothing but clipping and accumulation."""
         return not self.altered and self._marks == marks_of([parameter.summed_grad for parameter in parameters])
 
 
@@ -78,7 +78,7 @@ def marks_of(tensors: list[torch.Tensor | None]) -> list[tuple[int, int]]:
 
 
 def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
-    """Return whether the next step will use rows (records) that the model has processed since the last step.
+    """Return whether the model has processed records since the last step, which the next step will use.
 
     This is the case if a forward pass awaits its backward pass, or if gradients of a backward pass are stored.
 

@@ -127,7 +127,7 @@ class ObservedRun:
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def count_step(self, entry: Entry, premises: Iterable[Premise]) -> None:
-        """Count a recorded step, and the premises that it was observed to fulfil.
+        """Count a recorded step, with the conditions of the privacy theorem (premises) that it was observed to fulfil.
 
         Args:
             entry: noise multiplier, sampling rate and number of steps.
@@ -148,7 +148,7 @@ class ObservedRun:
         self.count_step(entry, ())
 
     def adopt(self, history: Sequence[Entry], reason: str) -> None:
-        """Take a history as the record, and count its steps as not observed.
+        """Replace the recorded steps of the run by a given history, and count its steps as not observed.
 
         Args:
             history: entries of noise multiplier, sampling rate and number of steps.
@@ -161,7 +161,7 @@ class ObservedRun:
         self.record = [as_entry(entry) for entry in history]
 
     def compare_history(self, history: Sequence[Entry], *, whole: bool) -> None:
-        """Check that the accountant's history is the record of the observed steps.
+        """Check that the history of Opacus' accountant agrees with the steps that were observed.
 
         If it differs before the first counted step and without a checkpoint, the program has set the history. Its steps
         are then counted, and rest on the word of the caller. Any other difference contradicts the record of the run.
@@ -198,7 +198,7 @@ class ObservedRun:
 
     # Conclusions ------------------------------------------------------------------------------------------------------
     def conclusion(self, history: Sequence[Entry]) -> Evidence:
-        """Return the evidence after final checks of the history, of the stored tests and of the models.
+        """Return the evidence for the run's ε, after final checks of the history, of waiting tests and of the models.
 
         Parameters that changed after the last recorded step contradict the record, if gradients were computed since
         then. Otherwise they may be averages of released models, for which the caller must vouch; this is noted in a
@@ -228,7 +228,7 @@ class ObservedRun:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RunState:
-        """Return the evidence, the record and the states of the generators as JSON values."""
+        """Return what was observed of the run as JSON values for a checkpoint."""
         for part in self.parts:
             part.flush()
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]

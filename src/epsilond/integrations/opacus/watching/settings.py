@@ -153,7 +153,7 @@ def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], lis
 
 
 def _settings_of(optimizer: DPOptimizer) -> dict[Premise, _Values]:
-    """Return the settings of a private optimizer by the premise that depends on them.
+    """Return the settings of a private optimizer, by the condition of the privacy theorem that depends on them.
 
     The settings are the noise multiplier, the clipping norms and the hyperparameters.
     """

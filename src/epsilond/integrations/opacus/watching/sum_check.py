@@ -175,7 +175,7 @@ class SumCheck:
         return False
 
     def _has_clipped_sum(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum is that of clipped gradients, as far as it was recomputed; report a difference."""
+        """Return whether the sum is that of the clipped gradients, where it was recomputed; report a difference."""
         if self._differs or not self.rows.intact(parameters):
             self._reporter.contradict(
                 CLIPPING,
