@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, get_args
@@ -35,9 +34,3 @@ class Tagged:
     def _tag_of(self, choice: Any) -> Any:
         """Return the tag of a member of the union, the default of its tag field."""
         return next(field.default for field in fields(choice) if field.name == self.field)
-
-
-def is_numpy_scalar(value: object) -> bool:
-    """Return whether the value is a scalar of NumPy, which is not imported for this."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.generic)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -273,3 +274,9 @@ def _refuse_lone_surrogates(value: object) -> None:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         raise MalformedJson("half of a surrogate pair") from None
+
+
+def is_numpy_scalar(value: object) -> bool:
+    """Return whether the value is a scalar of NumPy, which is not imported for this."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)

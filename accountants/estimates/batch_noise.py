@@ -13,7 +13,7 @@ import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants.estimates.delta import batch_variance, exceeds_variance, likely_log_delta_of_batches
+from epsilond.accountants.estimates.delta import likely_log_delta_of_batches
 from epsilond.accountants.estimates.noise import LARGEST_RATIO, STEEPEST, central_mu, likely_noise, rise
 from epsilond.accountants.numerics.root_search import bisect_reals
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _BATCH_HALVINGS = 40
 """Number of bisections of log noise between an estimate and its double: a relative 1e-12 is left."""
+_SMALL_MU = 1e-3
+"""μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
 _STEP = 1e-3
 """Distance of the two points of a slope by the central limit, in log μ."""
 _SECANTS, _CLOSE, _LONGEST = 10, 1e-6, 0.7
@@ -154,7 +156,7 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
         return poisson_noise
     # The variance of one round at the noise must be that of μ². It takes at most twice the noise of Poisson batches.
     variance = (central_mu(target) / rate) ** 2 / rounds
-    is_too_little = functools.partial(exceeds_variance, rate=rate, distance=distance, variance=variance)
+    is_too_little = functools.partial(_exceeds_variance, rate=rate, distance=distance, variance=variance)
     start = math.log(poisson_noise)
     _, log_noise = bisect_reals(is_too_little, start, start + math.log(2.0), steps=_BATCH_HALVINGS)
     return math.exp(log_noise)
@@ -163,7 +165,45 @@ def _central_noise(target: Target, rate: float, rounds: int, distance: float) ->
 def _central_slope(target: Target, rate: float, noise: float, distance: float) -> float:
     """Estimate −d log |log δ|/d log noise for batches of fixed size by the central limit theorem, as `likely_slope`."""
     mu = min(distance / noise, LARGEST_RATIO)
-    smaller = batch_variance(mu * math.exp(-_STEP), rate)
-    larger = batch_variance(mu * math.exp(_STEP), rate)
+    smaller = _batch_variance(mu * math.exp(-_STEP), rate)
+    larger = _batch_variance(mu * math.exp(_STEP), rate)
     fall = 0.25 * math.log(larger / smaller) / _STEP
     return -min(max(rise(target) * fall, 0.1), STEEPEST)
+
+
+def _batch_variance(mu: float, rate: float) -> float:
+    """Estimate the variance of the likelihood ratio of one round with a batch of fixed size, divided by q².
+
+    Let w be the likelihood ratio of N(μ, 1) against N(0, 1), minus 1. The result is E[w²] at q = 1, and tends to
+    2 E[w²; w > 0] as q tends to 0. In between it is linear in q.
+
+    Args:
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
+    """
+    at_one = math.expm1(mu * mu)
+    if mu < _SMALL_MU:  # the terms of the exact formula cancel
+        at_zero = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
+    else:
+        second_moment = math.exp(mu * mu) * _normal_cdf(1.5 * mu)  # E[(1 + w)²; w > 0]
+        at_zero = 2.0 * (second_moment - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
+    return at_one + (1.0 - rate) * (at_zero - at_one)
+
+
+def _exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
+    """Return whether the variance of one round's likelihood ratio at a noise is above a given one, for a bisection.
+
+    Both are divided by q², as in `_batch_variance`.
+
+    Args:
+        log_noise: logarithm of the noise multiplier.
+        rate: probability q that a contribution is drawn.
+        distance: sensitivity of the mechanism in clipping norms.
+        variance: the variance to compare with, divided by q².
+    """
+    return _batch_variance(distance / math.exp(log_noise), rate) > variance
+
+
+def _normal_cdf(x: float) -> float:
+    """Return the standard normal distribution function Φ(x)."""
+    return 0.5 * math.erfc(-x / math.sqrt(2.0))

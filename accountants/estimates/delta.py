@@ -1,11 +1,7 @@
-"""Estimates of δ by the central limit theorem. No estimate here is certified or decides an answer.
+"""Estimates of δ for many rounds on batches of fixed size, under replace-one. None is certified or decides an answer.
 
-R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
-μ = q√(R(e^{(sensitivity/z)²} − 1)).
-
-Many rounds on batches of fixed size, under replace-one, have an estimate of their own. Drawing K of n gives a
-contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here q = K/n, and δ₀ is that of N(μ, 1) against
-N(0, 1). Let r(x) = 1 − q + q e^{μx − μ²/2}. The symmetric pair of this profile has the loss log r(x)
+Drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here q = K/n, and δ₀ is that
+of N(μ, 1) against N(0, 1). Let r(x) = 1 − q + q e^{μx − μ²/2}. The symmetric pair of this profile has the loss log r(x)
 with density φ(x) r(x), and −log r(x) with density φ(x), both on x > μ/2. The remaining probability has the loss 0.
 Therefore
 
@@ -16,21 +12,19 @@ The first integral is computed by Gauss–Legendre quadrature, and the second by
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.special import erfcx
 
-from epsilond.accountants.estimates.tilted_loss import TiltedLoss, tilt_loss
+from epsilond.accountants.estimates.noise import central_log_delta
 
 if TYPE_CHECKING:
     from epsilond.accountants.numerics.special import FloatArray
 
 ComplexArray: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.complex128]]"
 
-_SMALL_MU = 1e-3
-"""μ of one batch below which the variance of its likelihood ratio is taken from the first two terms."""
 _STEPS, _CONVERGED = 60, 1e-3
 """Limit on the steps of the search for the saddle, and the step in log λ at which it ends."""
 _LEAST, _MOST = math.log(1e-6), math.log(1e6)
@@ -50,87 +44,122 @@ _BLUR = 3e-3
 
 With it few frequencies matter if large losses are rare. It adds nearly half its square to log δ.
 """
+_POINTS, _PANEL, _MOST_PANELS = 10, 1.2, 256
+"""Number of points of a panel, its width in standard deviations of the noise, and the limit on the panels."""
+_BEYOND = 7.5
+"""Standard deviations beyond the mean of a tilted distribution at which the quadrature ends."""
+_RESOLVED = 2.0
+"""Number of radians between neighbouring nodes up to which the sum over nodes resolves a frequency."""
 
 
-def central_log_delta(epsilon: float, mu: float) -> float:
-    """Estimate log δ at ε of μ-Gaussian differential privacy, a number below 0 (Balle and Wang 2018, Theorem 8).
+class _TiltedLoss(NamedTuple):
+    """The distribution of the privacy loss L of one step, weighted by e^{λL}, on quadrature nodes.
 
-    With Q the normal upper tail, δ(ε) = Q(a) − e^ε Q(b), where a = ε/μ − μ/2 and b = a + μ. Scaled tails e^{x²/2} Q(x)
-    are used, because e^ε e^{−b²/2} = e^{−a²/2}.
-
-    Args:
-        epsilon: ε, in nats.
-        mu: μ > 0.
+    Attributes:
+        loss: loss at each node, above 0.
+        above: tilted weights of these losses, e^{λL} times their probabilities.
+        below: tilted weights of the losses with the opposite sign.
+        rest: tilted weight of the loss 0, which is its probability.
+        spacing: reciprocal of the largest frequency that the node resolves. It is about the distance of neighbouring
+            losses over `_RESOLVED`.
+        log_moment: log M(λ), the logarithm of the moment generating function E[e^{λL}].
+        mean: mean of the tilted loss.
+        variance: variance of the tilted loss.
     """
-    a = epsilon / mu - 0.5 * mu
-    scaled_tail_at_b = 0.5 * float(erfcx((a + mu) * math.sqrt(0.5)))
-    if a < 0.0:  # 1 − δ keeps its digits
-        complement = 0.5 * math.erfc(-a * math.sqrt(0.5)) + scaled_tail_at_b * math.exp(-0.5 * a * a)
-        return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
-    difference = 0.5 * float(erfcx(a * math.sqrt(0.5))) - scaled_tail_at_b
-    return math.log(max(difference, 1e-300)) - 0.5 * a * a
+
+    loss: FloatArray
+    above: FloatArray
+    below: FloatArray
+    rest: float
+    spacing: FloatArray
+    log_moment: float
+    mean: float
+    variance: float
 
 
-def is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
-    """Return whether an estimate of log δ(ε) of μ-Gaussian differential privacy is below a given log δ.
-
-    Args:
-        log_mu: log μ.
-        epsilon: ε, in nats.
-        log_delta: the given log δ.
-    """
-    return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
+@functools.lru_cache(maxsize=1)
+def _rule() -> tuple[FloatArray, FloatArray]:
+    """Return the points and weights of a Gauss–Legendre rule on [0, 1]."""
+    points, weights = np.polynomial.legendre.leggauss(_POINTS)
+    return 0.5 * (points + 1.0), 0.5 * weights
 
 
-def batch_variance(mu: float, rate: float) -> float:
-    """Estimate the variance of the likelihood ratio of one round with a batch of fixed size, divided by q².
+def _tilt_loss(mu: float, rate: float, tilt: float) -> _TiltedLoss:
+    """Tilt the distribution of the loss of one step on a batch of fixed size, by weights e^{λL}.
 
-    Let w be the likelihood ratio of N(μ, 1) against N(0, 1), minus 1. The result is E[w²] at q = 1, and tends to
-    2 E[w²; w > 0] as q tends to 0. In between it is linear in q.
+    The loss is log r(x) with density φ(x) r(x), and −log r(x) with density φ(x), both on x > μ/2, where
+    r(x) = 1 − q + q e^{μx − μ²/2}. It is 0 otherwise.
 
     Args:
         mu: distance of the two means if the contribution is drawn, in standard deviations.
         rate: probability q that the contribution is drawn.
+        tilt: λ, real.
+
+    Raises:
+        ArithmeticError: its numbers leave the range of doubles, or it needs too many panels.
     """
-    at_one = math.expm1(mu * mu)
-    if mu < _SMALL_MU:  # the terms of the exact formula cancel
-        at_zero = mu * mu * (1.0 + math.sqrt(2.0 / math.pi) * mu)
-    else:
-        second_moment = math.exp(mu * mu) * _normal_cdf(1.5 * mu)  # E[(1 + w)²; w > 0]
-        at_zero = 2.0 * (second_moment - 2.0 * _normal_cdf(0.5 * mu) + _normal_cdf(-0.5 * mu))
-    return at_one + (1.0 - rate) * (at_zero - at_one)
+    x, masses, width = _normal_nodes(0.5 * mu, (1.0 + tilt) * mu + _BEYOND)
+    loss = _log_ratio(x, mu, rate)
+    with np.errstate(over="raise", under="ignore"):
+        above, below = masses * np.exp((1.0 + tilt) * loss), masses * np.exp(-tilt * loss)
+    # M(λ) − 1 = ∫ φ (r^{1+λ} − r + r^{−λ} − 1) dx, which may be far below 1.
+    change_above = masses * (np.expm1(np.minimum((1.0 + tilt) * loss, 700.0)) - np.expm1(np.minimum(loss, 700.0)))
+    change_below = masses * np.expm1(-tilt * loss)
+    moment_minus_one = float(change_above.sum() + change_below.sum())
+    moment = 1.0 + moment_minus_one
+    mean = float((above - below) @ loss) / moment
+    square = float((above + below) @ (loss * loss)) / moment
+    weight_of_zero = moment - float(above.sum() + below.sum())
+    # dL/dx = μ (1 − (1 − q)/r(x)), so that this is the distance of the losses of neighbouring nodes over `_RESOLVED`.
+    spacing = mu * (width / _POINTS / _RESOLVED) * -np.expm1(math.log1p(-rate) - loss)
+    return _TiltedLoss(
+        loss=loss,
+        above=above,
+        below=below,
+        rest=weight_of_zero,
+        spacing=spacing,
+        log_moment=math.log1p(moment_minus_one),
+        mean=mean,
+        variance=square - mean * mean,
+    )
 
 
-def exceeds_variance(log_noise: float, *, rate: float, distance: float, variance: float) -> bool:
-    """Return whether the variance of one round's likelihood ratio at a noise is above a given one, for a bisection.
+def _normal_nodes(low: float, high: float) -> tuple[FloatArray, FloatArray, float]:
+    """Return a quadrature rule for integrals against the standard normal density.
 
-    Both are divided by q², as in `batch_variance`.
+    The interval is divided into panels of equal width, each with a Gauss–Legendre rule of `_POINTS` points.
 
     Args:
-        log_noise: logarithm of the noise multiplier.
-        rate: probability q that a contribution is drawn.
-        distance: sensitivity of the mechanism in clipping norms.
-        variance: the variance to compare with, divided by q².
+        low: lower bound of the interval.
+        high: upper bound of the interval.
+
+    Returns:
+        The nodes x, the weights times φ(x), and the width of a panel.
+
+    Raises:
+        OverflowError: the interval needs more than `_MOST_PANELS` panels.
     """
-    return batch_variance(distance / math.exp(log_noise), rate) > variance
+    panels = math.ceil((high - low) / _PANEL)
+    if panels > _MOST_PANELS:
+        raise OverflowError(f"{panels} panels")
+    width = (high - low) / panels
+    points, weights = _rule()
+    x = (low + width * (np.arange(panels)[:, None] + points)).ravel()
+    return x, np.tile(width * weights, panels) * np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi), width
 
 
-def _normal_cdf(x: float) -> float:
-    """Return the standard normal distribution function Φ(x)."""
-    return 0.5 * math.erfc(-x / math.sqrt(2.0))
-
-
-def is_below_square(square: float, *, fall: float) -> bool:
-    """Return whether s² is so small that log μ decreases by less than `fall` for each unit of log noise.
-
-    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
-    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
+def _log_ratio(x: FloatArray, mu: float, rate: float) -> FloatArray:
+    """Return the log likelihood ratio log r(x) of a subsampled Gaussian step, where r(x) = 1 − q + q e^{μx − μ²/2}.
 
     Args:
-        square: s².
-        fall: −d log μ/d log noise.
+        x: outputs of the mechanism, increasing, in standard deviations of the noise.
+        mu: distance of the two means if the contribution is drawn, in standard deviations.
+        rate: probability q that the contribution is drawn.
     """
-    return square < -math.expm1(-square) * fall
+    exponent = mu * x - 0.5 * mu * mu
+    if exponent[-1] > 600.0:
+        return np.logaddexp(math.log1p(-rate), math.log(rate) + exponent)
+    return np.log1p(rate * np.expm1(exponent))
 
 
 class _Saddle(NamedTuple):
@@ -143,7 +172,7 @@ class _Saddle(NamedTuple):
     """
 
     tilt: float
-    law: TiltedLoss
+    law: _TiltedLoss
     curvature: float
 
 
@@ -203,7 +232,7 @@ def _measure_tilt(tilt: float, epsilon: float, mu: float, rate: float, rounds: i
     Raises:
         ArithmeticError: the tilted distribution leaves the doubles.
     """
-    law = tilt_loss(mu, rate, tilt)
+    law = _tilt_loss(mu, rate, tilt)
     derivative = rounds * law.mean - epsilon - 1.0 / tilt - 1.0 / (1.0 + tilt)
     curvature = rounds * law.variance + tilt**-2.0 + (1.0 + tilt) ** -2.0
     return _Saddle(tilt, law, curvature), derivative
@@ -315,7 +344,7 @@ class _Nodes(NamedTuple):
     """Quadrature nodes of the loss of one step, tilted by λ, sorted so that those used at a frequency come first.
 
     Attributes:
-        loss, above, below, spacing: as in `TiltedLoss`; `spacing` increases.
+        loss, above, below, spacing: as in `_TiltedLoss`; `spacing` increases.
         zero_mass: weight of the loss 0.
         moment: M(λ) = E[e^{λL}].
     """
@@ -328,7 +357,7 @@ class _Nodes(NamedTuple):
     moment: float
 
     @classmethod
-    def of(cls, law: TiltedLoss) -> _Nodes:
+    def of(cls, law: _TiltedLoss) -> _Nodes:
         """Sort the nodes of a tilted loss."""
         order = np.argsort(law.spacing)
         return cls(

@@ -1,7 +1,8 @@
 """Initial estimates of noise, rates and rounds for a search. They decide only where the search starts.
 
-R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private (`delta.py`). The noise of a
-target is the noise whose μ has the target's δ at the target ε.
+R rounds at rate q and noise multiplier z are about μ-Gaussian differentially private with
+μ = q√(R(e^{(sensitivity/z)²} − 1)), by the central limit theorem. The noise of a target is the noise whose μ has the
+target's δ at the target ε.
 """
 
 from __future__ import annotations
@@ -11,11 +12,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from epsilond.accountants.estimates.delta import (
-    central_log_delta,
-    is_below_delta,
-    is_below_square,
-)
+from scipy.special import erfcx
+
 from epsilond.accountants.numerics.root_search import bisect_reals
 from epsilond.accountants.numerics.special import log_expm1
 
@@ -82,7 +80,7 @@ def central_mu(target: Target) -> float:
     """
     if target.risk is not None:
         return target.risk.gaussian_mu
-    below = functools.partial(is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
+    below = functools.partial(_is_below_delta, epsilon=target.epsilon, log_delta=target.log_delta)
     estimate = _likely_mu(target)
     low, high = _move_to_root(below, math.log(1 / 16 * estimate), math.log(16.0 * estimate))
     low, high = bisect_reals(below, low, high, steps=HALVINGS)
@@ -256,7 +254,7 @@ class Chart(NamedTuple):
 
         The decrease is s²/(1 − e^{−s²}).
         """
-        too_small = functools.partial(is_below_square, fall=fall)
+        too_small = functools.partial(_is_below_square, fall=fall)
         square, _ = bisect_reals(too_small, 0.0, max(fall, 1.0), steps=_CHART_HALVINGS)
         return cls(start, square) if square > _LEAST_SQUARE else cls()
 
@@ -284,3 +282,46 @@ class Chart(NamedTuple):
         """Return the derivative s²/(1 − e^{−s²}) of the coordinate in the logarithm of the noise; 1 for s = 0."""
         square = self._square_at(log_noise) if self.square else 0.0
         return square / -math.expm1(-square) if square else 1.0
+
+
+def central_log_delta(epsilon: float, mu: float) -> float:
+    """Estimate log δ at ε of μ-Gaussian differential privacy, a number below 0 (Balle and Wang 2018, Theorem 8).
+
+    With Q the normal upper tail, δ(ε) = Q(a) − e^ε Q(b), where a = ε/μ − μ/2 and b = a + μ. Scaled tails e^{x²/2} Q(x)
+    are used, because e^ε e^{−b²/2} = e^{−a²/2}.
+
+    Args:
+        epsilon: ε, in nats.
+        mu: μ > 0.
+    """
+    a = epsilon / mu - 0.5 * mu
+    scaled_tail_at_b = 0.5 * float(erfcx((a + mu) * math.sqrt(0.5)))
+    if a < 0.0:  # 1 − δ keeps its digits
+        complement = 0.5 * math.erfc(-a * math.sqrt(0.5)) + scaled_tail_at_b * math.exp(-0.5 * a * a)
+        return min(math.log1p(-min(complement, 1.0 - 1e-16)), -1e-300)
+    difference = 0.5 * float(erfcx(a * math.sqrt(0.5))) - scaled_tail_at_b
+    return math.log(max(difference, 1e-300)) - 0.5 * a * a
+
+
+def _is_below_delta(log_mu: float, *, epsilon: float, log_delta: float) -> bool:
+    """Return whether an estimate of log δ(ε) of μ-Gaussian differential privacy is below a given log δ.
+
+    Args:
+        log_mu: log μ.
+        epsilon: ε, in nats.
+        log_delta: the given log δ.
+    """
+    return central_log_delta(epsilon, math.exp(log_mu)) < log_delta
+
+
+def _is_below_square(square: float, *, fall: float) -> bool:
+    """Return whether s² is so small that log μ decreases by less than `fall` for each unit of log noise.
+
+    Here s is the sensitivity over the noise, and μ ∝ √(e^{s²} − 1) by the central limit theorem. The decrease is
+    s²/(1 − e^{−s²}). A search for s² by bisection uses this comparison.
+
+    Args:
+        square: s².
+        fall: −d log μ/d log noise.
+    """
+    return square < -math.expm1(-square) * fall

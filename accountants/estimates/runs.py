@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.composition.run_search import search_run
-from epsilond.accountants.estimates.delta import central_log_delta
+from epsilond.accountants.estimates.noise import central_log_delta
 from epsilond.accountants.numerics.root_search import bisect_reals
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.estimates.bounds import likely_least
-from epsilond.accountants.estimates.delta import central_log_delta
-from epsilond.accountants.estimates.noise import central_mu, likely_noise, likely_slope
+from epsilond.accountants.estimates.noise import central_log_delta, central_mu, likely_noise, likely_slope
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.rule import Effort
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Shuffled, Subsampled

@@ -68,8 +68,8 @@ def least_mu(
         and `math.inf` if there is a distance and no step, or if μ is above the doubles.
     """
     # Proof of the rounding, with u = 10⁻⁵⁹. Each D_k, each w_k and each sum over a block adds up products of numbers
-    # that are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and λ₂
-    # are therefore merged only if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
+    # that are not negative. Nothing cancels: for T steps the relative error is below 5Tu. Two blocks of slopes λ₁ and
+    # λ₂ are therefore merged only if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
     #
     # Claim: after m merges every tail of a block has at most (1 + η)^m times the slope λ of the block. First, let the
     # tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and

@@ -6,9 +6,9 @@ from typing import Any
 import mpmath
 import pytest
 
-from epsilond.accountants.estimates.delta import central_log_delta
 from epsilond.accountants.estimates.noise import (
     Chart,
+    central_log_delta,
     central_log_mu,
     central_mu,
     likely_noise,
