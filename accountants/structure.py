@@ -347,8 +347,7 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
     Args:
         spec: the mechanism.
         unit: the unit of protection.
-        outermost: whether no other draw encloses this mechanism. Inside another draw, a level of None means records if
-            the spec may be a batch of records. In all other cases `drawn_level` chooses the level.
+        outermost: whether no other draw encloses this one. Otherwise a level of None means records if it may be so.
     """
     below = inner(spec)
     if isinstance(spec, Subsampled) and _is_random(spec):
@@ -356,7 +355,7 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
         reads_as_records = is_below_draw and spec.level is None and spec.may_be_of_records
         level = "records" if reads_as_records else drawn_level(spec, unit)
         protects_client = unit == "client" and spec.records_of_one_client is not None
-        yield Draw(spec.sampling, level, any(isinstance(part, Shuffled) for part in below), protects_client)
+        yield Draw(draw_scheme(spec), level, any(isinstance(part, Shuffled) for part in below), protects_client)
         outermost = False
     elif isinstance(spec, RandomAllocation):
         yield Draw("random-allocation", own_level(unit))
@@ -367,13 +366,16 @@ def _draws(spec: Spec, unit: Unit, *, outermost: bool) -> Iterator[Draw]:
 
 
 def _is_random(spec: Subsampled) -> bool:
-    """Return whether a draw is random.
+    """Return whether a draw is random. Batches of all units may still be random by order, repeats or truncation."""
+    is_random_in_full = draw_scheme(spec) in ("with-replacement", "shuffled-epochs", "truncated-poisson")
+    return is_random_in_full or spec.inclusion_probability < 1.0
 
-    Batches of all units are not, unless they are truncated, in a random order, or drawn with replacement.
-    """
-    is_truncated = spec.largest_batch is not None and spec.largest_batch < (spec.population or 1)
-    is_ordered = spec.sampling in ("with-replacement", "shuffled-epochs")
-    return is_ordered or spec.inclusion_probability < 1.0 or is_truncated
+
+def draw_scheme(spec: Subsampled) -> DrawScheme:
+    """Return how units are drawn, which differs from `sampling` if some are left out because too many are drawn."""
+    if spec.largest_batch is not None and spec.largest_batch < (spec.population or 1):
+        return "truncated-poisson"
+    return spec.sampling
 
 
 def loses_amplification(draws: Sequence[Draw], observer: Observer, unit: ProtectedUnit) -> bool:

@@ -10,6 +10,7 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.quantities import (
+    DrawScheme,
     NeighbourFields,
     ProtectedUnit,
     Quantity,
@@ -20,7 +21,7 @@ from epsilond.accountants.quantities import (
 from epsilond.accountants.specs import Spec, Subsampled
 from epsilond.accountants.statements.settings import join_statements
 from epsilond.accountants.statements.windows import restate_for_window, window_conditions
-from epsilond.accountants.structure import parts
+from epsilond.accountants.structure import draw_scheme, parts
 from epsilond.accountants.target import natural_log_delta
 from epsilond.accountants.theorem import Condition
 from epsilond.accountants.theorems.conversions.groups import GROUP_PRIVACY
@@ -28,6 +29,8 @@ from epsilond.accountants.theorems.conversions.windows import epsilon_over_windo
 from epsilond.calibrators.answer import Ends, GuaranteeAnswer, Served
 from epsilond.calibrators.points import Point
 
+POPULATION_DRAWS: tuple[DrawScheme, ...] = ("truncated-poisson", "without-replacement", "with-replacement")
+"""Schemes whose probabilities depend on the number of all records or clients."""
 ProblemT = TypeVar("ProblemT", bound=NeighbourFields)
 WINDOWS = Quantity(
     symbol="w",
@@ -64,8 +67,8 @@ def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> No
     """Reject a bound over several time windows if group privacy does not cover them.
 
     Group privacy goes through data sets that each lack one window more. Under add-or-remove-one each of them has a
-    smaller population. A largest batch truncates less in a smaller population, so a unit is in a batch with a larger
-    probability. The curve of the full population is not proved for that.
+    smaller population. In a smaller population, a batch of fixed size holds each unit with a larger probability, and a
+    largest batch truncates less. The curve of the full population is not proved for that.
 
     Args:
         windows: number of windows in which the record or client contributes.
@@ -73,15 +76,16 @@ def reject_uncovered_windows(windows: int, spec: Spec, relation: Relation) -> No
         relation: the neighbouring relation.
 
     Raises:
-        InvalidInput: a batch is truncated below the population, for several windows that are added or removed.
+        InvalidInput: a batch is drawn with probabilities that depend on the population, for several windows that are
+            added or removed.
     """
     if windows == 1 or relation != "add-or-remove-one":
         return
-    batches = (part for part in parts(spec) if isinstance(part, Subsampled) and part.largest_batch is not None)
-    if any((part.largest_batch or 0) < (part.population or 0) for part in batches):
+    batches = (part for part in parts(spec) if isinstance(part, Subsampled))
+    if any(draw_scheme(part) in POPULATION_DRAWS for part in batches):
         message = (
-            "must be 1 for batches of a largest size under add-or-remove-one, because the curve is that of one "
-            "population, and each window less makes the population smaller"
+            "must be 1 for batches of a fixed or largest size under add-or-remove-one, because the curve is that of "
+            "one population, and each window less makes the population smaller"
         )
         raise InvalidInput.at("/windows", message, allowed="1, or the relation replace-one or zero-out-one")
 

@@ -121,7 +121,7 @@ Observer = Literal["server", "shuffled-server", "released-models", "final-model"
 Sampling = Literal["poisson", "without-replacement", "with-replacement", "full"]
 SpecSampling = Literal["poisson", "without-replacement", "with-replacement", "full", "shuffled-epochs"]
 """Schemes of a spec. A calibration chooses among those of `Sampling`."""
-DrawScheme = SpecSampling | Literal["random-allocation"]
+DrawScheme = SpecSampling | Literal["random-allocation", "truncated-poisson"]
 Level = Literal["records", "clients"]
 
 RELATION = Quantity(

@@ -30,7 +30,7 @@ from epsilond.accountants.quantities.mechanisms import (
     REPORT_DIMENSION,
 )
 from epsilond.accountants.specs.mechanisms import Mechanism
-from epsilond.accountants.specs.primitives import KIND, Primitive
+from epsilond.accountants.specs.primitives import KIND, Primitive, SummedTrials
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
 from epsilond.accountants.specs.random_allocation import RandomAllocation
 from epsilond.accountants.specs.selection.repetitions import Repetitions
@@ -98,6 +98,7 @@ class Subsampled:
         self._check_inner_allocations()
         self._check_levels()
         self._check_shuffled()
+        self._check_summed_clients()
         reject_selection(self.mechanism)
         self._check_draws_inside()
         self._check_records_of_one_client()
@@ -211,6 +212,18 @@ class Subsampled:
             if self.level != "clients":
                 raise InvalidInput.at("/level", "before shuffling, clients are drawn", allowed="clients")
 
+    def _check_summed_clients(self) -> None:
+        """Require that a batch of clients always has as many clients as a sum that is run on it needs."""
+        if self.level == "records" or self.sampling == "full":
+            return
+        needed = most_summed_clients(self.mechanism)
+        if needed > 1 and self.sampling != "without-replacement":
+            message = "a sum over a given number of clients is not run on a batch with a random number of them"
+            raise InvalidInput.at("/sampling", message, allowed="without-replacement, full, or any at level records")
+        if needed > 1 and (self.batch_size is None or self.batch_size < needed):
+            message = "the sum that is run on a batch is over more clients"
+            raise InvalidInput.at("/batch_size", message, allowed=f"≥ {needed}, or any at level records")
+
     @property
     def inclusion_probability(self) -> float:
         """Probability that a given record is in the batch at least once."""
@@ -250,8 +263,16 @@ class Shuffled:
             raise InvalidInput.at("/mechanism/sampling", "is not something that one client runs")
         if any(isinstance(part, Subsampled) and part.level == "clients" for part in _parts(self.mechanism)):
             raise InvalidInput.at("/mechanism/level", "one client draws among its own records", allowed="records")
+        if most_summed_clients(self.mechanism) > 1:
+            raise InvalidInput.at("/mechanism/clients", "one client's report is no sum over clients", allowed="1")
         reject_enclosed_draws(self.mechanism)
         reject_selection(self.mechanism)
+
+
+def most_summed_clients(spec: Spec) -> int:
+    """Return the largest number of clients that a sum in a spec needs; 1 if the spec has no sum over clients."""
+    primitives = (getattr(part, "primitive", None) for part in _parts(spec))
+    return max((primitive.clients for primitive in primitives if isinstance(primitive, SummedTrials)), default=1)
 
 
 def reject_enclosed_draws(mechanism: Spec) -> None:

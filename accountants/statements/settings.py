@@ -61,6 +61,7 @@ RUN_BEFORE: Mapping[Observer, str] = {
 """The same for a mechanism of which no noise is known."""
 SAMPLINGS: Mapping[DrawScheme, str] = {
     "poisson": "each {unit} is drawn independently",
+    "truncated-poisson": "each {unit} is drawn independently, and of too many a uniform subset is kept",
     "without-replacement": "a fixed number of {unit}s is drawn without replacement",
     "with-replacement": "a fixed number of {unit}s is drawn with replacement",
     "full": "",

@@ -350,6 +350,8 @@ def settings_of(kind: str, spec: Any, *, whole: bool) -> Iterator[Setting]:
     for relation, unit, observer in SETTINGS:
         if kind == "projected sgd":
             told: tuple[str, ...] = ("final-model",)
+        elif kind == "poisson binomial" and not whole:
+            told = ("released-models", "other-clients")  # servers see messages, and not sums alone
         elif whole or mixed:
             told = get_args(Observer)
         else:

@@ -148,12 +148,20 @@ def test_windows_of_truncated_batches_need_a_fixed_population() -> None:
     day = {"of": "client", "window": "day"}
     of_two, of_one = (epsilond.account(truncated(1, size), unit=day, **SETTING).guarantee.curve for size in (2, 1))
     assert of_two.delta(epsilon=0.0).upper < 0.51 < of_one.delta(epsilon=0.0).lower
-    with pytest.raises(InvalidInput, match="/windows: must be 1 for batches of a largest size"):
+    with pytest.raises(InvalidInput, match="/windows: must be 1 for batches of a fixed or largest size"):
         epsilond.account(
             epsilond.Repeated(times=3, mechanism=truncated(1, 2)), unit=day, delta=1e-6, windows=2, **SETTING
         )
+    records = epsilond.Subsampled(
+        sampling="without-replacement", batch_size=10, population=1000, level="records", records_of_one_client=2,
+        mechanism=epsilond.Gaussian(noise_multiplier=4.0),
+    )  # fmt: skip
+    with pytest.raises(InvalidInput, match="/windows: must be 1 for batches of a fixed or largest size"):
+        epsilond.account(records, unit=day, delta=1e-6, windows=7, **SETTING)
     for spec, windows, relation in (
         (truncated(1, 2), 1, "add-or-remove-one"),
+        (records, 1, "add-or-remove-one"),
+        (records, 7, "replace-one"),
         (truncated(2, 2), 2, "add-or-remove-one"),
         (truncated(1, 2), 2, "replace-one"),
     ):

@@ -12,7 +12,7 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.kinds.declared.approximate import AT_EPSILON
 from epsilond.accountants.kinds.kind import MechanismKind
 from epsilond.accountants.profiles.integers.poisson_binomial import pure_epsilon, trials_bounds
-from epsilond.accountants.quantities import delta_outputs
+from epsilond.accountants.quantities import Observer, delta_outputs
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs import PoissonBinomial
 from epsilond.accountants.theorem import Condition, Outputs, Source, Status, Theorem
@@ -42,6 +42,8 @@ SUMS_ONLY = Condition(
     "only sums over at least the given number of clients are seen, every client draws its trials afresh from its own "
     "value, and every coordinate of a value is within the bound",
 )
+SEE_MESSAGES: tuple[Observer, ...] = ("server", "shuffled-server")
+"""Observers who see the message of each client, by name or not."""
 _EXAMPLE = {"trials": 4, "theta": 0.25, "dimension": 1}
 SUMS = Theorem(
     id="epsilond.poisson-binomial",
@@ -49,7 +51,7 @@ SUMS = Theorem(
     statement=(
         "Let h of the others' (n − 1)m trials have success probability 1/2 + θ and the rest 1/2 − θ. The victim's "
         "extremes are worst, and the largest profile over h dominates every sum; multiples of m are attained. For one "
-        "client the bound is exact. Coordinates compose"
+        "client the bound is exact. Coordinates compose. A server that sees messages sees sums over one client"
     ),
     source=Source("epsilond", "docs/integer-noise.md, Sums of binomial variables"),
     status=Status.PROVED,
@@ -67,10 +69,13 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal unless the relation is replace-one.
+        The guarantee; a refusal unless the relation is replace-one, and for sums if the observer sees single messages.
     """
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")
+    observer = case.setting.observer
+    if spec.clients > 1 and observer in SEE_MESSAGES:
+        return Refusal(SUMS, f"the observer {observer} sees messages of single clients: set clients to 1")
     bounds = trials_bounds(spec.trials, spec.theta, spec.clients)
     upper = composed_pair([(bounds.upper, spec.dimension)], case.effort)
     attained = tuple(

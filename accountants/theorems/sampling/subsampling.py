@@ -25,6 +25,7 @@ from epsilond.accountants.specs.primitives import RandomSum
 from epsilond.accountants.structure import (
     NO_ORDER,
     SECRET_DRAW,
+    draw_scheme,
     drawn_level,
     draws,
     gaussian_multiplier,
@@ -168,7 +169,7 @@ def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal
 
 def observes_draw(spec: Subsampled, setting: Setting) -> bool:
     """Return whether the observer sees which units are drawn. No observer sees the records that a client draws."""
-    return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, spec.sampling)
+    return drawn_level(spec, setting.unit) == "clients" and sees_clients_drawn(setting.observer, draw_scheme(spec))
 
 
 def drawn_mechanism(spec: Subsampled, setting: Setting) -> Spec:
@@ -204,7 +205,9 @@ def full_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     has_fixed_size = spec.sampling == "without-replacement" and spec.batch_size is not None
     draws_protected_units = drawn_level(spec, unit) == f"{unit}s" or open_level(spec)
     if relation == "add-or-remove-one" and has_fixed_size and draws_protected_units:
-        return Refusal(FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known")
+        return Refusal(
+            FULL_BATCH, "a batch of fixed size from n + 1 or n records: no valid pair is known for any mechanism"
+        )
     if refusal := reject_open_level(FULL_BATCH, spec, case):
         return refusal
     mechanism = spec.mechanism
@@ -322,7 +325,11 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if case.setting.relation == "add-or-remove-one":
-        return Refusal(theorem, "a batch of fixed size from n or n − 1 records: no valid pair is known")
+        return Refusal(
+            theorem,
+            "a batch of fixed size from n or n − 1 records: no valid pair is known for mechanisms in general. Gaussian "
+            "noise has one for clients of one record: unit client, level records and records_of_one_client 1",
+        )
     if case.setting.relation == "zero-out-one" and not zeroing_is_replacing(spec.mechanism):
         return Refusal(theorem, "needs a guarantee for replacing a record, and the numbers given are for zeroing one")
     if tells_places(spec.mechanism):

@@ -16,7 +16,7 @@ from epsilond.accountants.errors import EpsilondError, InvalidInput
 from epsilond.accountants.kinds.integers.poisson_binomial import SUMS
 from epsilond.accountants.profiles.integers.binomial_sums import LOG_UNLISTED, binomial, two_binomials
 from epsilond.accountants.profiles.integers.poisson_binomial import pure_epsilon
-from epsilond.accountants.specs import PoissonBinomial, RandomizedResponse, Repeated, Subsampled
+from epsilond.accountants.specs import PoissonBinomial, RandomizedResponse, Repeated, Shuffled, Subsampled
 
 SETTING: Any = {"relation": "replace-one", "observer": "released-models"}
 EPSILONS = (0.0, 0.25, 0.7, 1.5, 3.0)
@@ -205,6 +205,33 @@ def test_a_random_batch_is_enclosed() -> None:
 def test_an_absent_client_has_no_bound(relation: Any) -> None:
     with pytest.raises(EpsilondError):
         account(one(2, 0.25, 10), relation=relation, observer="released-models")
+
+
+@pytest.mark.parametrize("observer", ["server", "shuffled-server"])
+def test_a_server_that_sees_messages_sees_no_sums_alone(observer: Any) -> None:
+    with pytest.raises(EpsilondError, match="sees messages of single clients"):
+        account(one(2, 0.25, 10), relation="replace-one", unit="client", observer=observer)
+    alone = account(one(2, 0.25), relation="replace-one", unit="client", observer=observer).guarantee.curve
+    assert alone.log_delta(0.5) == curve(one(2, 0.25)).log_delta(0.5)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "fields"),
+    [
+        ("/sampling", {"sampling": "poisson", "rate": 0.1}),
+        ("/sampling", {"sampling": "with-replacement", "batch_size": 20, "population": 100}),
+        ("/batch_size", {"sampling": "without-replacement", "batch_size": 9, "population": 100}),
+    ],
+)
+def test_a_sum_needs_as_many_clients_as_it_is_over(pointer: str, fields: dict[str, Any]) -> None:
+    """A batch of five clients of a sum over ten would have δ(4.69) = 4.45e-6 where 1e-6 was certified."""
+    for mechanism in (one(2, 0.25, 10), Repeated(times=2, mechanism=one(2, 0.25, 10))):
+        with pytest.raises(InvalidInput) as error:
+            Subsampled(**fields, level="clients", mechanism=mechanism)
+        assert error.value.faults[0].pointer == pointer
+    Subsampled(**fields, level="records", mechanism=one(2, 0.25, 10))
+    with pytest.raises(InvalidInput, match="no sum over clients"):
+        Shuffled(clients=100, mechanism=one(2, 0.25, 10))
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+import epsilond
 from epsilond.accountants.account import account
 from epsilond.accountants.errors import InvalidInput, NoCertificate
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import FloatArray
-from epsilond.accountants.quantities import Relation
+from epsilond.accountants.quantities import Observer, Relation
 from epsilond.accountants.specs import Gaussian, Laplace, Repeated, Subsampled
 from epsilond.accountants.theorems.sampling.truncated.batches import dominating_pair
 from epsilond.accountants.theorems.sampling.truncated.masses import TruncatedMasses
@@ -220,6 +221,21 @@ def test_a_largest_batch_is_of_one_release_of_a_secret_draw() -> None:
     for spec in (truncated(3, 9, 0.1, mechanism=Laplace(scale_multiplier=1.0)), truncated(3, 9, 0.1, level="clients")):
         with pytest.raises(NoCertificate):
             account(spec, relation="add-or-remove-one", unit="client", observer="server")
+
+
+@pytest.mark.parametrize("observer", ["server", "other-clients"])
+def test_who_sees_the_other_members_of_a_full_batch_is_not_answered(observer: Observer) -> None:
+    """All other clients together know how many of them were kept: with the largest number, the last one is not in."""
+    with pytest.raises(NoCertificate, match="sees which clients are drawn"):
+        account(truncated(3, 7, 0.3, level="clients"), relation="replace-one", unit="client", observer=observer)
+
+
+def test_the_words_of_a_truncated_draw_say_that_a_subset_is_kept() -> None:
+    for most, is_truncated in ((3, True), (7, False)):
+        words = epsilond.account(
+            truncated(most, 7, 0.3), relation="replace-one", unit="record", observer="server"
+        ).guarantee.in_words
+        assert ("of too many a uniform subset is kept" in words) == is_truncated
 
 
 @pytest.mark.parametrize(
