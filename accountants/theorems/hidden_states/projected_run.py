@@ -210,8 +210,8 @@ class ProjectedRun:
             last: index of the last step.
 
         Returns:
-            The distances r_s by which a use of the record may move the model, and r_c, the diameter of the set of
-            models after the step without its noise. Each has one entry for each step.
+            Two arrays with one entry for each step. r_s is the distance by which a use of the record may move the
+            model. r_c is the diameter of the set of models after the step without its noise.
         """
         step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)

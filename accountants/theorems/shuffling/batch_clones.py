@@ -51,7 +51,7 @@ _INTERPOLATED = 96
 class _PointPairs(NamedTuple):
     """Points (ε₀, δ₀) and (ε₁, δ₁) of two local guarantees of shuffled reports, as arrays for broadcasting.
 
-    The first guarantee is for one record of the victim, whose privacy is bounded. The second one is for the whole
+    The first guarantee is for one record of the victim, the client to be protected. The second one is for the whole
     contribution of another client. A column of the first and a row of the second give all combinations.
 
     Attributes:

@@ -305,7 +305,7 @@ class LocalClonesBound(ScaledBound):
         """Return the terms of a table that depend on the noise: distances, and the bound without shuffling.
 
         Args:
-            local: ε₀ of each clone pair, of whose idealised reports (δ₀ = 0) the distance is computed.
+            local: ε₀ of each clone pair; the distance is that from idealised reports with δ₀ = 0.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:

@@ -78,7 +78,7 @@ def _check_rounds(record: FormulaRequest) -> None:
 
 
 def weighted_constants(inputs: WeightInputs) -> Outputs:
-    """Compute the constants of the losses p_i N F_i, whose mean over N clients is the weighted mean of the losses F_i.
+    """Compute the constants of the losses p_i N F_i. Their mean over N clients is the weighted mean of the losses F_i.
 
     Args:
         inputs: weights p_i, and Lipschitz constant L_i, smoothness β_i and strong convexity μ_i of each client's loss.

@@ -152,8 +152,8 @@ class Window:
 def stop_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
-    With the step size e_t after model t, the bound r_t² on the mean squared norm of its gradient, and the first stop a,
-    it is
+    Let a be the first stop, e_t the step size after model t, and r_t² the bound on the mean squared norm of its
+    gradient. The bound is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 

@@ -142,7 +142,7 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
     Args:
         inputs: rounds, constant of the noise, and the target.
-        federation: the clients, whose total weight divides the sum of messages.
+        federation: the clients. Their total weight divides the sum of messages.
     """
     return noise_with_constant(
         constant=inputs.noise_constant,
