@@ -218,7 +218,11 @@ class ProjectedRun:
         return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
-        """Return the diameter of the image of the ball under a step, for each of some step sizes."""
+        """Return upper bounds on the diameter of the set of models after a step without noise, before the projection.
+
+        Args:
+            step: step sizes; the result has one bound for each.
+        """
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)
         return image_diameter(

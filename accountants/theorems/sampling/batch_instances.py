@@ -179,6 +179,9 @@ class ContributionNoise(NamedTuple):
 def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
     """Return the noise that a mechanism adds to a sum, and the shift of the sum by one contribution.
 
+    Args:
+        mechanism: the mechanism, such as a noisy sum of clipped contributions or of integers.
+
     Returns:
         The noise and the shift. None if the mechanism does not add noise on an unbounded range, or if no single
         coordinate may change by the whole sensitivity.

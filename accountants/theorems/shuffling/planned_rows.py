@@ -116,6 +116,9 @@ def cell_representative(pair: Pair) -> Pair:
     are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
     table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
     between neighbours in the table.
+
+    Args:
+        pair: dominating pair of a single report.
     """
     mu = pair.gaussian_dp_mu
     if not mu:

@@ -114,8 +114,11 @@ def logarithm_argument(run: OnePassFacts) -> float:
 def strongly_convex_batch(run: OnePassFacts) -> float:
     """Return the batch size that Theorem 2.3 of Lowy and Razaviyayn prescribes for strongly convex losses.
 
-    It is n/(√κ ln a) with the condition number κ, n records of a client, and a from `logarithm_argument`. It is
-    infinite if a is at most 1, where the theorem prescribes none.
+    It is n/(√κ ln a), with a from `logarithm_argument`. It is infinite if a is at most 1, where the theorem prescribes
+    none.
+
+    Args:
+        run: constants of the run: the condition number κ, and n records of a client.
     """
     argument = logarithm_argument(run)
     if argument <= 1.0:

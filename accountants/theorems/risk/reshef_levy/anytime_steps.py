@@ -73,10 +73,13 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
 
 
 def _check_rounds(inputs: FormulaRequest) -> None:
-    """Check the inner products, and that there is one positive weight for each if weights are given.
+    """Check the inner products and the weights of the rounds in a request.
+
+    Args:
+        inputs: the request; weights may be absent.
 
     Raises:
-        InvalidInput: a list is too long, an entry is out of range, or the lengths differ.
+        InvalidInput: a list is too long, an entry is out of range, a weight is not positive, or the lengths differ.
     """
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
