@@ -123,7 +123,7 @@ class LocalCurve:
         return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
 
     def spread_points(self, log_centres: FloatArray, largest_offset: float) -> FloatArray:
-        """Return five ε₀ around each centre, within the range of the points.
+        """Return five values of ε₀ around each centre, within the range of the tabulated local guarantee.
 
         Args:
             log_centres: log ε₀ of the centres.
@@ -345,7 +345,7 @@ class LocalClonesBound(ScaledBound):
         return epsilon_grid(scale, float(local[-1]))
 
     def _dense_points(self, epsilon: FloatArray, unshuffled: FloatArray) -> LocalPoints:
-        """Return closely spaced points of the local guarantee, in the range that has the best ones.
+        """Return closely spaced points (ε₀, δ₀) of the local guarantee, in the range that has the best ones.
 
         Args:
             epsilon: increasing ε at which the points are compared. Every third one is used.

@@ -323,8 +323,8 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
     Args:
         inputs: the run.
         rounds: number R of rounds.
-        reading: `printed` for the paper's formulas, `corrected` for those without its errors. `inputs.adds_own_noise`
-            decides by it which Lipschitz constant scales the noise.
+        reading: `printed` for the formulas of Lowy and Razaviyayn, `corrected` for those without their errors.
+            `inputs.adds_own_noise` decides by it which Lipschitz constant scales the noise.
 
     Returns:
         The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.

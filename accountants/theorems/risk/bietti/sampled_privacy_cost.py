@@ -189,7 +189,7 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
 
 @in_doubles
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound on the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
+    """Bound the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
 
     The bound is equation (14) of Bietti et al., and the noise is their equation (12).
 

@@ -170,10 +170,10 @@ def regret(
 
 @formula(given="A sequence with A_t ≤ (h/T) Σ_τ A_τ + B, t = 1, …, T, with the sum over all T terms or over τ ≤ t.")
 def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEEDBACK] = 0.5, rounds: Rounds) -> Outputs:
-    """Bound the terms of a sequence A_1, …, A_T, each of which is at most h times their mean, plus B.
+    """Bound the terms of a sequence A_1, …, A_T, each of which is at most B plus h times their mean.
 
     Adding A_t ≤ (h/T) Σ_{τ≤T} A_τ + B over all t gives Σ A_τ ≤ TB/(1 − h), and hence A_t ≤ B/(1 − h). Appendix E.2 of
-    the paper uses the lemma with the sum over τ ≤ t only. A_T is then at most B(1 − h/T)^(−T).
+    Reshef and Levy uses the lemma with the sum over τ ≤ t only. A_T is then at most B(1 − h/T)^(−T).
 
     Args:
         added: B, or the largest B_t if B_t never falls.

@@ -39,10 +39,10 @@ class ShownSymbol(NamedTuple):
 
 @dataclass(frozen=True)
 class SymbolRenyi:
-    """Upper bounds on the Rényi divergences of a pair that shows a public symbol.
+    """Upper bounds on the Rényi divergences of a sampled Gaussian mechanism that publishes a random symbol.
 
     Attributes:
-        symbols: the symbols.
+        symbols: the symbols, with the contribution of the record given each.
         is_replaced: whether the contribution is replaced by its opposite, instead of added.
         distance: a distance of the means at which the Gaussian pair dominates the mechanism, in standard deviations.
         margin: bound on the error of each log-probability.
