@@ -173,7 +173,7 @@ class UnlikeClientsInputs(BatchRunInputs):
     client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
 
     def check(self) -> None:
-        """Check that the groups add up to all clients, and that the clients are equal in the informal statement."""
+        """Check that the groups add up to all clients, and for the informal statement that the clients are equal."""
         super().check()
         if self.client_groups is not None:
             read_members(self, "client_groups", ClientGroupRequest)

@@ -53,7 +53,11 @@ class WeightInputs:
     strong_convexity: Annotated[tuple[float, ...], CONVEXITY_EACH]
 
     def check(self) -> None:
-        """Check that all lists have the same length and entries in range, and that the weights sum to 1."""
+        """Check that all lists have the same length and entries in range, and that the weights sum to 1.
+
+        Raises:
+            InvalidInput: one of these fails.
+        """
         count = len(self.weights)
         if not 1 <= count <= MOST_CLIENTS:
             raise InvalidInput.at("/weights", "has too few or too many entries", allowed=f"1 to {MOST_CLIENTS}")

@@ -38,7 +38,12 @@ from epsilond.accountants.verdict import Verdict
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 class FullParticipationBound(NamedTuple):
-    """An upper bound on the excess risk as its two summands: the optimisation error, and the cost of variance."""
+    """An upper bound on the excess risk of SGD, by its two summands in units of the loss.
+
+    Attributes:
+        optimisation: the optimisation error, which the distance of the initial model from the minimiser determines.
+        variance: the cost of the variance of the steps.
+    """
 
     optimisation: float
     variance: float

@@ -127,7 +127,7 @@ class ConvergenceInputs:
 
     @property
     def steps(self) -> RoundSteps:
-        """The step sizes η of the clients and β of the server."""
+        """The step sizes in Theorem 2 of Das et al.: η of the clients, and β of the server."""
         local = local_step(
             smoothness=self.smoothness,
             quasar_convexity=self.quasar_convexity,
