@@ -208,7 +208,7 @@ _NO_SHIFT = Mixture((0.0,), (0.0,))
 
 
 def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain under replace-one and sampling with replacement, for lower bounds on δ.
+    """Return pairs for lower bounds on δ of sampling with replacement under replace-one, from concrete neighbours.
 
     The contribution of the record changes from C to −C. All others are −C, or, in a second pair for Gaussian noise,
     zero. Integers change from their sensitivity to zero, with all others zero. Multiplicities are rounded down to the
@@ -235,7 +235,7 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
 
 
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain under zero-out-one and sampling with replacement, for lower bounds on δ.
+    """Return pairs for lower bounds on δ of sampling with replacement under zero-out-one, from concrete neighbours.
 
     The contribution of the record changes from C to zero. All others are zero, or, in a second pair, −C. The second
     pair is known only if no multiplicities are grouped, because rounding them down moves both of its distributions.

@@ -166,7 +166,7 @@ class BatchClonesBound(ScaledBound):
         return Costs(np.asarray(distance), log_delta_without_shuffling)
 
     def plan(self) -> tuple[_ClonePairs, Table]:
-        """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
+        """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
 
         A clone pair hides the victim's report among others that look like it, the clones. It has the victim's ε₀, and
         e^−ε₁ as the probability that another report is a clone.

@@ -316,7 +316,7 @@ class LocalClonesBound(ScaledBound):
         return Costs(distance, log_delta_without_shuffling)
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
+        """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
 
         Returns:
             The values of ε₀ for the clone pairs of the table, and the table.

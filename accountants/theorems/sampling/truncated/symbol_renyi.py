@@ -21,8 +21,8 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 class ShownSymbol(NamedTuple):
     """A public outcome (symbol) of a sampled Gaussian mechanism, and the pair of distributions that remains given it.
 
-    Given the symbol, a record's contribution is in a noisy sum with a probability, or absent in the second
-    distribution.
+    Given the symbol, the first distribution is a noisy sum that includes a record's contribution with some probability.
+    In the second one the contribution is missing, or has the opposite sign.
 
     Attributes:
         log_p: log-probability of the symbol under the first distribution.
