@@ -49,7 +49,7 @@ class PrintedInputs:
 
 
 def printed_levels(inputs: PrintedInputs) -> int | None:
-    """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al., exactly.
+    """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al.
 
     It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉, evaluated with 80 or more digits.
 
