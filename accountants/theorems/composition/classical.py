@@ -76,7 +76,7 @@ def advanced_composition(
 
 
 def _drift_of(epsilon: float, drift: Drift) -> float:
-    """Compute the bound on the mean privacy loss of one ε-private mechanism.
+    """Compute an upper bound on the mean privacy loss of one ε-private mechanism, in nats.
 
     Args:
         epsilon: ε of the mechanism, in nats.

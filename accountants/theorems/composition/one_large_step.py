@@ -38,6 +38,9 @@ def rare_steps(inputs: RareStepsInputs) -> Outputs:
 
     The neighbour lacks one record, or has another record in its place under replace-one.
 
+    Args:
+        inputs: sampling rate, noise multiplier, number of rounds, relation of neighbours, and ε.
+
     Returns:
         The upper bound `delta`, and `lower_delta` only if it is positive, each with its decimal logarithm.
     """

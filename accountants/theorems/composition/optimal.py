@@ -55,9 +55,12 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
 
 
 def _stirling_error(n: FloatArray) -> FloatArray:
-    """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), for n ≥ 1.
+    """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), elementwise.
 
     For n < 16 it is read from a table; for larger n Stirling's series 1/(12n) − 1/(360n³) + … is used.
+
+    Args:
+        n: whole numbers n ≥ 1.
     """
     errors_and_constant = [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
     table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
@@ -72,6 +75,10 @@ def _deviance(x: FloatArray, mean: float) -> FloatArray:
 
     Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
     m)/(x + m).
+
+    Args:
+        x: counts x > 0.
+        mean: mean m > 0.
     """
     v = (x - mean) / (x + mean)
     series = np.zeros_like(v)  # Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule

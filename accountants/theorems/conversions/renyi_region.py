@@ -18,7 +18,8 @@ _SOURCE = "profiles/declared/binary_pairs.py"
 def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEpsilon) -> Outputs:
     """Compute the δ at ε of a mechanism of which only one Rényi divergence is known, rounded up.
 
-    A bound on δ holds for every ratio v > 0 of two likelihood ratios; the least one over v is returned.
+    A bound on δ follows for each distance v > 0 of the logarithms of two likelihood ratios. The least one over v is
+    returned.
 
     Args:
         order: order a > 1 of the divergence.

@@ -27,7 +27,7 @@ _SEARCH_TOLERANCE = 1e-6
 def log_delta_over_windows(curve: Curve, windows: int, epsilon: float) -> float:
     """Compute an upper bound on ln δ(ε) for a client that contributes in several windows of rounds, by group privacy.
 
-    Changing a client changes its contributions in w windows. Each window alone satisfies the curve, so group privacy
+    Changing a client changes its contributions in w windows. Each single window satisfies the curve, so group privacy
     over w steps gives the bound for all.
 
     Args:

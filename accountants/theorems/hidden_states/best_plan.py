@@ -29,7 +29,7 @@ PLAN_OUTWARD = Decimal(1) + Decimal("1e-40")
 
 
 class Block(NamedTuple):
-    """Consecutive steps of a noisy descent, whose noise hides the distance between two runs on neighbouring data.
+    """Consecutive steps of a noisy descent, with noise that hides the distance between two runs on neighbouring data.
 
     Each step of a block hides an amount in proportion to its noise variance: D/W times it, so that the block hides D.
 
@@ -72,10 +72,10 @@ def least_mu(
     # λ₂ are therefore merged only if the true slopes obey λ₂ ≤ (1 + η) λ₁, where η = 30Tu.
     #
     # Claim: after m merges every tail of a block has at most (1 + η)^m times the slope λ of the block. First, let the
-    # tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and
-    # λ₂ ≤ (1 + η) λ because λ is at least the smaller of λ₁ and λ₂. Second, let it start in the first part, where its
-    # noise variance is r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with
-    # (1 + η)^m λ (r + W₂). Both are linear in r, and the claim holds for r = 0 and for r = W₁.
+    # tail start in the second part of a merged block. Its slope is at most (1 + η)^(m−1) λ₂ by induction, and λ₂ ≤ (1 +
+    # η) λ because λ is at least the smaller of λ₁ and λ₂. Second, let it start in the first part, where its noise
+    # variance is r. Its distance is at most (1 + η)^m λ₁ r + λ₂ W₂, and the claim compares that with (1 + η)^m λ (r +
+    # W₂). Both are linear in r, and the claim holds for r = 0 and for r = W₁.
     #
     # Let κ = (1 + η)^T − 1 < 1.1 T η. Consider the plan that hides min((1 + κ) λ w_k, remaining distance) in step k.
     # After a block its remainder is the maximum of 0 and (distance of a tail) − (1 + κ) λ (variance of the tail): it is

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RecordGroups(NamedTuple):
-    """Groups of records whose use in a run of projected SGD has the same privacy.
+    """Groups of records that have the same privacy in a run of projected SGD.
 
     Attributes:
         mu: Gaussian-DP parameter μ of the composition of the steps that use a record of the group, rounded up.

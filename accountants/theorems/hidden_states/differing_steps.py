@@ -52,7 +52,7 @@ KERNELS_FELT = 1e-6
 
 @dataclass(frozen=True)
 class Blocks:
-    """Bounds for a record whose use is far from the release of the model, in blocks of consecutive places.
+    """Bounds for a record that is used long before the release of the model, in blocks of consecutive places.
 
     Place v means that the record is used v steps before the release; here v ≥ `HYBRID_PLACES`. Each value is the
     largest one of its block.
@@ -223,9 +223,9 @@ class DifferingSteps:
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
         """Enclose the logarithm of the upper bound on δ(ε) of the released model.
 
-        The bound is the mean over the places of the record (steps from its use to the release), or the largest value if
-        the order of the batches is known. Places are evaluated in stages, from the release backwards, until the sum
-        over the remaining ones is negligible.
+        The bound is the mean over the places of the record, the numbers of steps from its use to the release. If the
+        order of the batches is known, it is the largest value. Places are evaluated in stages, from the release
+        backwards, until the sum over the remaining ones is negligible.
 
         Args:
             epsilon: ε ≥ 0, in nats.

@@ -88,12 +88,23 @@ def image_diameter(
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectedRun:
-    """A run of noisy projected gradient descent under one neighbouring relation.
+    """A run of noisy projected gradient descent that releases one model, under one neighbouring relation.
 
-    `ProjectedSgd` describes the fields that are not listed here.
+    The model stays in a ball. Each step takes the mean of the gradients of a batch of clients, with one record each.
 
     Attributes:
+        clients: number n of clients.
+        participants: number m of clients in a batch.
+        steps: number of steps.
+        first_stop: first step after which the model may be released; the released step is uniform from there on.
         sensitivity: Δ, the largest distance of two gradients of one record.
+        lipschitz: Lipschitz constant L of the losses.
+        radius: radius ρ of the ball.
+        smoothness: smoothness β of the losses; None if they are not smooth.
+        strong_convexity: strong convexity λ of the losses.
+        convex: whether the losses are convex.
+        step_schedule: step size η_t of each step.
+        noise_schedule: noise σ_t of one client per coordinate, in each step.
         known_order: whether the order of the batches may be known. If so, the bound is for the worst batch of the
             record. Otherwise each of the n records is equally likely to be in any batch.
         whole_ball: whether 2ρ, the diameter of the ball, replaces the diameter of each step's image.
@@ -210,15 +221,19 @@ class ProjectedRun:
             last: index of the last step.
 
         Returns:
-            The distances r_s by which a use of the record may move the model, and r_c, the diameter of the set of
-            models after the step without its noise. Each has one entry for each step.
+            Two arrays with one entry for each step. r_s is the distance by which a use of the record may move the
+            model. r_c is the diameter of the set of models after the step without its noise.
         """
         step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)
         return self.sensitivity / (root * noise), self.image_diameter(step) * root / (step * noise)
 
     def image_diameter(self, step: FloatArray) -> FloatArray:
-        """Return the diameter of the image of the ball under a step, for each of some step sizes."""
+        """Return upper bounds on the diameter of the set of models after a step without noise, before the projection.
+
+        Args:
+            step: step sizes; the result has one bound for each.
+        """
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)
         return image_diameter(

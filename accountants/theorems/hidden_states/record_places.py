@@ -43,9 +43,10 @@ class RecordPlaces:
     top: float = math.inf
 
     def before(self, v: FloatArray) -> FloatArray:
-        """Return the number of places closer to the release than v steps, Σ_{first ≤ w < v} min(cap, top − w).
+        """Return how many possible places of the record have fewer than v steps from its last use to the release.
 
-        Below w = `turn` every term is `cap`. From there on the terms top − w fall by one each.
+        It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
+        fall by one each.
 
         Args:
             v: numbers of steps from the last use to the release.

@@ -54,10 +54,16 @@ class BinomialInputs:
 
 
 def constants_of(success_probability: float) -> tuple[float, float, float]:
-    """Compute the constants b, c and d in the ε of binomial noise (Agarwal et al. 2018), at success probability p.
+    """Compute the constants b, c and d in the ε of binomial noise (Agarwal et al. 2018).
 
-    b = 2/3 (p² + q²) + q − p, c = √2 (3p³ + 3q³ + 2p² + 2q²) and d = 4/3 (p² + q²), with q = 1 − p. At p = 1/2 they are
-    1/3, 7√2/4 and 2/3.
+    At success probability p and with q = 1 − p, b = 2/3 (p² + q²) + q − p, c = √2 (3p³ + 3q³ + 2p² + 2q²) and d = 4/3
+    (p² + q²). At p = 1/2 they are 1/3, 7√2/4 and 2/3.
+
+    Args:
+        success_probability: probability p that a trial succeeds.
+
+    Returns:
+        b, c and d.
     """
     p, q = success_probability, 1.0 - success_probability
     squares, cubes = p * p + q * q, p**3 + q**3

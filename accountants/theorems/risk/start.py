@@ -137,8 +137,11 @@ def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
 def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
     """Bound the excess risk of the initial model.
 
+    Args:
+        inputs: the distance of the initial model from a minimiser, and the known constants of the loss.
+
     Returns:
-        A bound for each set of constants that the request gives, such as `by_lipschitz`, and their minimum.
+        A bound for each set of constants that is given, such as `by_lipschitz`, and their minimum.
     """
     bounds = excess_risk_bounds(
         distance=inputs.initial_distance,

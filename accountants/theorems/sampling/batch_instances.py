@@ -95,13 +95,13 @@ def _is_gaussian_run(spec: Spec) -> bool:
 
 
 def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs that neighbouring data sets attain under replace-one, for a batch of fixed size.
+    """Return pairs for lower bounds on δ of a batch of fixed size under replace-one, from concrete neighbours.
 
     Let (P, Q) be the mechanism's pair on a batch: the output with the replaced record, and with the replacing one. In
     the first example all other records equal the replacing record, so a batch without the replaced record gives Q. The
-    pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For
-    contributions of bounded norm, the second example has opposite contributions of the record, with all others zero.
-    There are no pairs if the mechanism samples again or is not a sum of contributions.
+    pair is then (1 − q) Q + q P against Q, with q the probability that the record is in the batch. For contributions of
+    bounded norm, the second example has opposite contributions of the record, with all others zero. There are no pairs
+    if the mechanism samples again or is not a sum of contributions.
 
     Args:
         spec: the subsampled mechanism.
@@ -120,7 +120,7 @@ def fixed_batch(spec: Subsampled, inner: Guarantee, share: Share) -> tuple[Pair,
 
 
 def zeroed_in_a_batch(mechanism: Spec, zeroed: Guarantee, share: Share) -> tuple[Pair, ...]:
-    """Return pairs that neighbouring data sets attain under zero-out-one, for a batch of fixed size.
+    """Return pairs for lower bounds on δ of a batch of fixed size under zero-out-one, from concrete neighbours.
 
     The record contributes C or zero. Let ν_s be the noise shifted by s, the size of C, and measure outputs from the sum
     of a batch without the record. If all other contributions are zero, the pair is (1 − q) ν₀ + q ν_s against ν₀. If
@@ -179,6 +179,9 @@ class ContributionNoise(NamedTuple):
 def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
     """Return the noise that a mechanism adds to a sum, and the shift of the sum by one contribution.
 
+    Args:
+        mechanism: the mechanism, such as a noisy sum of clipped contributions or of integers.
+
     Returns:
         The noise and the shift. None if the mechanism does not add noise on an unbounded range, or if no single
         coordinate may change by the whole sensitivity.
@@ -205,7 +208,7 @@ _NO_SHIFT = Mixture((0.0,), (0.0,))
 
 
 def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain under replace-one and sampling with replacement, for lower bounds on δ.
+    """Return pairs for lower bounds on δ of sampling with replacement under replace-one, from concrete neighbours.
 
     The contribution of the record changes from C to −C. All others are −C, or, in a second pair for Gaussian noise,
     zero. Integers change from their sensitivity to zero, with all others zero. Multiplicities are rounded down to the
@@ -232,7 +235,7 @@ def replaced_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tu
 
 
 def zeroed_pairs(drawn: Multiplicities, contribution: ContributionNoise) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain under zero-out-one and sampling with replacement, for lower bounds on δ.
+    """Return pairs for lower bounds on δ of sampling with replacement under zero-out-one, from concrete neighbours.
 
     The contribution of the record changes from C to zero. All others are zero, or, in a second pair, −C. The second
     pair is known only if no multiplicities are grouped, because rounding them down moves both of its distributions.

@@ -115,8 +115,8 @@ def _log_ratios(draws: int, population: int) -> FloatArray:
 def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: int) -> Iterator[tuple[int, int]]:
     """Yield groups of multiplicities, as the least and the largest number of each, in increasing order.
 
-    The multiplicity of a record is the number of times that it is drawn. Multiplicities below `single_groups` are
-    alone.
+    The multiplicity of a record is the number of times that it is drawn. A multiplicity below `single_groups` is a
+    group of its own.
 
     Args:
         log_weights: log-probability of the multiplicities 1, 2, ….

@@ -65,7 +65,7 @@ DRAWN_OR_NOT = Theorem(
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee (ε, q δ(ε)) of a subsampled mechanism, with q the inclusion probability of a record.
 
-    Only δ is reduced. It serves mechanisms whose ε no theorem reduces by subsampling. Examples are reports under a
+    Only δ is reduced. It serves mechanisms of which no theorem reduces ε by subsampling. Examples are reports under a
     name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
 
     Args:

@@ -178,7 +178,9 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
 
 
 def group_profiles(mechanism: Spec, counts: Sequence[int]) -> GroupProfiles:
-    """Return the profile of replacing a record that is drawn k times, and so counts k times in the sum, for each k.
+    """Return the privacy profile of replacing a record that counts k times in a noisy sum, for each k.
+
+    A record counts k times if it is drawn k times.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.

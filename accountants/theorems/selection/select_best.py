@@ -85,9 +85,9 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
 
 
 def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: FloatArray) -> Pair:
-    """Return the pair with the profile δ'(ε + H) = E[K] δ(ε), in both directions.
+    """Return a pair for the best of K runs, with the profile δ'(ε + H) = E[K] δ(ε) in both directions.
 
-    K is the number of runs, δ the profile of one run, and H the privacy loss that choosing the best run adds.
+    K is the random number of runs, δ the profile of one run, and H the privacy loss that choosing the best run adds.
 
     Args:
         base: dominating pair of one run.
@@ -104,7 +104,7 @@ def _profile_bound(base: Pair, runs: RunsDistribution, loss: float, epsilons: Fl
 
 
 def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -> float:
-    """Compute the pure ε of the best of a random number of runs, rounded up.
+    """Compute the pure ε of choosing the best of a random number of runs of a purely private mechanism, rounded up.
 
     Args:
         epsilon: ε of one run, in nats.

@@ -51,7 +51,7 @@ _INTERPOLATED = 96
 class _PointPairs(NamedTuple):
     """Points (ε₀, δ₀) and (ε₁, δ₁) of two local guarantees of shuffled reports, as arrays for broadcasting.
 
-    The first guarantee is for one record of the victim, whose privacy is bounded. The second one is for the whole
+    The first guarantee is for one record of the victim, the client to be protected. The second one is for the whole
     contribution of another client. A column of the first and a row of the second give all combinations.
 
     Attributes:
@@ -166,7 +166,7 @@ class BatchClonesBound(ScaledBound):
         return Costs(np.asarray(distance), log_delta_without_shuffling)
 
     def plan(self) -> tuple[_ClonePairs, Table]:
-        """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
+        """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
 
         A clone pair hides the victim's report among others that look like it, the clones. It has the victim's ε₀, and
         e^−ε₁ as the probability that another report is a clone.

@@ -192,7 +192,7 @@ def _amplify(
 
 
 def _attained_pairs(reports: int, release: Gaussian, rate: float, setting: Setting) -> tuple[Pair, ...]:
-    """Return pairs that neighbours attain, from the sum of all reports, for lower bounds on δ.
+    """Return pairs for lower bounds on δ of shuffled Gaussian reports, from the sum of all reports.
 
     The contribution of one record is C or −C, and all other contributions are zero. The noise is rounded up and the
     rate down.

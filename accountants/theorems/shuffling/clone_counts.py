@@ -188,7 +188,7 @@ class CloneCount:
 
 
 class _Event(NamedTuple):
-    """The terms of δ_c(ε), the δ of a report among c clones, with a row for each ε and a column for each c.
+    """The terms of δ_c(ε), the δ of a shuffled report that is hidden among c clones, for each ε (rows) and c (columns).
 
     A report is of type 0 or 1. The victim's has type 0 with probability p = e^{ε₀}/(1 + e^{ε₀}) on the first data set
     and 1 − p on the second, and a clone's with probability 1/2. With α = e^ε, `bounds_given_clones` has the equation.

@@ -51,7 +51,11 @@ class ClosedFormBound(ScaledBound):
         return Interval(min(best - slack, local_bounds.lower, upper), upper)
 
     def _log_bounds(self, epsilon: float) -> FloatArray:
-        """Return the log of the bound at ε for every point (ε₀, δ₀), by the equation of the class."""
+        """Return the log of the bound at ε for every point (ε₀, δ₀) of the local guarantee, by the class's equation.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+        """
         local, log_delta = self.local.points
         w = np.exp(local) / self.clients
         # At ε₀ = 0 the quotient is undefined. It is set to 0; the local guarantee is δ = 0 then.

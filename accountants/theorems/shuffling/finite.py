@@ -159,11 +159,11 @@ class FiniteBlanketBound(ScaledBound):
 
 
 class _CountEvent(NamedTuple):
-    """The event that a count is more than e^ε times as likely on the first data set as on the second, at each ε.
+    """An event about a count of reports that favours the first of two data sets, at each ε.
 
     The count is the number of clients that send a certain report. It is B ~ Bin(trials, base) for the other clients,
     with mass function b, plus 1 if the client with changed data, the victim, sends it. The event is that the count is
-    at least κ.
+    at least κ: it is then more than e^ε times as likely on the first data set.
 
     Attributes:
         least: κ; it exceeds every count if the event is impossible.
@@ -178,11 +178,11 @@ class _CountEvent(NamedTuple):
 
 @dataclass(frozen=True)
 class CountProfile(Profile):
-    """The profile of the number of clients that send one report: B, plus 1 if the victim sends it.
+    """The privacy profile of a count on two data sets: the number of clients that send a certain report.
 
-    B ~ Bin(trials, `base`) counts the other clients. The victim is the client with data that differ between two worlds,
-    the two data sets. It sends the report with probability `high` in the first world and `low` < `high` in the second.
-    Let κ be the least count that is more than e^ε times as likely in the first world. Then
+    It is B, plus 1 if the victim, the client with data that differ, sends the report. B ~ Bin(trials, `base`) counts
+    the other clients. The victim sends it with probability `high` in the first world, the first data set, and `low` <
+    `high` in the second. Let κ be the least count that is more than e^ε times as likely in the first world. Then
 
         δ(ε) = (high − α low) b(κ − 1) − (α − 1) P(B ≥ κ),   b the mass function of B,   α = e^ε.
 
@@ -210,10 +210,14 @@ class CountProfile(Profile):
         return Binomial(np.asarray(float(self.trials)), *self.base)
 
     def _event(self, epsilon: FloatArray) -> _CountEvent:
-        """Return the event that the count is at least κ, which is more than e^ε times as likely in the first world.
+        """Return the event that the count is at least κ, which is more than e^ε times as likely on the first data set.
 
-        The first world is the data set on which the victim sends the report with probability `high`; in the second one
-        the probability is `low`. B ~ Bin(trials, base) of the other clients send it, with mass function b.
+        The count is the number of clients that send a certain report. On the first data set the victim sends it with
+        probability `high`, on the second one with probability `low`. B ~ Bin(trials, base) of the other clients send
+        it, with mass function b.
+
+        Args:
+            epsilon: values of ε, in nats.
 
         Returns:
             κ, log b(κ − 1), and P(B ≥ κ)/b(κ − 1) at each ε.
@@ -236,9 +240,10 @@ class CountProfile(Profile):
         return high - low - growth * low
 
     def _count_odds(self, growth: FloatArray) -> FloatArray:
-        """Return the least odds k/(trials + 1 − k) above which a count k is more than α times as likely in world one.
+        """Return the least odds k/(trials + 1 − k) from which on a count k favours the first of two data sets.
 
-        With A of `_gap` and D = α (1 − low) − (1 − high), it is (D/A) base/(1 − base). It is infinite for A ≤ 0.
+        Above them, k is more than α times as likely on the first data set. With A of `_gap` and D = α (1 − low) − (1 −
+        high), they are (D/A) base/(1 − base), and infinite for A ≤ 0.
 
         Args:
             growth: α − 1 = e^ε − 1.
@@ -267,11 +272,14 @@ class CountProfile(Profile):
         )
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ at each ε.
+        """Enclose log δ(ε) of a count of reports on two data sets, at each ε.
 
         With α = e^ε, δ = b(κ − 1) (gain − loss), where gain = high − α low and loss = (α − 1) P(B ≥ κ)/b(κ − 1). Here b
         is the mass function of the number B of other clients that send the report. The least count that is more than α
-        times as likely in the first world is κ; see `_event`. The slack covers the cancellation in gain − loss.
+        times as likely on the first data set is κ; see `_event`. The slack covers the cancellation in gain − loss.
+
+        Args:
+            epsilon: values of ε, in nats.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         growth = np.expm1(np.minimum(points, 700.0))  # α − 1; the minimum keeps it finite

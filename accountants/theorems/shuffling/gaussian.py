@@ -164,7 +164,7 @@ class GaussianBlanketBound(ScaledBound):
         return ExcessMasses(excess=excess, weights=weights, errors=edge_errors, excess_beyond=float(excess[-1]))
 
     def _mean_masses(self, last: int) -> ExcessMasses:
-        """Return the masses of the cells below the edge `last`, each at its mean excess, for lower bounds on δ."""
+        """Return masses of the blanket in cells below the edge `last`, each at its mean, for lower bounds on δ."""
         cells, c = self._cells, self._scaled_norm
         excess = cells.mean_excess[:last]
         excess_beyond = float(excess[-1])
@@ -373,7 +373,7 @@ class _UpperSequence:
         return upper
 
     def _evaluate(self, epsilon: float) -> float:
-        """Return an upper bound from the suggested cut, or from a search for the best cut if that is better."""
+        """Return an upper bound on log δ from the suggested cut, or from a search for the best cut if it is smaller."""
         if self.single or len(self.values) < 2:
             return self.bound.upper(epsilon)
         local = self.bound.local_bounds(epsilon).upper

@@ -145,7 +145,7 @@ def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, Float
 
     Args:
         c: bound on a contribution in units of the noise.
-        with_pieces: whether the density of the likelihood ratio has uniform pieces, which are treated exactly.
+        with_pieces: whether the density of the likelihood ratio is split into uniform pieces and a rest.
 
     Returns:
         All edges, and those at which a uniform piece ends; the latter are empty without pieces.

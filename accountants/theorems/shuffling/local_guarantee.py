@@ -123,7 +123,7 @@ class LocalCurve:
         return math.log(points[-1] / points[0]) / max(points.size - 1, 1)
 
     def spread_points(self, log_centres: FloatArray, largest_offset: float) -> FloatArray:
-        """Return five ε₀ around each centre, within the range of the points.
+        """Return five values of ε₀ around each centre, within the range of the tabulated local guarantee.
 
         Args:
             log_centres: log ε₀ of the centres.
@@ -305,7 +305,7 @@ class LocalClonesBound(ScaledBound):
         """Return the terms of a table that depend on the noise: distances, and the bound without shuffling.
 
         Args:
-            local: ε₀ of each clone pair, of whose idealised reports (δ₀ = 0) the distance is computed.
+            local: ε₀ of each clone pair; the distance is that from idealised reports with δ₀ = 0.
         """
 
         def log_delta_without_shuffling(epsilon: FloatArray) -> FloatArray:
@@ -316,7 +316,7 @@ class LocalClonesBound(ScaledBound):
         return Costs(distance, log_delta_without_shuffling)
 
     def plan(self) -> tuple[FloatArray, Table]:
-        """Plan a table of upper bounds on log δ: its rows (values of ε), and the clone pair that bounds δ at each.
+        """Return a table of upper bounds on log δ of shuffled reports, with the clone pair that bounds δ at each ε.
 
         Returns:
             The values of ε₀ for the clone pairs of the table, and the table.
@@ -345,7 +345,7 @@ class LocalClonesBound(ScaledBound):
         return epsilon_grid(scale, float(local[-1]))
 
     def _dense_points(self, epsilon: FloatArray, unshuffled: FloatArray) -> LocalPoints:
-        """Return closely spaced points of the local guarantee, in the range that has the best ones.
+        """Return closely spaced points (ε₀, δ₀) of the local guarantee, in the range that has the best ones.
 
         Args:
             epsilon: increasing ε at which the points are compared. Every third one is used.

@@ -116,6 +116,9 @@ def cell_representative(pair: Pair) -> Pair:
     are divided into `CELLS` cells per factor of two, and the result is the middle of the pair's cell. The bounds of a
     table are by clone pairs, which differ in their local ε₀. Within a cell the best clone pair changes less than
     between neighbours in the table.
+
+    Args:
+        pair: dominating pair of a single report.
     """
     mu = pair.gaussian_dp_mu
     if not mu:
@@ -137,11 +140,11 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Upper bounds on log δ of some clone pairs at some ε, before the charge that depends on the noise is added.
+    """Upper bounds on log δ of shuffled reports at some ε, before a term that depends on their noise is added.
 
-    A clone pair bounds a shuffled report by one that is hidden among similar ones, the clones. Its δ does not depend on
-    the noise. The charge is for the total variation distance of the real reports from it. The arrays `row`, `choice`
-    and `value` have one entry for each bound, so a row may have several.
+    The bounds are those of clone pairs. A clone pair is an idealised victim's report, hidden among similar ones, the
+    clones. Its δ does not depend on the noise. The term is for the total variation distance of the real reports from
+    it. The arrays `row`, `choice` and `value` have one entry for each bound, so a row may have several.
 
     Attributes:
         epsilon: ε of each row, increasing.
@@ -201,11 +204,11 @@ class Table:
 
 
 def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool = False) -> Table:
-    """Choose the rows of a table and a clone pair for each by estimates, and evaluate the pairs there.
+    """Return a table of upper bounds on log δ of shuffled reports, with rows at well chosen values of ε.
 
-    A row is an ε with upper bounds on log δ. A clone pair bounds δ of a shuffled report that is hidden among similar
-    ones. The rows end at δ = 1e-312, or at the ε from which log δ no longer falls. Two rows are at most a few tenths of
-    log δ apart where δ matters most.
+    Estimates decide at which ε to have rows, and which clone pair to evaluate at each. A clone pair bounds δ of a
+    shuffled report that is hidden among similar ones. The rows end at δ = 1e-312, or at the ε from which log δ no
+    longer falls. Two rows are at most a few tenths of log δ apart where δ matters most.
 
     Args:
         estimates: estimates of log δ of each clone pair.

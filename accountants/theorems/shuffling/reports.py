@@ -91,9 +91,10 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
 
 
 def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
-    """Return pairs that neighbouring data sets attain for a server that sees the shuffled reports, for lower bounds.
+    """Return pairs for lower bounds on δ: distributions of the shuffled reports on concrete neighbouring data sets.
 
-    They are known for Gaussian reports and for randomized response. Other mechanisms and observers have none.
+    They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports. Other
+    mechanisms and observers have none.
 
     Args:
         spec: the shuffled mechanism.

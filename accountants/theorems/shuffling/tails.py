@@ -126,7 +126,11 @@ class ScaledProfile(BoundProfile):
 
     @cached_property
     def _table(self) -> PiecewiseTails:
-        """Upper bounds on δ at increasing ε, as a table that is convex in e^ε."""
+        """Upper bounds on δ at increasing ε, as a table that is convex in e^ε.
+
+        It consists of the rows of the bound, if they are cheaper to evaluate at once, and otherwise of `_rows`. A last
+        row has δ = 0, if such an ε is known.
+        """
         rows = self.bound.rows()
         if rows is None:
             epsilon, log_delta = np.asarray(list(self._rows())).T

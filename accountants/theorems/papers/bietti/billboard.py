@@ -61,7 +61,7 @@ BILLBOARD = Theorem(
 def to_other_clients(shared: Guarantee) -> Guarantee:
     """Return the joint guarantee of a client against all other clients together.
 
-    If the other clients compute their outputs from the shared models and their own data, the curve of the shared models
+    The other clients compute their outputs from the shared models and their own data. So the curve of the shared models
     also holds for these outputs.
 
     Args:

@@ -75,7 +75,11 @@ def levels(
 
     @functools.cache
     def log_delta_at(count: int) -> float:
-        """Return an upper bound on log δ at ε of the noise with `count` levels."""
+        """Return an upper bound on log δ at ε of noise on −m, …, m.
+
+        Args:
+            count: the largest value m of the noise.
+        """
         if escapes_decide:
             return math.nextafter(float(log_escape(decay_rate, count, shift.parts).upper), math.inf)
         spec = TruncatedDiscreteLaplace(

@@ -153,9 +153,13 @@ def unit_distances(dimension: int) -> dict[str, float]:
 
 
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
-    """Return sensitivities that are valid for any two unit vectors, after rounding by the same random numbers.
+    """Return sensitivities that hold for any two unit vectors, if both are rounded by the same random numbers.
 
-    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), for s grid steps in a unit and d coordinates.
+    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps.
+
+    Args:
+        dimension: number d of coordinates.
+        levels: grid steps s in a unit.
     """
     certain = coupled_bounds(dimension, levels, **unit_distances(dimension))
     cube = trivial_bounds(dimension, levels)

@@ -44,8 +44,8 @@ def theorem_3(inputs: GrowthInputs, reading: Reading = "printed") -> Outputs:
     It holds at one fixed model, except with `failure_probability` over the draw of the data.
 
     Args:
-        inputs: the records of the client, the ratio ρ of the largest norm of a record's gradient to that of the mean
-            gradient, and the grid to which updates are rounded.
+        inputs: number n of records of the client, and the grid to which updates are rounded. ρ is the ratio of the
+            largest norm of a record's gradient to that of the mean gradient.
         reading: `printed` has the failure probability 4(ρ − 1)/n, `corrected` has 4(ρ² − 1)/n (erratum D-11).
 
     Returns:

@@ -49,7 +49,7 @@ class PrintedInputs:
 
 
 def printed_levels(inputs: PrintedInputs) -> int | None:
-    """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al., exactly.
+    """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al.
 
     It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉, evaluated with 80 or more digits.
 
@@ -288,12 +288,15 @@ def remark_2(inputs: PrintedInputs, reading: Reading = "printed") -> Outputs:
 
 
 def _continuous_log_survival(inputs: PrintedInputs) -> float:
-    """Compute the log of the probability that no coordinate of the continuous noise escapes under the worst shift.
+    """Compute the log of the probability that no coordinate of truncated Laplace noise escapes under the worst shift.
 
     A coordinate with noise in [−A, A] escapes if the shift moves it out of this range, so that it is impossible on the
     neighbouring data. Here A is the ℓ∞ sensitivity. The worst shift moves as many coordinates by A as the ℓ1
     sensitivity admits. Each of them escapes with probability 1/2, namely if its symmetric noise is positive. One more
     coordinate moves by the remainder of the ℓ1 sensitivity.
+
+    Args:
+        inputs: ε, the dimension, and the sensitivities.
     """
     reach = inputs.linf_sensitivity
     full_shifts = min(inputs.dimension, math.floor(inputs.l1_sensitivity / reach))

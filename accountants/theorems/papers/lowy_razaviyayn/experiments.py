@@ -214,10 +214,14 @@ def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ..
 
 
 def _check_values(record: FormulaRequest) -> None:
-    """Check that there are as many predictions as values, all in range, and not all values at the mean.
+    """Check the values and predictions of a request for the error of a predictor.
+
+    Args:
+        record: the request.
 
     Raises:
-        InvalidInput: one of these fails, or there are no values or too many.
+        InvalidInput: there are no values, too many, or not as many as predictions; a number is out of range; or all
+            values equal the training mean.
     """
     if not 1 <= len(record.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")

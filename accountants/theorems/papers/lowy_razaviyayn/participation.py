@@ -45,7 +45,10 @@ class GroupFigure:
 
 
 def _check_groups(record: FormulaRequest) -> None:
-    """Check the groups, and the distribution of the number of participants among their clients.
+    """Check the groups of clients in a request, and the distribution of the number of participants.
+
+    Args:
+        record: the request.
 
     Raises:
         InvalidInput: there are too many groups, the distribution is not valid, or more clients participate than there

@@ -173,7 +173,7 @@ class UnlikeClientsInputs(BatchRunInputs):
     client_groups: Annotated[tuple[ClientGroupRequest, ...] | None, CLIENT_GROUPS] = None
 
     def check(self) -> None:
-        """Check that the groups add up to all clients, and that the clients are equal in the informal statement."""
+        """Check that the groups add up to all clients, and for the informal statement that the clients are equal."""
         super().check()
         if self.client_groups is not None:
             read_members(self, "client_groups", ClientGroupRequest)
@@ -323,8 +323,8 @@ def noise_outputs(inputs: UnlikeClientsInputs, rounds: int, reading: Reading) ->
     Args:
         inputs: the run.
         rounds: number R of rounds.
-        reading: `printed` for the paper's formulas, `corrected` for those without its errors. `inputs.adds_own_noise`
-            decides by it which Lipschitz constant scales the noise.
+        reading: `printed` for the formulas of Lowy and Razaviyayn, `corrected` for those without their errors.
+            `inputs.adds_own_noise` decides by it which Lipschitz constant scales the noise.
 
     Returns:
         The largest values of all groups for `noise_std`, `noise_multiplier`, `sensitivity` and `minimal_batch_size`.

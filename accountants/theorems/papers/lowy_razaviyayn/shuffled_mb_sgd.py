@@ -127,10 +127,13 @@ def noise_std_over_root_constant(inputs: ShuffledInputs) -> float:
 def excess_risk_scale(inputs: ShuffledInputs) -> tuple[float, float]:
     """Compute the statistical and the privacy term of the excess risk in Theorem 4.1 of Lowy and Razaviyayn.
 
-    M of N clients report in each of R rounds, and each client has n records of d coordinates. For convex losses the
-    terms are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For strongly convex losses
-    they are L²/(μnM) and L²p/μ (equation (47)). The bound is the sum of both terms, times a constant that the paper
-    does not give. It requires RM² > Nδ.
+    For convex losses the terms are LD/√(nM) and LD√p, with p = d l/(εnN)² and l = `logarithms` (equation (46)). For
+    strongly convex losses they are L²/(μnM) and L²p/μ (equation (47)). The bound is the sum of both terms, times a
+    constant that the paper does not give. It requires RM² > Nδ.
+
+    Args:
+        inputs: R rounds, M of N clients with n records each, the target (ε, δ), and d coordinates. The loss has
+            Lipschitz constant L and strong convexity μ, and D is the diameter of the domain.
 
     Returns:
         The statistical and the privacy term, in units of the loss.
@@ -168,6 +171,10 @@ def step_size(inputs: ShuffledInputs) -> float | None:
 
 def shuffled_run(inputs: ShuffledInputs) -> Outputs:
     """Compute the rounds, noise, step size and risk of shuffled mini-batch SGD by Theorem 4.1 of Lowy and Razaviyayn.
+
+    Args:
+        inputs: the clients, the privacy target, the loss, and optionally the number of rounds and the constant of the
+            noise.
 
     Returns:
         The rounds, the noise, the step size, the order of the excess risk, and the smallest number of participants. The

@@ -77,7 +77,7 @@ class ShuffledRound:
         return math.log1p(math.tanh(0.5 * self.local_epsilon) * factor)
 
     def log_distance(self, *, sharp: bool = False) -> float:
-        """Compute the log total variation distance of the (ε₀, δ₀)-private round to one whose reports have δ₀ = 0.
+        """Compute the log total variation distance of the round from one in which the reports have δ₀ = 0.
 
         Args:
             sharp: if false, the distance 2Nn e^{(n−1)ε₀} δ₀ of Lowy and Razaviyayn; if true, the smaller N(n

@@ -53,7 +53,11 @@ class WeightInputs:
     strong_convexity: Annotated[tuple[float, ...], CONVEXITY_EACH]
 
     def check(self) -> None:
-        """Check that all lists have the same length and entries in range, and that the weights sum to 1."""
+        """Check that all lists have the same length and entries in range, and that the weights sum to 1.
+
+        Raises:
+            InvalidInput: one of these fails.
+        """
         count = len(self.weights)
         if not 1 <= count <= MOST_CLIENTS:
             raise InvalidInput.at("/weights", "has too few or too many entries", allowed=f"1 to {MOST_CLIENTS}")
@@ -78,7 +82,7 @@ def _check_rounds(record: FormulaRequest) -> None:
 
 
 def weighted_constants(inputs: WeightInputs) -> Outputs:
-    """Compute the constants of the losses p_i N F_i, whose mean over N clients is the weighted mean of the losses F_i.
+    """Compute the constants of the losses p_i N F_i. Their mean over N clients is the weighted mean of the losses F_i.
 
     Args:
         inputs: weights p_i, and Lipschitz constant L_i, smoothness β_i and strong convexity μ_i of each client's loss.

@@ -108,7 +108,11 @@ class ConcentratedCompositionInputs(DeltaFields):
     zcdp_offsets: Annotated[tuple[float, ...] | None, OFFSETS] = None
 
     def check(self) -> None:
-        """Check that there are 1 to 10^6 mechanisms, and that every entry is in [0, 1e9]."""
+        """Check that there are 1 to 10^6 mechanisms, and that ρ and ξ of each are in [0, 1e9].
+
+        Raises:
+            InvalidInput: a list has another length, or an entry is out of range.
+        """
         offsets = self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)
         lists: dict[str, tuple[object, ...]] = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": offsets}
         for name, values in lists.items():

@@ -130,6 +130,9 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
     The message s_t is that of the algorithm of Reshef and Levy, a difference of weighted gradients.
 
+    Args:
+        inputs: constants of the loss, the diameter of the domain, and the index t of the round.
+
     Returns:
         `clipping_norm` is the bound S on the norm in every round, and `round_clipping_norm` the bound S_t in round t.
         `total_gradient_std` is the standard deviation σ̃ within a client, and `total_heterogeneity` the standard
@@ -149,10 +152,13 @@ def constants(inputs: ConstantsInputs) -> Outputs:
 
 
 def _compare_deviations(inputs: LossConstants) -> Sides:
-    """Compare a standard deviation of the loss with its largest possible value, for the one that comes nearest to it.
+    """Compare a standard deviation of the loss with its largest possible value.
 
-    If some exceed their largest value, it is the one that exceeds it most. The gradient's standard deviations are at
-    most the Lipschitz constant, those of the smoothness at most the smoothness.
+    Of four standard deviations, the one is compared that comes nearest to its largest value, or exceeds it most. Those
+    of the gradient are at most the Lipschitz constant, and those of the smoothness at most the smoothness.
+
+    Args:
+        inputs: the constants of the loss.
     """
     requested = [
         (inputs.gradient_std, inputs.lipschitz),

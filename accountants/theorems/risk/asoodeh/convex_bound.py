@@ -79,9 +79,13 @@ def convex_stops(
     last_factor = 1 + Fraction(harmonic(steps - 1)) * (1 + Fraction(PAD))  # f of the last step, rounded up
 
     def bound_at_stop(count: int, factor: Fraction) -> tuple[float, float]:
-        """Return the bound 2ρ²/(ηk) + (ηs²/2) f for k = `count` and f = `factor`, and the step size η.
+        """Return the bound 2ρ²/(ηk) + (ηs²/2) f on the excess risk, and the step size η.
 
         If η is free, it is the best one, 2ρ/(s√(fk)), at which the bound is 2ρs√(f/k).
+
+        Args:
+            count: number k of steps among which the run stops.
+            factor: factor f of the release.
         """
         if step_size is None:
             root = root_up(moment * factor * count)  # s√(fk)

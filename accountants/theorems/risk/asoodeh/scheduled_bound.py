@@ -152,8 +152,8 @@ class Window:
 def stop_bound(run: ScheduledRun) -> float:
     """Return a bound on the excess risk of the model after a uniformly random one of the last k steps of SGD.
 
-    With the step size e_t after model t, the bound r_t² on the mean squared norm of its gradient, and the first stop a,
-    it is
+    Let a be the first stop, e_t the step size after model t, and r_t² the bound on the mean squared norm of its
+    gradient. The bound is
 
         (2ρ²/k)[(1/e_a − λ)⁺ + Σ_{a<t≤T} (1/e_t − 1/e_{t−1} − λ)⁺] + Σ_{a≤t≤T} e_t r_t²/(2k).
 
@@ -229,6 +229,9 @@ def _long_last_bound(run: ScheduledRun) -> float:
     the noise of the second step, the largest of the following steps. For step sizes c/t, the sum over t of 1/((t + 1)²
     max{1, T − t}) is needed. It is at most 2(π²/6 − 1)/T for t < T/2, and (4/T²)(1 + H_T) for the other t, with the
     harmonic number H_T.
+
+    Args:
+        run: the run of T steps.
     """
     steps, schedule = run.steps, run.step_schedule
     largest_moment = float(run.moments(2, 2)[0])
@@ -245,9 +248,12 @@ def _long_last_bound(run: ScheduledRun) -> float:
 def squared_distance(run: ScheduledRun) -> float:
     """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². η_t are the step sizes, s_t² bounds the mean squared
-    norm of a gradient, and λ is the strong convexity. It begins with the squared diameter 4ρ² of the domain, at most
-    `MOST_STEPS` steps before the end.
+    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². It begins with the squared diameter 4ρ² of the domain,
+    at most `MOST_STEPS` steps before the end.
+
+    Args:
+        run: the run of T steps, with step sizes η_t, bounds s_t² on the mean squared norms of the gradients, strong
+            convexity λ and radius ρ.
     """
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
@@ -287,6 +293,9 @@ def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> flo
 @in_doubles
 def scheduled_risk(run: ScheduledRun) -> Outputs:
     """Bound the excess risk of noisy projected SGD for any schedules, after a random step and the last step.
+
+    Args:
+        run: the run, with its schedules of step sizes and noise, and the constants of the losses.
 
     Returns:
         `steps`, the number T. `excess_risk_at_random_stop`, after a uniformly random one of the last k steps.

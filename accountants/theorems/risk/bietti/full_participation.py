@@ -38,7 +38,12 @@ from epsilond.accountants.verdict import Verdict
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 class FullParticipationBound(NamedTuple):
-    """An upper bound on the excess risk as its two summands: the optimisation error, and the cost of variance."""
+    """An upper bound on the excess risk of SGD, by its two summands in units of the loss.
+
+    Attributes:
+        optimisation: the optimisation error, which the distance of the initial model from the minimiser determines.
+        variance: the cost of the variance of the steps.
+    """
 
     optimisation: float
     variance: float
@@ -236,9 +241,14 @@ def generalisation(inputs: BoundInputs) -> Outputs:
     """Return the bound of Theorem 4.5 of Bietti et al. on the excess risk, if all clients take part in every round.
 
     Smoothness and variance are in the α-norm, in which the shared part of the model has the weight α. The smoothness is
-    L_α = L max{α, 1/N} for N clients and losses of smoothness L. The variance is σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ². Here
-    σ_w and σ_θ are the standard deviations of the shared and the local gradient, and σ_ζ is the noise in each of the
-    d_w shared coordinates.
+    L_α = L max{α, 1/N}, and the variance is σ² = (ασ_w² + σ_θ²)/N + αd_wσ_ζ².
+
+    Args:
+        inputs: N clients, the rounds, the weight α, and losses of smoothness L. σ_w and σ_θ are the standard deviations
+            of the shared and the local gradient, and σ_ζ is the noise in each of the d_w shared coordinates.
+
+    Returns:
+        The outputs of `bound_outputs`: smoothness, variance, step size, and the bound with its terms.
     """
     alpha, clients = inputs.personalization, inputs.clients
     sampling_variance = (alpha * inputs.shared_gradient_std**2 + inputs.local_gradient_std**2) / clients
@@ -264,8 +274,14 @@ class AnyStepInputs(WeightedOptimum):
 def any_step(inputs: AnyStepInputs) -> Outputs:
     """Return two bounds on the excess risk of SGD after n rounds at a step size η.
 
-    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α). ‖z*‖ is the
-    distance of the initial model from the minimiser, L_α the smoothness, and σ² the variance of a step.
+    They are (‖z*‖²/n + 2η²σ²)/(2η(1 − 2ηL_α)) for η < 1/(2L_α), and ‖z*‖²/(ηn) + 2ησ² for η ≤ 1/(4L_α).
+
+    Args:
+        inputs: the rounds n, the step size η, the distance ‖z*‖ of the initial model from the minimiser, the smoothness
+            L_α, and the standard deviation σ of a step.
+
+    Returns:
+        The first bound as `excess_risk`, and the second as `simple_excess_risk`.
     """
     squared, variance = inputs.norm**2, inputs.gradient_std**2
     return {

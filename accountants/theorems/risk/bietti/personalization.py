@@ -180,7 +180,7 @@ class Landscape:
         )
 
     def _factors(self, alpha: float) -> BoundFactors:
-        """Return the least ‖z*‖²_α of a minimiser, the smoothness L max{αa, b}, and the variance αA + B by parts."""
+        """Return the bound's factors at α: least ‖z*‖²_α of a minimiser, smoothness L max{αa, b}, variance αA + B."""
         shared_smoothness, local_smoothness = self.smooth_factors
         shared_variance, local_variance = self.sampled_factors
         squared = minimal_norm(

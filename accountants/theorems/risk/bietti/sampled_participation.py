@@ -214,7 +214,7 @@ class DrawnInputs(_Sampled):
 
 # Formulas -----------------------------------------------------------------------------------------------------------
 def _bound(inputs: _Sampled, federation: DrawnGradients, reading: Reading) -> dict[str, object]:
-    """Return the bound on the excess risk with its terms, and the three variances of a round, as named outputs."""
+    """Return the risk bound of Bietti et al. for sampled clients with its terms, and three variances, as outputs."""
     alpha = inputs.personalization
     shared_smoothness, local_smoothness = federation.smoothness_factors(reading)
     shared_variance, local_variance = federation.variance_factors(

@@ -142,7 +142,7 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 
     Args:
         inputs: rounds, constant of the noise, and the target.
-        federation: the clients, whose total weight divides the sum of messages.
+        federation: the clients. Their total weight divides the sum of messages.
     """
     return noise_with_constant(
         constant=inputs.noise_constant,
@@ -189,7 +189,7 @@ def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, re
 
 @in_doubles
 def cost_by_samples(inputs: SampledTargetInputs, reading: Reading = "printed") -> Outputs:
-    """Return the bound on the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
+    """Bound the excess risk at the noise for a target (ε, δ), with clients weighted by their records.
 
     The bound is equation (14) of Bietti et al., and the noise is their equation (12).
 

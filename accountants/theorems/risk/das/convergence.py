@@ -127,7 +127,7 @@ class ConvergenceInputs:
 
     @property
     def steps(self) -> RoundSteps:
-        """The step sizes η of the clients and β of the server."""
+        """The step sizes in Theorem 2 of Das et al.: η of the clients, and β of the server."""
         local = local_step(
             smoothness=self.smoothness,
             quasar_convexity=self.quasar_convexity,
@@ -147,8 +147,8 @@ def bound_39(inputs: ConvergenceInputs) -> Outputs:
 
     Returns:
         Both step sizes, the bound, and its three terms. `start_term` is due to the distance of the initial model from
-        the minimiser, `steps_term` to the step sizes, and `client_optima_term` to the distance of the clients' optima
-        from the minimiser.
+        the minimiser, and `steps_term` to the step sizes. `client_optima_term` is due to the distance of the clients'
+        optima from the minimiser.
     """
     x, g = inputs.ratio, error_factor(inputs.compression, inputs.participants)
     scaled_distance = inputs.smoothness * inputs.initial_distance / inputs.quasar_convexity  # La/ζ

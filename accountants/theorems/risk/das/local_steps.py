@@ -83,7 +83,7 @@ def alignment(
 
 
 def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float, most: float) -> Sides:
-    """Compare the step size η with `most` times ζ/L.
+    """Compare the step size η with the largest one that a statement allows, `most` times ζ/L.
 
     Args:
         step_size: step size η.

@@ -62,9 +62,12 @@ def largest_step(inputs: FedAvgInputs) -> float:
 def fedavg_at_step(inputs: FedAvgAtStep) -> Outputs:
     """Return the bound (85) of Das et al. on the mean over the rounds of the squared gradient norm of FedAvg.
 
-    It is 32L/(ηζE) (a²/K + b²) with K rounds of E local steps, smoothness L, quasar convexity ζ and step size η. a is
-    `initial_distance`, and b is `client_optimum_distance`, the root mean square of the distances of the clients'
-    minimisers.
+    It is 32L/(ηζE) (a²/K + b²).
+
+    Args:
+        inputs: K rounds of E local steps with step size η, and losses of smoothness L and quasar convexity ζ. a is
+            `initial_distance`. b is `client_optimum_distance`, the root mean square of the distances of the clients'
+            minimisers.
 
     Returns:
         The bound, its two terms, and the largest step size for which it is proved.

@@ -71,11 +71,7 @@ from epsilond.accountants.theorems.risk.lowy_razaviyayn.lemmas.round_variance im
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedProblem(EqualClientsRound):
-    """A run of accelerated descent and its loss, except for the noise and the number of rounds.
-
-    With the objective `population`, there is one pass over disjoint batches, and the statistics are those of the
-    distributions. With `empirical`, random batches of the same records are drawn in every round, and the statistics are
-    those of the data at hand.
+    """A run of noisy accelerated descent and its loss, except for the noise and the number of rounds.
 
     Attributes:
         lipschitz: Lipschitz constant L of the loss.
@@ -86,6 +82,9 @@ class AcceleratedProblem(EqualClientsRound):
         initial_gap: bound on the excess risk of the first iterate.
         gradient_std: standard deviation φ of a record's gradient; if None, L, its largest value.
         heterogeneity: standard deviation v of the clients' expected gradients; if None, L. φ² + v² ≤ L² at every point.
+        objective: loss of which the risk is bounded. With `population`, there is one pass over disjoint batches, and
+            the statistics are those of the distributions. With `empirical`, random batches of the same records are
+            drawn in every round, and the statistics are those of the data at hand.
         envelope_smoothness: smoothness b of the Moreau envelope that replaces a loss that is not smooth; otherwise
             None.
     """

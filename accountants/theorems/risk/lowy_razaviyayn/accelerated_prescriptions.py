@@ -232,14 +232,14 @@ def _round_variance(run: ReusedRun, totals: Aggregates, *, rounds: int, reading:
 def _bound_terms(
     run: ReusedRun, totals: Aggregates, variance: Variance, *, rounds: int, smoothness: float, reading: Reading
 ) -> dict[str, float]:
-    """Return the terms of the bound on the excess risk as a function of the number of rounds, up to constants.
+    """Return the terms of the risk bound of Theorem E.1 or 2.4 of Lowy and Razaviyayn after R rounds, up to constants.
 
     Args:
         run: the federation and the loss.
-        totals: averages of ξ over the clients.
+        totals: averages over the clients of their noise variances, up to a factor.
         variance: variance of one round's averaged gradient, of `_round_variance`.
         rounds: number R of rounds.
-        smoothness: smoothness of the loss or of its envelope.
+        smoothness: smoothness of the loss or of its Moreau envelope.
         reading: "printed" for the paper's formulas, "corrected" for those without its errors.
     """
     squared = run.lipschitz * run.lipschitz
@@ -256,12 +256,12 @@ def _bound_terms(
 def _convex_terms(
     run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
 ) -> dict[str, float]:
-    """Return the terms of the bound for convex losses as a function of the number R of rounds, up to constants.
+    """Return the terms of the risk bound of accelerated descent on convex losses after R rounds, up to constants.
 
     Args:
         run: the federation and the loss.
         rounds: number R of rounds.
-        smoothness: smoothness of the loss or of its envelope.
+        smoothness: smoothness of the loss or of its Moreau envelope.
         sampling: variance of one round's gradient by the sampling of records.
         clients: variance of one round's gradient by the sampling of clients.
         privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
@@ -281,12 +281,12 @@ def _convex_terms(
 def _strongly_convex_terms(
     run: ReusedRun, rounds: int, smoothness: float, *, sampling: float, clients: float, privacy: float
 ) -> dict[str, float]:
-    """Return the terms of the bound for strongly convex losses as a function of the rounds R, up to constants.
+    """Return the terms of the risk bound of accelerated descent on strongly convex losses, up to constants.
 
     Args:
         run: the federation and the loss, with strong convexity μ and the excess risk Δ of the first iterate.
         rounds: number R of rounds.
-        smoothness: smoothness β of the loss or of its envelope.
+        smoothness: smoothness β of the loss or of its Moreau envelope.
         sampling: variance of one round's gradient by the sampling of records.
         clients: variance of one round's gradient by the sampling of clients.
         privacy: variance of a round's averaged noise, summed over coordinates, divided by 256R.
@@ -315,7 +315,7 @@ def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
 
 
 def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the number of rounds that reduces the optimisation error to the cost of privacy, before rounding up.
+    """Return the rounds of accelerated descent after which its error is at most the cost of privacy, unrounded.
 
     The loss has Lipschitz constant L, smoothness β and strong convexity μ. D is the diameter of the domain, and Δ the
     excess risk of the first iterate. With the average number M* = `totals.plain_participants` of participants in a
@@ -341,7 +341,7 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 
 
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
-    """Return the number of rounds that the appendix's statement of Theorem E.1 or 2.4 prescribes, before rounding up.
+    """Return the number of rounds that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, before rounding up.
 
     After `_descent_rounds` the optimisation error is at most the cost of privacy. After V/(dΨ~) rounds this is true of
     the cost of sampling, too, where V is `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
@@ -356,7 +356,7 @@ def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> fl
 
 
 def _sampling_variance(run: ReusedRun, reading: Reading) -> float:
-    """Return the variance by sampling in the prescribed number of rounds, times the number of participants.
+    """Return the sampling variance from which Lowy and Razaviyayn derive a number of rounds, times M.
 
     It is Φ̂²/K if a round leaves records out, otherwise 0. Φ̂ is the standard deviation of the records' gradients, and
     K the smallest batch size. Theorem 2.4 has the Lipschitz constant in place of Φ̂.

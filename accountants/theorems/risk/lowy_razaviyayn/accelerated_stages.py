@@ -48,7 +48,10 @@ MOST_STAGES = 64
 
 
 def _strongly_convex_and_smooth(record: FormulaRequest) -> None:
-    """Check that the strong convexity μ is positive and at most the smoothness β.
+    """Check that the strong convexity μ of a request is positive and at most the smoothness β.
+
+    Args:
+        record: the request.
 
     Raises:
         InvalidInput: unless 0 < μ ≤ β.

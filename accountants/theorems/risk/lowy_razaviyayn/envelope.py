@@ -159,7 +159,12 @@ class _EnvelopeSearch:
     start_log_step: float
 
     def bound(self, product: float, log_step: float) -> float:
-        """Return the bound on the excess risk at ηb = `product` and log η = `log_step`, in loss units."""
+        """Return the bound on the excess risk at a step size η and a smoothness b of the envelope, in loss units.
+
+        Args:
+            product: ηb.
+            log_step: log η.
+        """
         step = math.exp(log_step)
         return enveloped_excess_risk(
             self.problem,
@@ -175,10 +180,13 @@ class _EnvelopeSearch:
         return _minimiser(lambda log_step: self.bound(product, log_step), start - 4.0, start + 4.0)
 
     def best_product(self, start_product: float) -> float:
-        """Return the product x = ηb in (0, 1) that minimises the bound if η is the best one for x.
+        """Return the product x = ηb in (0, 1) that minimises the bound if η is the best step size for x.
 
         The search is over the logit ln(x/(1 − x)), from 6 below that of the start value to 3 above it. A minimum
         outside this range is missed, but the bound is valid for every x.
+
+        Args:
+            start_product: start value of x.
         """
 
         def bound_at_logit(logit: float) -> float:

@@ -38,7 +38,7 @@ def one_pass_rounds(*, samples_per_client: int, batch_size: int) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class OnePassFacts:
-    """Constants of one pass over the records of equal clients, and of the loss on its domain.
+    """A federation of equal clients that uses each record once in noisy descent, and the loss on its domain.
 
     Attributes:
         epsilon, log_delta: privacy target (ε, δ) of every record, with the natural logarithm of δ.
@@ -114,8 +114,11 @@ def logarithm_argument(run: OnePassFacts) -> float:
 def strongly_convex_batch(run: OnePassFacts) -> float:
     """Return the batch size that Theorem 2.3 of Lowy and Razaviyayn prescribes for strongly convex losses.
 
-    It is n/(√κ ln a) with the condition number κ, n records of a client, and a from `logarithm_argument`. It is
-    infinite if a is at most 1, where the theorem prescribes none.
+    It is n/(√κ ln a), with a from `logarithm_argument`. It is infinite if a is at most 1, where the theorem prescribes
+    none.
+
+    Args:
+        run: constants of the run: the condition number κ, and n records of a client.
     """
     argument = logarithm_argument(run)
     if argument <= 1.0:
@@ -139,7 +142,7 @@ def whole_batch(real: float, *, samples_per_client: int) -> int:
 
 
 def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of the order of the excess risk for convex losses, at a batch size K.
+    """Return the order of the excess risk of one pass on convex losses at a batch size K, by its terms.
 
     Their sum is βD²K²/n² + φD/√(nM) + LD √(d ln(1/δ))/(ε√(KnM)) + √K vD/√(nM) · √((N − M)/(N − 1)). These are, in this
     order, `optimisation`, `sampling` of records, `privacy`, and `heterogeneity`, the sampling of M of N clients.
@@ -147,7 +150,8 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines.
         batch_size: records K of a batch.
-        reading: "printed" has β² in the first term, which then has the wrong unit (erratum E-07).
+        reading: "printed" by Lowy and Razaviyayn has β² in the first term, which then has the wrong unit (erratum
+            E-07).
     """
     distance_per_round = run.diameter * batch_size / run.samples_per_client  # DK/n
     smoothness_power = 2 if reading == "printed" else 1
@@ -163,10 +167,11 @@ def convex_terms(run: OnePassFacts, *, batch_size: int, reading: Reading = "corr
 
 
 def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, float]:
-    """Return the terms of the order of the excess risk for strongly convex losses, at a batch size K.
+    """Return the order of the excess risk of one pass on strongly convex losses at a batch size K, by its terms.
 
-    Their sum is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M). These are, in this
-    order, `optimisation`, `sampling` of records, `heterogeneity`, the sampling of M of N clients, and `privacy`.
+    Their sum, without constants, is Δ e^{−n/(K√κ)} + φ²/(μnM) + v²K/(μnM) (N − M)/(N − 1) + L² d ln(1/δ)/(μKnε²M).
+    These are, in this order, `optimisation`, `sampling` of records, `heterogeneity`, the sampling of M of N clients,
+    and `privacy`.
 
     Args:
         run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
@@ -184,7 +189,7 @@ def strongly_convex_terms(run: OnePassFacts, *, batch_size: int) -> dict[str, fl
 
 
 def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
-    """Return the terms of the order of the excess risk for convex losses at the prescribed batch size K.
+    """Return the order of the excess risk of one pass on convex losses at the prescribed batch size K, by its terms.
 
     Their sum is φD/√(nM) + (β^{1/4} L D^{3/2} √(d ln(1/δ)/M)/(εn))^{4/5} + √K vD/√(nM) · √((N − M)/(N − 1)), equation
     (37) of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
@@ -204,7 +209,7 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
 
 
 def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "corrected") -> dict[str, float]:
-    """Return the terms of the order of the excess risk for strongly convex losses at the prescribed batch size.
+    """Return the order of the excess risk of one pass at the prescribed batch size if μ > 0, by its terms.
 
     Their sum is φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1), equation (38) of Lowy and Razaviyayn.
 

@@ -203,11 +203,11 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
 
 
 def _recursion_variance(run: DescentRun, totals: Aggregates, *, rounds: int, reading: Reading) -> float:
-    """Return c, the coefficient of η² in the recursion of Lemma E.9 for Theorem 2.1.
+    """Return c, the coefficient of η² in the recursion from which Lowy and Razaviyayn derive Theorem 2.1 for μ > 0.
 
-    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The minimum is the variance of the averaged noise per coordinate,
-    256 L² R min{Ξ/M', ξ_max/M}, and K the smallest batch. If only M < N clients participate, c leaves out the variance
-    by sampling clients (erratum E-14); `explicit_bound.py` includes it.
+    It is c = 8L²/(MK) + d min{Σ²/M', σ²_max/M}. The minimum is the variance of the averaged noise per coordinate, 256
+    L² R min{Ξ/M', ξ_max/M}, and K the smallest batch. If only M < N clients participate, c leaves out the variance by
+    sampling clients (erratum E-14); `explicit_bound.py` includes it.
 
     Args:
         run: the federation and the loss.

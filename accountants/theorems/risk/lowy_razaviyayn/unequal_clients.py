@@ -140,7 +140,10 @@ class FederatedRun:
 
     @property
     def groups(self) -> list[ClientGroup]:
-        """The clients, with the Lipschitz constants of their weighted losses, p_i N times the constant of the loss."""
+        """The clients, with the Lipschitz constants of their weighted losses.
+
+        The loss of a client with weight p_i is multiplied by p_i N for N clients, and so is its constant.
+        """
         return [
             ClientGroup(
                 clients=group.clients,
@@ -219,7 +222,10 @@ class FederatedInputs(FederatedRun):
 
     @property
     def risk(self) -> ExcessRisk:
-        """The bound on the excess risk at the step size and the envelope of `choice`."""
+        """The bound on the excess risk of the run, at the chosen step size and Moreau envelope (`choice`).
+
+        A smooth loss has no envelope.
+        """
         choice = self.choice
         if self.smoothness is not None:
             return excess_risk(self.problem, noise_std=self.noise_std, rounds=self.rounds, step_size=choice.step_size)

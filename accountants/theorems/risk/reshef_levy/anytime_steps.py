@@ -73,10 +73,13 @@ def weights(*, round: Rounds) -> Outputs:  # noqa: A002  the field's name
 
 
 def _check_rounds(inputs: FormulaRequest) -> None:
-    """Check the inner products, and that there is one positive weight for each if weights are given.
+    """Check the inner products and the weights of the rounds in a request.
+
+    Args:
+        inputs: the request; weights may be absent.
 
     Raises:
-        InvalidInput: a list is too long, an entry is out of range, or the lengths differ.
+        InvalidInput: a list is too long, an entry is out of range, a weight is not positive, or the lengths differ.
     """
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
@@ -167,10 +170,10 @@ def regret(
 
 @formula(given="A sequence with A_t ≤ (h/T) Σ_τ A_τ + B, t = 1, …, T, with the sum over all T terms or over τ ≤ t.")
 def recursion(*, added: Annotated[float, ADDED], feedback: Annotated[float, FEEDBACK] = 0.5, rounds: Rounds) -> Outputs:
-    """Bound the terms of a sequence A_1, …, A_T, each of which is at most h times their mean, plus B.
+    """Bound the terms of a sequence A_1, …, A_T, each of which is at most B plus h times their mean.
 
     Adding A_t ≤ (h/T) Σ_{τ≤T} A_τ + B over all t gives Σ A_τ ≤ TB/(1 − h), and hence A_t ≤ B/(1 − h). Appendix E.2 of
-    the paper uses the lemma with the sum over τ ≤ t only. A_T is then at most B(1 − h/T)^(−T).
+    Reshef and Levy uses the lemma with the sum over τ ≤ t only. A_T is then at most B(1 − h/T)^(−T).
 
     Args:
         added: B, or the largest B_t if B_t never falls.

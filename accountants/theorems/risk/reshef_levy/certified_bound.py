@@ -201,7 +201,11 @@ class CertifiedInputs(CancellationRun):
 def certified_bound(inputs: CertifiedInputs) -> Outputs:
     """Return a proved bound on the excess risk of the algorithm of Reshef and Levy, with its summands.
 
-    It is the least of three bounds, which are returned too.
+    Args:
+        inputs: the clients, the rounds, the constants of the losses, the step size, and the noise of a first report.
+
+    Returns:
+        The least of three bounds as `excess_risk`, its three summands, and all three bounds.
     """
     parts = certified_risk(inputs, step_size=inputs.step_size, noise_variance=inputs.base_std**2, thorough=True)
     return {

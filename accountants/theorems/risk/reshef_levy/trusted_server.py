@@ -211,8 +211,11 @@ class IndependentInputs(CancellationRun):
 def independent_noise(inputs: IndependentInputs) -> Outputs:
     """Bound the excess risk of the algorithm of Reshef and Levy if every message has fresh noise, without cancellation.
 
-    The noise has the standard deviation 2S/ρ per coordinate. S bounds the norm of a message, and ρ is the Gaussian DP
-    parameter. m of M clients report in each of T rounds.
+    The noise has the standard deviation 2S/ρ per coordinate.
+
+    Args:
+        inputs: m of M clients in each of T rounds, the bound S on the norm of a message, the Gaussian DP parameter ρ,
+            the step size, and the constants of the losses.
 
     Returns:
         The noise, the bound, and `gain_of_cancellation`, √(mT/(2M(1 + ln T))), the factor by which cancellation lowers

@@ -106,6 +106,10 @@ class StatedInputs(CancellationRun):
 def stated_bound(inputs: StatedInputs) -> Outputs:
     """Return the noise, step size and risk bound that Theorem 5.2 of Reshef and Levy prints, and proved bounds.
 
+    Args:
+        inputs: the clients, the rounds, the constants of the losses, the Gaussian DP parameter, and optionally a step
+            size.
+
     Returns:
         `excess_risk` is the printed bound, the sum of `optimisation_term`, `statistical_term` and `privacy_term`. It is
         proved if `criterion`, the number that `stated_criterion` computes, is at most 2. `excess_risk_at_step_size` is

@@ -105,7 +105,7 @@ def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _ClientPairs | Refusal:
-    """Return pairs for upper and lower bounds on δ of a client whose records are sampled, or a refusal.
+    """Return pairs for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
 
     Args:
         spec: the subsampled mechanism.
@@ -199,7 +199,7 @@ def _mixture_law(
 
 
 def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
-    """Return pairs for bounds on δ of a client whose records are sampled in a batch of fixed size, or a refusal.
+    """Return pairs for bounds on δ of a client, if records are sampled in a batch of fixed size; or a refusal.
 
     Args:
         spec: the subsampled mechanism.

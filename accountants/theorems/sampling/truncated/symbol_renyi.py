@@ -21,8 +21,8 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 class ShownSymbol(NamedTuple):
     """A public outcome (symbol) of a sampled Gaussian mechanism, and the pair of distributions that remains given it.
 
-    Given the symbol, a record's contribution is in a noisy sum with a probability, or absent in the second
-    distribution.
+    Given the symbol, the first distribution is a noisy sum that includes a record's contribution with some probability.
+    In the second one the contribution is missing, or has the opposite sign.
 
     Attributes:
         log_p: log-probability of the symbol under the first distribution.
@@ -39,10 +39,10 @@ class ShownSymbol(NamedTuple):
 
 @dataclass(frozen=True)
 class SymbolRenyi:
-    """Upper bounds on the Rényi divergences of a pair that shows a public symbol.
+    """Upper bounds on the Rényi divergences of a sampled Gaussian mechanism that publishes a random symbol.
 
     Attributes:
-        symbols: the symbols.
+        symbols: the symbols, with the contribution of the record given each.
         is_replaced: whether the contribution is replaced by its opposite, instead of added.
         distance: a distance of the means at which the Gaussian pair dominates the mechanism, in standard deviations.
         margin: bound on the error of each log-probability.

@@ -48,7 +48,10 @@ class GroupStatistics:
 
 
 def check_groups_and_participation(record: FormulaRequest) -> None:
-    """Check the groups of clients and the distribution of the number of participants.
+    """Check the groups of clients in a request, and the distribution of the number of participants.
+
+    Args:
+        record: the request.
 
     Raises:
         InvalidInput: with all faults: groups that do not add up to the clients, an invalid distribution, or a
