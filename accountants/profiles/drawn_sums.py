@@ -46,10 +46,12 @@ _DEEP, _DEEPER = -40.0, 128
 
 @dataclass(frozen=True)
 class DrawnSumBound(Bound):
-    """The bound δ(ε) = η ((1 − β) G + β S) of the module docstring, in one direction of the pair.
+    """The bound on δ for Gaussian noise on a sum that counts a contribution a random number of times k.
+
+    It is δ(ε) = η ((1 − β) G + β S) of the module docstring, in one direction of the pair.
 
     Attributes:
-        rate: η, rounded up.
+        rate: η, the probability of k ≥ 1, rounded up.
         log_probabilities: log π_k. The distribution of k is rounded up in the stochastic order.
         shifts: r_k, positive and increasing, in standard deviations of the noise.
         log_weights: log w_k.

@@ -74,7 +74,7 @@ class GaussianGroups:
         return GaussianProfile(max(self.mus)).tail_accuracy
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ_k, from log θ_ε of a smaller μ."""
+        """Return lower bounds on log δ of each group, from log θ_ε of a smaller μ."""
         least = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
         return Enclosure.around(least, LOG_ACCURACY).lower
 
@@ -109,7 +109,7 @@ class SeparateGroups:
         return max(profile.tail_accuracy for profile in self.profiles)
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ_k, row by row."""
+        """Return lower bounds on log δ of each group, row by row."""
         return np.stack([profile.log_delta(epsilon).lower for profile in self.profiles])
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:

@@ -33,7 +33,7 @@ _TAIL_UNITS = 64
 
 @dataclass(frozen=True, eq=False)
 class FiniteAndGaussianProfile(Profile):
-    """One direction of the product.
+    """The profile of one direction of the product of a pair with finitely many losses and a Gaussian pair.
 
     Attributes:
         losses: the values of the finite part, each within `loss_error`.
