@@ -95,7 +95,7 @@ class DrawnSumBound(Bound):
     def enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of η ((1 − β) G + β S), a bound on δ if a contribution is counted a random number of times.
 
-        η is the probability that it is counted at all. With γ = 1 + (e^ε − 1)/η and β = e^ε/γ, G is the hockey-stick
+        η is the probability that it is counted at all. Let γ = 1 + (e^ε − 1)/η and β = e^ε/γ. G is the hockey-stick
         divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (module docstring). β and 1 − β
         are both rounded outward. γ is rounded down for an upper bound, because divergences decrease.
 
