@@ -59,7 +59,10 @@ class GroupProfiles(Protocol):
 
 @dataclass(frozen=True)
 class GaussianGroups:
-    """The profiles of N(μ, 1) against N(0, 1) for several μ > 0, each known to four units of roundoff."""
+    """The profiles of a Gaussian mechanism on k copies of a contribution, for several k (groups).
+
+    Each is that of N(μ, 1) against N(0, 1) for one μ > 0, known to four units of roundoff.
+    """
 
     mus: tuple[float, ...]
 
@@ -99,7 +102,7 @@ class GaussianGroups:
 
 @dataclass(frozen=True)
 class SeparateGroups:
-    """The profiles of several groups, evaluated one after another."""
+    """The profiles of a mechanism on k copies of a contribution, for several k (groups), evaluated in turn."""
 
     profiles: tuple[Profile, ...]
 
