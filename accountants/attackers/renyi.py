@@ -181,7 +181,7 @@ def _of_gaussian_steps(mu: float, times: int, orders: Sequence[float]) -> list[I
 
 
 def _of_part(part: Pair, orders: Sequence[float]) -> list[BothWays]:
-    """Return bounds on the divergences of a pair that is not a product, for both directions."""
+    """Return bounds on the Rényi divergences at given orders of a pair that is not a product, for both directions."""
     law = part.law
     is_known_otherwise = part.gaussian_dp_mu is not None or part.atoms is not None
     if is_known_otherwise or not isinstance(law, SampledGaussianLaw):

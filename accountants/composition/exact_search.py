@@ -54,7 +54,10 @@ class ExactSearch(PairSearch):
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta_bounds`; −∞, without the lattice, if δ is far below every double."""
+        """Return a lower bound on log δ at an ε: that of `log_delta_bounds`, or −∞ if δ is far below every double.
+
+        The lattice engine is then not used.
+        """
         if epsilon not in self.evaluated and all(profile.is_beyond_doubles(epsilon) for profile in self.profiles):
             return -math.inf
         return self.log_delta_bounds(epsilon).lower

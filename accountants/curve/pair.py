@@ -132,7 +132,7 @@ class Pair:
         return max(profile.upper_log_deltas([epsilon, evaluated])[0] for profile in profiles)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta_bounds`, or a smaller one if δ is far below every double."""
+        """Return the lower bound on log δ at an ε, or a smaller one if δ is far below every double."""
         return min(self.search.lower_log_delta(epsilon), self._plateau_log_delta(epsilon))
 
     def likely_meets(self, epsilon: float, log_delta: float) -> bool:

@@ -128,7 +128,7 @@ class Profile(ABC):
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta` at one ε, without the work that only the upper bound needs."""
+        """Return the lower bound on log δ at one ε, without the work that only the upper bound needs."""
         return self.log_delta_bounds(epsilon).lower
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:

@@ -24,7 +24,7 @@ class RenyiFormula(Protocol):
 
     @property
     def rho(self) -> float:
-        """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if none is known."""
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a; math.inf if none is known."""
 
     def divergence(self, order: float) -> Interval:
         """Return bounds on the Rényi divergence D_a of order a.
@@ -78,7 +78,7 @@ class SumRenyi:
 
     @property
     def rho(self) -> float:
-        """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if none is known."""
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a; math.inf if none is known."""
         return math.fsum(times * formula.rho for formula, times in self.parts) * _ROUNDED
 
     def divergence(self, order: float) -> Interval:

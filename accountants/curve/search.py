@@ -76,7 +76,7 @@ class PairSearch:
         return self.log_delta_bounds(epsilon).upper
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of `log_delta_bounds`, without the work that only the upper bound needs."""
+        """Return the lower bound on log δ at an ε, without the work that only the upper bound needs."""
         if len(self.profiles) == 1:
             return self.profiles[0].lower_log_delta(epsilon)
         return self.log_delta_bounds(epsilon).lower

@@ -37,11 +37,11 @@ _KEPT = 64
 
 
 class _Root(NamedTuple):
-    """An estimate of the noise that meets a target.
+    """An estimate of the noise that meets a target, with the slope of δ there.
 
     Attributes:
-        log_noise: logarithm of the noise.
-        slope: −d log |log δ|/d log noise there.
+        log_noise: logarithm of the noise multiplier.
+        slope: −d log |log δ|/d log noise at this noise.
     """
 
     log_noise: float

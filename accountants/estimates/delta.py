@@ -358,7 +358,7 @@ class _Nodes(NamedTuple):
 
     @classmethod
     def of(cls, law: _TiltedLoss) -> _Nodes:
-        """Sort the nodes of a tilted loss."""
+        """Sort the quadrature nodes of a tilted loss by their spacing."""
         order = np.argsort(law.spacing)
         return cls(
             loss=law.loss[order],

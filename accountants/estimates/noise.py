@@ -215,11 +215,13 @@ def likely_rounds(target: Target, *, noise: float, rate: float, distance: float)
 
 
 def _log_variance(noise: float, distance: float) -> float:
-    """Return the log of the variance e^{s²} − 1 of the likelihood ratio of one round, divided by the squared rate.
+    """Return the log variance of the likelihood ratio of one subsampled Gaussian round, divided by the squared rate.
+
+    It is log(e^{s²} − 1), where s is the distance over the noise.
 
     Args:
         noise: noise multiplier.
-        distance: sensitivity factor of the relation; s is this factor over the noise.
+        distance: sensitivity factor of the relation.
     """
     square = min(distance / noise, LARGEST_RATIO) ** 2
     if square <= sys.float_info.min:  # the square may have underflowed
@@ -279,7 +281,7 @@ class Chart(NamedTuple):
         return self.start - 0.5 * math.log(max(square, 1e-300) / self.square)
 
     def fall(self, log_noise: float) -> float:
-        """Return the derivative s²/(1 − e^{−s²}) of the coordinate in the logarithm of the noise; 1 for s = 0."""
+        """Return how fast the coordinate of a noise changes with log noise: s²/(1 − e^{−s²}), or 1 for s = 0."""
         square = self._square_at(log_noise) if self.square else 0.0
         return square / -math.expm1(-square) if square else 1.0
 

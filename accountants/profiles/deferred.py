@@ -78,7 +78,7 @@ class DeferredProfile(Profile):
         return self.made.upper_log_delta(epsilon)
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound of the wrapped profile."""
+        """Return the lower bound on log δ of the wrapped profile."""
         return self.made.lower_log_delta(epsilon)
 
     def is_at_most(self, epsilon: float, log_delta: float) -> bool:

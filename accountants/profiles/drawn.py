@@ -61,10 +61,11 @@ def amplified_epsilon(epsilon: float, rate: float) -> float:
 
 @dataclass(frozen=True)
 class SubsampledSearch(PairSearch):
-    """The search of a pair with a batch that holds the record with probability q: ε(δ) is searched on the base.
+    """The search for the ε at a target δ of a subsampled pair, by a search of the pair without subsampling (the base).
 
-    The forward profile of the pair is the amplified one of the base. The pair is either the distribution with the
-    record, subsampled, against the distribution without it, or a profile that bounds both directions.
+    A batch holds the record with probability q. The forward profile of the pair is the amplified one of the base. The
+    pair is either the distribution with the record, subsampled, against the distribution without it, or a profile that
+    bounds both directions.
 
     Attributes:
         profiles: the forward direction only, if the base is symmetric: the backward one is then nowhere larger.
@@ -163,9 +164,10 @@ def subsample_test(test: NearTest, size: float, rate: float) -> NearTest:
 
 
 def _drawn_bounds(base: Callable[[float], Interval], rate: float, epsilon: float) -> Interval:
-    """Enclose log E_γ' of a subsampled pair at γ' = e^ε', which is log q + log E_γ(P‖Q) of the base pair at another γ.
+    """Enclose log δ of a subsampled pair at an ε', from a function that encloses that of the pair without subsampling.
 
-    E_γ is the hockey-stick divergence, and γ = 1 + (γ' − 1)/q. If γ ≤ ½, the bounds are 0 and 1.
+    Let (P, Q) be the pair without subsampling (the base), γ' = e^ε' and γ = 1 + (γ' − 1)/q. With the hockey-stick
+    divergence E_γ, the log δ of the subsampled pair is log q + log E_γ(P‖Q). If γ ≤ ½, the bounds are 0 and 1.
 
     Args:
         base: function from an ε to bounds on log E_γ of the base, γ = e^ε.

@@ -46,10 +46,12 @@ _DEEP, _DEEPER = -40.0, 128
 
 @dataclass(frozen=True)
 class DrawnSumBound(Bound):
-    """The bound δ(ε) = η ((1 − β) G + β S) of the module docstring, in one direction of the pair.
+    """The bound on δ for Gaussian noise on a sum that counts a contribution a random number of times k.
+
+    It is δ(ε) = η ((1 − β) G + β S) of the module docstring, in one direction of the pair.
 
     Attributes:
-        rate: η, rounded up.
+        rate: η, the probability of k ≥ 1, rounded up.
         log_probabilities: log π_k. The distribution of k is rounded up in the stochastic order.
         shifts: r_k, positive and increasing, in standard deviations of the noise.
         log_weights: log w_k.
@@ -93,7 +95,7 @@ class DrawnSumBound(Bound):
     def enclose(self, epsilon: FloatArray) -> Enclosure:
         """Enclose the log of η ((1 − β) G + β S), a bound on δ if a contribution is counted a random number of times.
 
-        η is the probability that it is counted at all. With γ = 1 + (e^ε − 1)/η and β = e^ε/γ, G is the hockey-stick
+        η is the probability that it is counted at all. Let γ = 1 + (e^ε − 1)/η and β = e^ε/γ. G is the hockey-stick
         divergence of a Gaussian mixture at γ, and S a mean of those of Gaussian pairs (module docstring). β and 1 − β
         are both rounded outward. γ is rounded down for an upper bound, because divergences decrease.
 

@@ -106,7 +106,7 @@ class GaussianProfile(Profile):
         return Interval(self.lower_log_delta(epsilon), self.upper_log_delta(epsilon))
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return the lower bound at one ε, without arrays."""
+        """Return the lower bound on log δ at one ε, without arrays."""
         value, _ = theta_logs(epsilon, self.mu * (1 - 4 * UNIT_ROUNDOFF))
         if value <= LEAST_LOG:
             return -math.inf

@@ -59,7 +59,10 @@ class GroupProfiles(Protocol):
 
 @dataclass(frozen=True)
 class GaussianGroups:
-    """The profiles of N(μ, 1) against N(0, 1) for several μ > 0, each known to four units of roundoff."""
+    """The profiles of a Gaussian mechanism on k copies of a contribution, for several k (groups).
+
+    Each is that of N(μ, 1) against N(0, 1) for one μ > 0, known to four units of roundoff.
+    """
 
     mus: tuple[float, ...]
 
@@ -74,7 +77,7 @@ class GaussianGroups:
         return GaussianProfile(max(self.mus)).tail_accuracy
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ_k, from log θ_ε of a smaller μ."""
+        """Return lower bounds on log δ of each group, from log θ_ε of a smaller μ."""
         least = log_theta(epsilon, self._column * (1 - 4 * UNIT_ROUNDOFF))
         return Enclosure.around(least, LOG_ACCURACY).lower
 
@@ -99,7 +102,7 @@ class GaussianGroups:
 
 @dataclass(frozen=True)
 class SeparateGroups:
-    """The profiles of several groups, evaluated one after another."""
+    """The profiles of a mechanism on k copies of a contribution, for several k (groups), evaluated in turn."""
 
     profiles: tuple[Profile, ...]
 
@@ -109,7 +112,7 @@ class SeparateGroups:
         return max(profile.tail_accuracy for profile in self.profiles)
 
     def lower_log_delta(self, epsilon: FloatArray) -> FloatArray:
-        """Return lower bounds on log δ_k, row by row."""
+        """Return lower bounds on log δ of each group, row by row."""
         return np.stack([profile.log_delta(epsilon).lower for profile in self.profiles])
 
     def upper_log_delta(self, epsilon: FloatArray) -> FloatArray:

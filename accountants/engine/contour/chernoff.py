@@ -57,9 +57,9 @@ class ChernoffBounds(NamedTuple):
     def log_excess(self, tilt: float, period: float, epsilon: float) -> float:
         """Return an upper bound on the log of the alias, the error of the trapezoidal rule for δ(ε) by its period.
 
-        With the period A and D for δ, the alias is Σ_{m≠0} e^{lmA} D(ε + mA), and D(ε + mA) ≤ e^{b(μ) − μ(ε + mA)} by
-        Chernoff's bound. The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for
-        any μ < l. Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
+        Let A be the period. The alias is Σ_{m≠0} e^{lmA} δ(ε + mA), and δ(ε + mA) ≤ e^{b(μ) − μ(ε + mA)} by Chernoff's
+        bound. The terms with m > 0 are thus below a geometric series for any μ > l, and those with m < 0 for any μ < l.
+        Each of the two sums is at most e^{b(μ) − με}/(e^{|μ−l|A} − 1), for the best μ on its side.
 
         Args:
             tilt: real part l of the line of integration.
@@ -79,8 +79,8 @@ class ChernoffBounds(NamedTuple):
     def shortest_period(self, tilt: float, epsilon: float, log_excess: float) -> float:
         """Estimate the shortest period A = 2π/Δt of the trapezoidal rule for δ(ε) at which its alias is small enough.
 
-        The alias is the error that a rule with spacing Δt has by its period. With the Chernoff bounds e^{b(μ) − με} on
-        δ(ε), it is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
+        The alias is the error that a rule with spacing Δt has by its period. The Chernoff bounds on δ(ε) are
+        e^{b(μ) − με}. The alias is about e^{b(μ) − με − |μ−l|A} on either side of l, for the best tilt μ on that side.
 
         Args:
             tilt: real part l of the line of integration.

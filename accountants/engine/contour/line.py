@@ -180,8 +180,8 @@ def _trapezoidal_terms(line: Line, values: LineValues) -> ComplexArray:
 def _transform_errors(line: Line, values: LineValues, moduli: FloatArray) -> FloatArray:
     """Return bounds on the errors of the trapezoidal terms a_k that errors of the characteristic function φ^T cause.
 
-    With m = log |φ^T|, the computed φ^T is off by at most e^m (e^g − 1), so that a term errs by at most |a_k|
-    (e^g − 1). For g ≥ 1 the bound uses the size that the term may have, (Δt/π) e^{m + g}/|z|².
+    Let m be log |φ^T|. The computed φ^T is off by at most e^m (e^g − 1), and a term by at most |a_k| (e^g − 1). For
+    g ≥ 1 the bound uses the size that the term may have, (Δt/π) e^{m + g}/|z|².
 
     Args:
         line: tilt l and frequencies t_k with spacing Δt; z = l + it_k.

@@ -86,7 +86,7 @@ class TruncatedSteps:
     def _log_tail(self, distances: FloatArray, side: int) -> FloatArray:
         """Return the log of the probability, under the first distribution, that the noise of one step is in a tail.
 
-        With the rate q, the shift s, the normal distribution function Φ and the distance d it is
+        Let q be the rate, s the shift, Φ the normal distribution function and d the distance. It is
 
         - for a batch, (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + d;
         - in the direction "add", and below the lower end, Φ(−d);

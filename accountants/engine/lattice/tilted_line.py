@@ -51,7 +51,7 @@ class TiltedDistribution:
 
 @dataclass(frozen=True)
 class TiltedLine:
-    """The lattice distributions of a composition, tilted by one λ.
+    """The lattice distributions of a composition, tilted: masses are multiplied by e^{λL} and divided by their sum.
 
     Attributes:
         laws: the distributions before the tilt.

@@ -206,7 +206,7 @@ class _LatticeTradeOff(NamedTuple):
 
 
 def finds_tests(laws: Laws) -> bool:
-    """Return whether the tables apply to tests.
+    """Return whether the tables for little noise can find the best tests of a composition.
 
     Args:
         laws: distributions of the losses, with their counts.

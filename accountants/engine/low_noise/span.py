@@ -137,7 +137,7 @@ def _choose_points(span: float, curvature: float) -> int:
 
 
 def estimate_depth(steps: Steps, epsilon: float) -> float:
-    """Estimate −log δ at an ε, by the best Chernoff bound.
+    """Estimate −log δ of a composition at an ε, by the best Chernoff bound.
 
     Args:
         steps: distributions of the losses, with their counts.

@@ -85,7 +85,7 @@ def tails_at(rate: float, shift: float, excess: FloatArray) -> StepTails:
 
 
 def upper_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep:
-    """Return a lattice distribution that dominates the loss of one step.
+    """Return a lattice distribution that dominates the loss of one subsampled Gaussian step.
 
     The mass of each cell moves to both ends of the cell, with its masses under both distributions unchanged
     (connect-the-dots). With the profile δ of the step at neighbouring lattice points, the survival function between
@@ -110,7 +110,7 @@ def upper_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
 
 
 def lower_step(rate: float, shift: float, spacing: float, cells: int) -> LatticeStep | None:
-    """Return a lattice distribution that the loss of one step dominates; None if the last cells are too coarse.
+    """Return a lattice distribution that the loss of one subsampled Gaussian step dominates.
 
     The outcomes of the first half cell are merged, and the lattice starts at their common loss. On each further cell
     the profile is at least its tangent for the threshold in the middle of two lattice points.
@@ -120,6 +120,9 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
         shift: distance s of the means > 0, in standard deviations.
         spacing: distance h of lattice points, in nats.
         cells: number of cells.
+
+    Returns:
+        The distribution; None if the last cells are too coarse.
 
     Source: docs/low-noise.md.
     """

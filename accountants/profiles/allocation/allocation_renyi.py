@@ -47,7 +47,10 @@ class AllocationRenyi:
 
     @property
     def rho(self) -> float:
-        """c²/2: the batch may be public."""
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a.
+
+        It is c²/2, because the batch may be public.
+        """
         return 0.5 * self.shift * self.shift * (1.0 + 8 * UNIT_ROUNDOFF)
 
     def divergence(self, order: float) -> Interval:

@@ -43,7 +43,9 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class GroupMinimum:
-    """Lower bounds on the least value of F.
+    """Lower bounds on the profile of a group of two changes: the removal of a unit and the addition of another.
+
+    At γ it is the least value over γ₁ > 0 of F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P).
 
     Attributes:
         pair: the pair (P, Q). Its profiles enclose the divergences.
@@ -59,7 +61,7 @@ class GroupMinimum:
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on the log of the least value of F; −∞ if none is certified.
+        """Return a lower bound on log δ of the two changes, the log of the least value of F; −∞ if none is certified.
 
         Args:
             epsilon: log γ ≥ 0.
@@ -252,7 +254,7 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below the least value of F; None if the bounds are too wide for one."""
+        """Convex function below δ of the two changes; None if the bounds on δ are too wide for one."""
         chosen: list[float] = []
         last = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):

@@ -28,10 +28,10 @@ _NEGLIGIBLE_LOG_MASS = -667.0
 
 
 def multiply_copies(factor: FiniteRatio, times: int, cells: int) -> FiniteRatio:
-    """Return a finite bound of the product of independent copies of a ratio.
+    """Return a finite bound, in the convex order, of the product of independent copies of a likelihood ratio.
 
     Args:
-        factor: the ratio.
+        factor: finite bound of the ratio.
         times: number of copies, at least 1.
         cells: number of cells of every product.
     """

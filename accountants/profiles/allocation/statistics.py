@@ -86,7 +86,7 @@ class LatticeSum:
         )
 
     def leave_out(self, mass: float) -> LatticeSum:
-        """Return the sum with more mass left out.
+        """Return the sum with more probability mass counted as left out.
 
         Args:
             mass: upper bound on that mass.

@@ -40,7 +40,7 @@ _NEGLIGIBLE = -200.0
 
 @dataclass(frozen=True)
 class RenyiProfile(Profile):
-    """The profile of bounds on Rényi divergences that hold in both directions.
+    """The profile of a mechanism of which only bounds on Rényi divergences, in both directions, are known.
 
     `log_delta` is the least of the bounds and of the table. The tails are those of the table, which composes.
 
@@ -141,7 +141,7 @@ def add_renyi(parts: Sequence[tuple[RenyiBounds, int]]) -> RenyiBounds:
 
 
 def bounds_at(orders: Iterable[float], divergence: Callable[[float], float]) -> RenyiBounds:
-    """Return the bounds at the orders at which a function is finite.
+    """Return bounds on Rényi divergences at those orders at which a function gives a finite bound.
 
     Args:
         orders: increasing orders.

@@ -45,7 +45,7 @@ class DiscreteGaussianRenyi:
 
     @property
     def rho(self) -> float:
-        """k²/2σ², rounded up: D_a ≤ ρ a at every order a > 1."""
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a: k²/2σ², rounded up."""
         return round_up(Fraction(self.shift) ** 2 / (2 * Fraction(self.scale) ** 2))
 
     def divergence(self, order: float) -> Interval:

@@ -67,7 +67,9 @@ class _Losses(NamedTuple):
 
 
 def pure_epsilon(trials: int, theta: float) -> float:
-    """Return m log((1/2 + θ)/(1/2 − θ)), rounded up: no sum has a larger loss.
+    """Return an ε that no loss exceeds when one client's m trials of probability 1/2 ± θ are replaced.
+
+    It is m log((1/2 + θ)/(1/2 − θ)), rounded up.
 
     Args:
         trials: m.
@@ -180,7 +182,9 @@ def _lower_profile(listed: _Losses) -> Profile:
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return an upper bound on the profile, with raised losses, and infinite losses of the values not listed.
+    """Return an upper bound on the profile of a listed part of the losses.
+
+    The listed losses are raised, and all other values have an infinite loss.
 
     Args:
         listed: losses of the listed values.

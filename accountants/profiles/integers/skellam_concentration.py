@@ -51,8 +51,8 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
 def _constant(table: SkellamTable, shift: int) -> float:
     """Return a c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
 
-    With the log moment K(α) = log E[e^{(α − 1)L}] of the loss L, c is an upper bound on K(α)/(k² α (α − 1)) over all
-    orders α > 1. Orders grow by the factor `_RATIO` in α − 1, until the bound by the largest loss is enough.
+    Let K(α) = log E[e^{(α − 1)L}] be the log moment of the loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over
+    all orders α > 1. Orders grow by the factor `_RATIO` in α − 1, until the bound by the largest loss is enough.
 
     Args:
         table: the noise.

@@ -68,7 +68,7 @@ class _Listed(NamedTuple):
 
 @dataclass(frozen=True)
 class SkellamRenyi:
-    """Divergences of Skellam noise and its shift.
+    """Rényi divergences D_a of Skellam noise of variance μ and its shift by k.
 
     Attributes:
         variance: μ.
@@ -91,9 +91,10 @@ class SkellamRenyi:
 
     @cached_property
     def rho(self) -> float:
-        """A ρ with D_a ≤ ρ a at every order a > 1.
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a.
 
-        K is convex, so it is below its chords. Beyond the last order a closed form bounds its quotient with a (a − 1).
+        K = (a − 1) D_a is convex, so it is below its chords. Beyond the last order a closed form bounds its quotient
+        with a (a − 1).
         """
         ratio = _RATIO if skellam_table(self.variance).reach <= _MANY else _COARSE_RATIO
         t, moment = _FIRST, self.log_moment(_FIRST).upper
@@ -140,7 +141,7 @@ class SkellamRenyi:
         return min(quadratic, area / (excess * excess) + rest / product)
 
     def _closed_parts(self, excess: float) -> tuple[float, float]:
-        """Return upper bounds on μ A(v) and on kv + log 2, which are two parts of a bound on K.
+        """Return upper bounds on μ A(v) and on kv + log 2, which are two parts of a closed bound on K = t D_{t + 1}.
 
         Args:
             excess: t.
@@ -247,7 +248,7 @@ class SkellamRenyi:
         return None
 
     def _log_series_quotient(self, n: int, excess: float) -> float:
-        """Return log q(n), the bound on the quotient of two neighbouring terms p e^{tL} at the outcome −n.
+        """Return log q(n), a bound on the log quotient of neighbouring terms p e^{tL} of E[e^{tL}] at the outcome −n.
 
         Args:
             n: n ≥ 0.
@@ -296,7 +297,7 @@ class SkellamVectorRenyi:
 
     @cached_property
     def rho(self) -> float:
-        """A ρ with D_a ≤ ρ a at every order a > 1."""
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a."""
         return max(single.rho / single.shift**2 for single in self._shifts) * self.square * _ROUNDED
 
     def divergence(self, order: float) -> Interval:

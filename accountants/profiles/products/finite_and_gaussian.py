@@ -33,7 +33,7 @@ _TAIL_UNITS = 64
 
 @dataclass(frozen=True, eq=False)
 class FiniteAndGaussianProfile(Profile):
-    """One direction of the product.
+    """The profile of one direction of the product of a pair with finitely many losses and a Gaussian pair.
 
     Attributes:
         losses: the values of the finite part, each within `loss_error`.
@@ -83,8 +83,8 @@ class FiniteAndGaussianProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the total loss, with the losses of the finite part raised by their error.
 
-        The raised losses dominate. P(L > ε) = Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) = Σ p_i e^{−l_i}
-        Φ(−μ/2 − (ε − l_i)/μ), with the losses l_i and masses p_i of the finite part.
+        The raised losses dominate. Let l_i and p_i be the losses and masses of the finite part. Then the tail P(L > ε)
+        is Σ p_i Φ(μ/2 − (ε − l_i)/μ), and Q(L > ε) is Σ p_i e^{−l_i} Φ(−μ/2 − (ε − l_i)/μ).
         """
 
         def log_p_tail(x: FloatArray) -> FloatArray:

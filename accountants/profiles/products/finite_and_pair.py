@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class FiniteAndPairProfile(PointwiseProfile):
-    """One direction of the product.
+    """The profile of one direction of the product of a pair with finitely many losses and any other pair.
 
     Attributes:
         losses: the values of the finite part, each within `loss_error`, in nats.

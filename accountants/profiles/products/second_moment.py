@@ -181,7 +181,7 @@ class RareProfile(PointwiseProfile):
 
 
 class RareComposition(NamedTuple):
-    """The product of many steps with tiny losses.
+    """The product of many steps with tiny losses, bounded by the second moment of its likelihood ratio.
 
     Attributes:
         pair: bounds on the product, which are close if ε is about the deviation or more.

@@ -72,6 +72,8 @@ class RunsDistribution:
     def fall(self, share: FloatArray, *, up: bool) -> FloatArray:
         """Return φ(1) − φ(1 − u), rounded up or down.
 
+        Here φ = log f′, and f is the generating function of the number of runs.
+
         Args:
             share: u ≥ 0. Bounds on u may exceed 1.
             up: the direction of rounding.
@@ -87,7 +89,9 @@ class RunsDistribution:
 
 @dataclass(frozen=True)
 class SelectionGain:
-    """The supremum of v φ(q) − w φ(q′) over all tests of one direction of a pair.
+    """How much the choice of the best run adds to the losses of one run, in one direction of a pair.
+
+    It is the supremum of v φ(q) − w φ(q′) over all tests, where q and q′ are the probabilities that a test rejects.
 
     Attributes:
         runs: the number of runs.

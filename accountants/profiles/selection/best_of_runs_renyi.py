@@ -47,9 +47,10 @@ class BestOfRunsRenyi:
 
     @cached_property
     def rho(self) -> float:
-        """A ρ with D_a ≤ ρ a at every order a > 1; math.inf if one run has none.
+        """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a; math.inf if one run has none.
 
-        Between two listed orders D_a/a is at most the bound at the larger one over the smaller one.
+        Let D_a be the divergence of order a. Between two listed orders D_a/a is at most the bound at the larger one
+        over the smaller one.
         """
         orders = (1.0, *self.listed.orders)
         ratios = [self.listed.at(larger) / smaller for smaller, larger in itertools.pairwise(orders)]
