@@ -17,7 +17,10 @@ from epsilond.simulators.problems.problem import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """A loss ℓ(z, y) that is convex and twice differentiable almost everywhere in z; arrays broadcast."""
+    """A loss ℓ(z, y) of a linear prediction z for the target y, with the properties that bounds need.
+
+    It is convex and twice differentiable almost everywhere in z. Its functions take arrays that broadcast.
+    """
 
     name: str
     value: Callable[[Floats, Floats], Floats]

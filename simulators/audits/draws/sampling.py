@@ -129,7 +129,17 @@ class SeenDraw:
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs in all worlds, which are 0 if the victim does not participate."""
+        """Draw outputs, and return their log densities on each data set.
+
+        They are 0 if the changed client or record does not participate.
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set of each run, on which its output is drawn.
+
+        Returns:
+            The log densities, (worlds, runs).
+        """
         is_included = self.participation.draw(generator, world.size)
         logs = np.zeros((self.worlds, world.size))
         logs[:, is_included] = self.inner.draw(generator, world[is_included])
