@@ -78,7 +78,7 @@ class Trials:
         self._cached_guarantee.cache_clear()
 
     def _guarantee(self, value: float, effort: Effort) -> Guarantee:
-        """Compute the guarantee at a value of the unknown."""
+        """Compute the privacy guarantee at a value of the unknown parameter."""
         return guarantee_of(self._setting, self._spec_at(value), effort)
 
 
@@ -198,7 +198,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         return closed
 
     def guarantee_at(log_noise: float) -> Guarantee:
-        """Return the guarantee at the noise e^`log_noise`."""
+        """Return the guarantee at a noise, which is given by its natural logarithm."""
         return family(math.exp(log_noise), "default")
 
     misses = _Misses()

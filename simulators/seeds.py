@@ -24,13 +24,13 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
-    """Return a further random stream of a repetition, which leaves the draws of its generator as they are.
+    """Return a child of a repetition's generator, for draws that must not change those of the generator itself.
 
-    It is independent of the generator and of the streams of other parts.
+    The child is independent of the generator and of its other children.
 
     Args:
         generator: generator of the repetition, as `generators` returns it; it is not advanced.
-        part: number that names the stream.
+        part: number of the child.
     """
     parent = generator.bit_generator.seed_seq
     assert isinstance(parent, np.random.SeedSequence)

@@ -347,7 +347,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return solution.problem.sampling
 
     def specs(self, solution: GaussianSolution) -> tuple[Spec, ...]:
-        """Return the run."""
+        """Return the specs from which the accountant certifies the solution: that of the run."""
         return (solution.spec,)
 
     def premises(self, outcome: Outcome[GaussianSolution, Training]) -> tuple[Condition, ...]:

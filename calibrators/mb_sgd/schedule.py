@@ -274,7 +274,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     step = _Step(prescription.step_size, prescription.envelope_smoothness)
 
     def bound_at(std: float) -> float:
-        """Return the bound on the excess risk at a noise."""
+        """Return the bound on the excess risk if the noise has a standard deviation."""
         return _bound(inputs, step, noise_std=std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)

@@ -353,7 +353,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return tuple(conditions)
 
     def warnings(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Iterator[Caution]:
-        """Yield every caution that applies, in a fixed order."""
+        """Yield every caution about the result that applies, in a fixed order."""
         solution = outcome.solution
         return cautions_of(solution.problem, solution.certified, solution.noise, solution.reports, outcome.printed)
 

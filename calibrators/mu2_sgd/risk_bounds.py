@@ -65,7 +65,7 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
 
     @property
     def has_known_step(self) -> bool:
-        """True if no step size is searched."""
+        """True if the step size follows from the request, so that none has to be searched for."""
         return self.step_size is not None or self.server == "trusted" or not self.printed_participation
 
 

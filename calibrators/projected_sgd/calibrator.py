@@ -378,7 +378,7 @@ class ProjectedSgdCalibrator(
         return tuple(considered_bounds(solution))
 
     def warnings(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> Iterator[Caution]:
-        """Yield every caution that applies, in a fixed order."""
+        """Yield every caution about the result that applies, in a fixed order."""
         training = outcome.training
         assert training is not None  # `risk` always returns a bound or the reason why there is none
         return cautions(outcome.solution, training, outcome.printed)

@@ -186,7 +186,7 @@ class RateSearch:
         """
 
         def leaves_some(log_rate: float) -> bool:
-            """Decide whether a rate leaves some of δ for escapes."""
+            """Decide whether noise of this decay rate leaves some of the target's δ unused."""
             return not self._uses_up_delta(math.exp(log_rate))
 
         if leaves_some(high):

@@ -14,7 +14,7 @@ from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
 
 class NoiseDistribution(Protocol):
-    """A distribution on the real line."""
+    """A distribution of noise that can be drawn, and of which the density is known."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
         """Draw independent values, (count,)."""

@@ -10,10 +10,9 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 
 def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """Return a lower confidence bound on a success probability, for each of several observed counts.
+    """Return the Clopper–Pearson lower confidence bound on a success probability, for each observed count.
 
-    The bound is the probability at which so many successes or more occur with probability `error`. It is 0 for no
-    successes.
+    The bound is 0 for no successes.
 
     Args:
         successes: observed counts.
@@ -29,10 +28,9 @@ def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
 
 def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """Return an upper confidence bound on a success probability, for each of several observed counts.
+    """Return the Clopper–Pearson upper confidence bound on a success probability, for each observed count.
 
-    The bound is the probability at which so many successes or fewer occur with probability `error`. It is 1 if all
-    trials succeeded.
+    The bound is 1 if all trials succeeded.
 
     Args:
         successes: observed counts.

@@ -46,7 +46,7 @@ DOCUMENTS: Final = """
 
 @dataclass(frozen=True)
 class TaggedText:
-    """A question or an answer."""
+    """Words and tags of a question or an answer on Stack Overflow."""
 
     words: tuple[str, ...]
     """Words of the text, then those of the title of the question."""

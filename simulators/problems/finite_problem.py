@@ -21,7 +21,7 @@ SAFE = 1.0 + 2.0**-40
 
 
 class Mean(Protocol):
-    """Objective F."""
+    """Objective of a learning problem, as a function of the model."""
 
     def values(self, models: Floats) -> Floats:
         """Return the objective at each model of an array: (…, d) → (…)."""

@@ -41,10 +41,10 @@ class PersonalizedConstants:
 
 
 class PersonalizedProblem(Protocol):
-    """N clients; client i draws fresh records from its own distribution and has a loss of w + θ_i ∈ R^d.
+    """Personalised learning of N clients, each with a distribution of records and a model of its own.
 
-    A *row* is one client in one round. Several rows have models (rows, d), features of m records (rows, m, d), and
-    targets (rows, m).
+    The model of client i is w + θ_i ∈ R^d, with a shared part w and an own part θ_i. A *row* is one client in one
+    round. Several rows have models (rows, d), features of m records (rows, m, d), and targets (rows, m).
     """
 
     @property

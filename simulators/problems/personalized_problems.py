@@ -182,7 +182,7 @@ class _LinearProblem:
         return self.spec.draw_optima()
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:  # noqa: ARG002  nothing is held out
-        """Return no scores, because the excess risk is exact."""
+        """Return no scores: no records are held out, because the excess risk is exact."""
         return {}
 
     def facts(self) -> Mapping[str, float | int | str]:

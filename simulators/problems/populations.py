@@ -67,9 +67,10 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw a population of clients: shared records that follow one model, and own records that follow a client's model.
+    """Draw the records of all clients: shared records that follow one model, and own ones that follow another.
 
-    Models are random directions times `model_norm`. A client's records do not depend on the number of clients.
+    Models are random directions times `model_norm`; each client has a model of its own. A client's records do not
+    depend on the number of clients.
 
     Args:
         draw: draws records that follow a model.

@@ -135,9 +135,10 @@ class SoftmaxProblem(FiniteProblem):
 
 @dataclass(frozen=True)
 class MeanSoftmax:
-    """Objective F of a problem and its gradient: the weighted mean loss of distinct records, plus a ridge term.
+    """Objective F of softmax regression and its gradient.
 
-    Records that several clients share are stored once. The ridge term is ½μ‖w‖².
+    F is the weighted mean loss of distinct records plus the ridge term ½μ‖w‖². Records that several clients share are
+    stored once.
     """
 
     features: Floats

@@ -97,7 +97,7 @@ class Synthetic(ABC):
         return round(self.own_share * self.size)
 
     def check(self) -> None:
-        """Check the sizes, and that an empirical population is the data set.
+        """Check the size of the data, and the size of the population if the objective is empirical.
 
         Raises:
             InvalidInput: the data is too large, or the objective is empirical and the population does not have

@@ -62,7 +62,7 @@ class PersonalRun:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalTraining:
-    """Settings that several training runs share."""
+    """Settings of personalised training that several runs have in common."""
 
     clipping_norm: float
     batch_size: int

@@ -149,10 +149,12 @@ class _LocalSteps:
     def next_models(
         self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
     ) -> Floats:
-        """Return the models of B runs after one round: the mean of the silos' models after K local steps of each silo.
+        """Run one round of local SGD, and return the models after it.
+
+        A model is the mean of the silos' models after K local steps of each silo.
 
         Args:
-            models: models before the round, (B, d).
+            models: models of B runs before the round, (B, d).
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.

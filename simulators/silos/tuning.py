@@ -42,7 +42,7 @@ class Search:
 
 @dataclass(frozen=True)
 class TunedModel:
-    """The chosen point of the grid, with its output."""
+    """Result of a grid search: the best step size and clipping norm, and the model trained with them."""
 
     model: Floats
     """(d): mean of the outputs of all repetitions at the point."""

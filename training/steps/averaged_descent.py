@@ -28,7 +28,11 @@ class AveragedDescent:
         self._weight = 0.0
 
     def receive(self, messages: Floats) -> None:
-        """Apply the messages (…, M, d) of one round."""
+        """Take a step along the mean of the messages of one round, and update the average model.
+
+        Args:
+            messages: messages of M clients, (…, M, d).
+        """
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)
         self._weight = self._fading * self._weight + 1.0

@@ -128,7 +128,9 @@ class GapDifferences:
 
 
 class ServerNoise:
-    """Noise of a trusted server (Algorithm 2 of Reshef and Levy). Each round's noise replaces that of the last round.
+    """Noise of a trusted server, of which each round's noise replaces that of the last round.
+
+    This is Algorithm 2 of Reshef and Levy.
 
     Attributes:
         held: noise that the sum of reports contains now, (…, d).

@@ -342,5 +342,5 @@ def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
 
 
 def _value_word(value: object) -> str:
-    """Return a value of an axis in words."""
+    """Return a value of an axis as text, a number with at most six digits."""
     return value if isinstance(value, str) else f"{value:g}"

@@ -134,7 +134,7 @@ def _find_runs(personalization: float, noise_multiplier: float) -> tuple[Persona
 
 
 def distinct_runs() -> tuple[PersonalRun, ...]:
-    """Return the runs of all settings, each once."""
+    """Return the training runs of all noise multipliers and personalisations, each once."""
     runs = (
         run
         for noise in NOISE_MULTIPLIERS
