@@ -312,7 +312,7 @@ def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
-    """Return the ids of those conditions of the printed theorem that do not apply to this request and reading."""
+    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation."""
     excluded = []
     if reading == "informal":
         excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]

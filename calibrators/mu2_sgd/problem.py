@@ -256,7 +256,7 @@ class Mu2SgdProblem(TargetedProblem):
 
     @cached_property
     def federation(self) -> CancellationRun:
-        """Those quantities of the run that the formulas of privacy and risk bounds depend on."""
+        """Quantities of the run that the formulas of privacy and risk bounds depend on."""
         return inputs_of(CancellationRun, self, participants=self.reporting)
 
 

@@ -236,9 +236,9 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
 
     In each round the server releases the noisy sum of the participants' clipped contributions, and steps by it. The
     attacker of the score `alignment` knows all ordinary members and every model, but neither the participants nor the
-    noise. The attacker subtracts the expected sum of contributions from each round's sum, and compares the rest with
-    each canary's contribution, as if the rest was normal. The attack is valid in any case; if the rest is not normal,
-    the attack is only weaker.
+    noise. The attacker subtracts the expected sum of contributions from each round's sum. The rest is compared with
+    each canary's contribution, as if it was normal. The attack is valid in any case; if the rest is not normal, the
+    attack is only weaker.
 
     Args:
         spec: parameters of the training.
