@@ -122,7 +122,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return certificates
 
     def spec(self, run: Run_contra, noise_multiplier: float = 1.0) -> Spec:
-        """Return the release of a run at a noise multiplier."""
+        """Return the mechanism that releases the messages of a run, with noise of a given multiplier.
+
+        Args:
+            run: the run.
+            noise_multiplier: standard deviation of the noise over the sensitivity.
+        """
         return self.family.spec(self.problem, run, noise_multiplier)
 
     def of(self, run: Run_contra) -> Certified:
@@ -242,5 +247,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
 
 def unknown(*run: object) -> None:
-    """Return None in the place of `Certificates.truth`, if no certified figures of printed parameters are requested."""
+    """Return None, the answer in place of `Certificates.truth` if a request does not want certified figures.
+
+    Args:
+        run: the run and its noise, which are not used.
+    """
     del run

@@ -70,7 +70,7 @@ def printed_theorem(problem: MbSgdProblem) -> Theorem:
 
 
 def theorem_of(problem: MbSgdProblem) -> str:
-    """Return the id of the printed theorem on the request's losses."""
+    """Return the id of the theorem of Lowy and Razaviyayn that prints noise for the losses of the request."""
     return printed_theorem(problem).id
 
 
@@ -210,7 +210,7 @@ def _reading(
 
 
 def _reason_unproved(problem: MbSgdProblem, reading: Reading, conditions: Sequence[ConditionResult]) -> str | None:
-    """Return why a reading is not proved at the request, or None if it is."""
+    """Return why a printed theorem in one interpretation is not proved for the request; None if it is proved."""
     sampling_reason = REASONS.get(problem.sampling)
     if sampling_reason is not None or reading != "proof":
         return sampling_reason

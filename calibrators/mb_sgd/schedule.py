@@ -229,7 +229,12 @@ def risk_theorem(problem: PacedProblem) -> Theorem:
 
 
 def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
-    """Return the strong convexity of the loss or, if there is an envelope, of the envelope."""
+    """Return the strong convexity of the minimised function: the loss or, if there is one, its Moreau envelope.
+
+    Args:
+        inputs: constants of the loss.
+        step: the step size, with the smoothness of the envelope if there is one.
+    """
     if step.envelope_smoothness is None:
         return inputs.strong_convexity
     return on_envelope(inputs, step.envelope_smoothness).strong_convexity

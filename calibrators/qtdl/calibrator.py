@@ -261,7 +261,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     plan_place = 8
 
     def cost(self, problem: QtdlProblem) -> CostClass:
-        """Return `closed-form` for one round by the method `escape`, and `search` otherwise.
+        """Return how costly a calibration is: `closed-form` for one round by the method `escape`, otherwise `search`.
 
         By that method δ is the probability of a message that only one of two neighbours can send.
         """

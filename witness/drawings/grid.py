@@ -330,14 +330,19 @@ def _vertical_title(answer: JsonObject) -> str:
 
 
 def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
-    """Return the distinct values of an axis in the order of the cells; one value None if there is no such axis."""
+    """Return the distinct values that the simulations ("cells") have on an axis, in their order.
+
+    Args:
+        cells: simulations of an experiment in JSON form.
+        axis: the axis; without one, the only value is None.
+    """
     if axis is None:
         return (None,)
     return tuple(dict.fromkeys(cell["place"][axis["name"]] for cell in cells))
 
 
 def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
-    """Return the cells with a value of an axis; all cells if there is no such axis."""
+    """Select the simulations ("cells") with a value on an axis; without an axis, all of them."""
     return cells if axis is None else [cell for cell in cells if cell["place"][axis["name"]] == value]
 
 
