@@ -224,7 +224,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
-        """Bound the true ε and δ of a run at a noise that a paper prints.
+        """Certify the ε and δ of a run with noise that a paper prints, to compare them with the paper's claim.
 
         The neighbouring relation is replace-one, as in the printed theorems, and the protected unit is a record.
 
@@ -234,7 +234,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
         Returns:
             Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
-            outside the range that specs allow.
+                outside the range that specs allow.
         """
         if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None

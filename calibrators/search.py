@@ -158,7 +158,7 @@ class _Misses:
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee of the smallest stored noise that is just below a noise.
+        """Return the guarantee of a slightly smaller noise that missed the target; that of the smallest if several did.
 
         Args:
             log_noise: logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.

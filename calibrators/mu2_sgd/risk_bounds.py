@@ -132,9 +132,9 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
 
 
 def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
-    """Return the order of growth of the lower bound on the excess risk that Reshef and Levy compare with.
+    """Return the lower bound on the excess risk that Reshef and Levy compare with, up to an unknown constant.
 
-    It is in units of the loss, and its constant is hidden.
+    It is in units of the loss.
 
     Args:
         problem: the request.

@@ -294,7 +294,7 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Describe a printed bound at the noise that it prescribes, with its claims and the certified figures of that run.
+    """Describe a bound that a paper prints: the noise that it prescribes, its claims, and the certified ε and δ there.
 
     Args:
         problem: the request.

@@ -164,8 +164,8 @@ class RateSearch:
     def _affordable_rate(self) -> float | None:
         """Return a decay rate of the noise at which messages that both neighbours can send do not use all of δ.
 
-        The rest of δ is for escapes, messages that only one of them can send. The result is None if there is no such
-        rate above `LEAST_RATE_SHARE` times the largest lossless rate.
+        The rest of δ is for escapes, messages that only one of them can send. The result is None if no rate is found
+        before the search falls to `LEAST_RATE_SHARE` of its start.
         """
         rate = self._lossless_rate
         least = self._lossless_rate * LEAST_RATE_SHARE

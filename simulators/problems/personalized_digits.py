@@ -172,7 +172,7 @@ class Digits:
         return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return an upper bound on the weighted sum of the clients' excess risks: that of their mean training losses.
+        """Return an upper bound on the weighted sum of the clients' excess risks: the sum of their training losses.
 
         The least value of the sum is unknown, but at least 0, so that the losses bound the excess.
 

@@ -20,7 +20,14 @@ class AveragedDescent:
     """
 
     def __init__(self, start: Floats, *, step_size: float, fading: float, project: Callable[[Floats], Floats]) -> None:
-        """Start at `start`, with step size η; `fading` = 1 gives the uniform average."""
+        """Start the descent at a model.
+
+        Args:
+            start: the model, (…, d).
+            step_size: step size η.
+            fading: ratio of successive weights in the average; 1 gives the uniform average.
+            project: projection onto the domain.
+        """
         self.model = self.average = self.moved = start
         self._step_size = step_size
         self._fading = fading

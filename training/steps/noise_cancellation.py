@@ -140,11 +140,14 @@ class ServerNoise:
         self.held = np.zeros_like(start)
 
     def replace_noise(self, base: float, normal: Floats) -> Floats:
-        """Compute the noise of a round, and return it minus the noise of the last round, (…, d).
+        """Draw the noise of a round, and return the difference to the noise of the last round, which it replaces.
 
         Args:
             base: standard deviation of the noise in each coordinate.
             normal: standard normal variables, (…, d).
+
+        Returns:
+            New noise minus last noise, (…, d).
         """
         noise: Floats = base * normal
         change: Floats = noise - self.held

@@ -44,14 +44,23 @@ class AxisScale:
     kind: str
 
     def positions(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
-        """Return the horizontal positions of cells by their values of the axis of this name."""
+        """Return where simulations ("cells") are drawn on the horizontal axis.
+
+        Args:
+            cells: the simulations in JSON form.
+            name: name of the axis, of which each simulation has a value.
+        """
         values = [cell["place"][name] for cell in cells]
         if self.kind == "categories":
             values = [self.values.index(value) for value in values]
         return np.array(values, dtype=float)
 
     def dress(self, axes: Axes) -> None:
-        """Set the scale, the ticks and their labels of the horizontal axis."""
+        """Set the scale, the ticks and their labels of a figure's horizontal axis.
+
+        Args:
+            axes: the panel of the figure.
+        """
         if self.kind == "categories":
             axes.set_xticks(range(len(self.values)), [_value_word(value) for value in self.values])
         else:

@@ -146,9 +146,10 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 
 @functools.lru_cache(maxsize=SEEDS_KEPT)
 def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
-    """Compute the excess risk of all runs after each number of rounds, with the same data and noise for all runs.
+    """Run the training of all settings, and return the excess risks of each run after the measured rounds.
 
-    The results are cached, because the cells of a trial need them one after another.
+    All runs have the same data and noise. The results are cached, because the cells of a trial need them one after
+    another.
 
     Args:
         seed: seed of data and noise.
