@@ -346,7 +346,7 @@ class FamilyCalibrator(
         """Return the run that the problem gives, or the best one where the problem leaves it open."""
 
     def find(self, problem: Targeted) -> RunSolution[Targeted, Run]:
-        """Choose the run and certify its noise."""
+        """Choose the run, such as its rounds and batch size, and certify its noise for the target."""
         certificates = Certificates(self.family, problem)
         choice = self.choose_run(problem, certificates)
         certified = certificates.of(choice.run)

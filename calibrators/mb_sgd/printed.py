@@ -278,7 +278,11 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 
 def _appendix_h_of(member: Member) -> TheoremAtInputs:
-    """Return Appendix H of Lowy and Razaviyayn as a theorem at the target, records and rounds of one kind of client."""
+    """Evaluate the batch size of Appendix H of Lowy and Razaviyayn for one kind of client.
+
+    Args:
+        member: the kind of client, with its target, number of records and rounds.
+    """
     target = member.target
     inputs = ExperimentInputs(
         epsilon=target.epsilon,

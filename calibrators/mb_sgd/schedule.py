@@ -279,7 +279,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     step = _Step(prescription.step_size, prescription.envelope_smoothness)
 
     def bound_at(std: float) -> float:
-        """Return the bound on the excess risk if the noise has a standard deviation."""
+        """Return the bound on the excess risk with noise of standard deviation `std`."""
         return _bound(inputs, step, noise_std=std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)

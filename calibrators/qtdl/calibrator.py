@@ -296,7 +296,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, and about the mechanisms that it is compared with."""
+        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise."""
         solution = outcome.solution
         yield from printed_cautions(outcome.printed, solution.noise_std)
         yield from binomial_cautions(solution.problem)

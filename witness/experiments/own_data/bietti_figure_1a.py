@@ -70,7 +70,7 @@ class FigureArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core. The cells of all settings share one run."""
+        """Estimated time of one trial on one core: the setting's share of a run that serves all settings."""
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
         models = float(users.users * users.dimension * len(distinct_runs()))
@@ -197,7 +197,11 @@ class _Scores:
 
     @classmethod
     def of(cls, answers: Sequence[CellAnswer]) -> Self:
-        """Collect the excess risks of all cells that have one."""
+        """Collect the measured excess risks by noise multiplier, personalisation and number of rounds.
+
+        Args:
+            answers: simulations of the experiment; those without a measurement are left out.
+        """
         read_excess = private_score("excess_risk")
         by_place = {}
         for cell in answers:
