@@ -120,7 +120,7 @@ class Digits:
 
     @property
     def objective(self) -> Objective:
-        """`population`: the training records are the whole population."""
+        """The kind of objective: `population`, which is here the training records of all clients."""
         return "population"
 
     @property

@@ -57,7 +57,7 @@ class PersonalizedProblem(Protocol):
 
     @property
     def objective(self) -> Objective:
-        """The kind of objective: always `population`, since every record is drawn afresh."""
+        """The kind of objective: `population`, since records are drawn from each client's distribution."""
 
     @property
     def constants(self) -> PersonalizedConstants:
