@@ -236,7 +236,7 @@ class Calibrator(ABC, Generic[Problem, Parameters, SolutionT, TrainingT]):
         return training.declared
 
     def warnings(self, outcome: Outcome[SolutionT, TrainingT]) -> Iterable[Caution]:
-        """Yield the cautions about the noise, then those about the printed readings."""
+        """Yield cautions about the certified noise, then those about the theorems as the papers print them."""
         solution = outcome.solution
         yield from noise_cautions((solution.certified,))
         yield from printed_cautions(outcome.printed, (solution.noise_std,))
@@ -346,7 +346,7 @@ class FamilyCalibrator(
         """Return the run that the problem gives, or the best one where the problem leaves it open."""
 
     def find(self, problem: Targeted) -> RunSolution[Targeted, Run]:
-        """Choose the run and certify its noise."""
+        """Choose the run, such as its rounds and batch size, and certify its noise for the target."""
         certificates = Certificates(self.family, problem)
         choice = self.choose_run(problem, certificates)
         certified = certificates.of(choice.run)
@@ -367,7 +367,14 @@ class FamilyCalibrator(
 
 
 def declared_by_all(solution: Solution[SettingFields], training: Training | None) -> tuple[Condition, ...]:
-    """Return the premises of the certificate and of the risk bound, each once."""
+    """Return the conditions that the certified guarantee and the bound on the risk assume, each once.
+
+    The caller must know that they hold.
+
+    Args:
+        solution: the certified noise and its guarantee.
+        training: the training with its bound on the risk; None without such a bound.
+    """
     risk_conditions = training.declared if training else ()
     return tuple(dict.fromkeys((*solution.certified.guarantee.declared, *risk_conditions)))
 

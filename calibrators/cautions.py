@@ -159,12 +159,16 @@ def absence_cautions(problem: object, *names: str) -> Iterator[Caution]:
 
 
 def name_of(*readings: PrintedReading) -> str:
-    """Return the id of the theorem, with the names of its readings in parentheses."""
+    """Return the name of a printed theorem for a caution: its id and, in parentheses, its interpretations.
+
+    Args:
+        readings: interpretations of one theorem, at least one.
+    """
     return f"{readings[0].theorem} ({', '.join(reading.reading for reading in readings)})"
 
 
 def _claim(readings: Sequence[PrintedReading]) -> Iterator[Caution]:
-    """Warn if a printed theorem claims an ε below the true ε at its noise, as a lower bound proves.
+    """Warn if a printed theorem claims too small an ε for its noise: one below a proved lower bound on the true ε.
 
     Args:
         readings: interpretations of one theorem that print the same noise.

@@ -122,7 +122,12 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return certificates
 
     def spec(self, run: Run_contra, noise_multiplier: float = 1.0) -> Spec:
-        """Return the release of a run at a noise multiplier."""
+        """Return the mechanism that releases the messages of a run, with noise of a given multiplier.
+
+        Args:
+            run: the run.
+            noise_multiplier: standard deviation of the noise over the sensitivity.
+        """
         return self.family.spec(self.problem, run, noise_multiplier)
 
     def of(self, run: Run_contra) -> Certified:
@@ -219,7 +224,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
         return self.family.guess(self.problem, run) * self.norm(run)
 
     def truth(self, run: Run_contra, noise_multiplier: float) -> TrueFigures | None:
-        """Bound the true ε and δ of a run at a noise that a paper prints.
+        """Certify the ε and δ of a run with noise that a paper prints, to compare them with the paper's claim.
 
         The neighbouring relation is replace-one, as in the printed theorems, and the protected unit is a record.
 
@@ -229,7 +234,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
         Returns:
             Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
-            outside the range that specs allow.
+                outside the range that specs allow.
         """
         if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None
@@ -242,5 +247,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
 
 def unknown(*run: object) -> None:
-    """Return None in the place of `Certificates.truth`, if no certified figures of printed parameters are requested."""
+    """Return None, the answer in place of `Certificates.truth` if a request does not want certified figures.
+
+    Args:
+        run: the run and its noise, which are not used.
+    """
     del run

@@ -361,7 +361,12 @@ class _Survey:
         return self._lower_bound(run) < rival_risk and self._prediction(run) < rival_risk
 
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
-        """Describe a run as the answer states it, with its certified noise if there is one, and an estimate if not."""
+        """Describe a run as an entry of the frontier, with its certified noise or, without one, an estimate.
+
+        Args:
+            run: rounds and batch size of the run.
+            traffic: bits of one round.
+        """
         certified = self._certified.get(run)
         noise = self._estimates.noise(run) if certified is None else certified.noise
         return FrontierRun(

@@ -78,7 +78,7 @@ class Trials:
         self._cached_guarantee.cache_clear()
 
     def _guarantee(self, value: float, effort: Effort) -> Guarantee:
-        """Compute the guarantee at a value of the unknown."""
+        """Compute the privacy guarantee at a value of the unknown parameter."""
         return guarantee_of(self._setting, self._spec_at(value), effort)
 
 
@@ -158,7 +158,7 @@ class _Misses:
         self._misses = misses[-MISSES_KEPT:]
 
     def near(self, log_noise: float) -> Guarantee | None:
-        """Return the guarantee of the smallest stored noise that is just below a noise.
+        """Return the guarantee of a slightly smaller noise that missed the target; that of the smallest if several did.
 
         Args:
             log_noise: logarithm of the noise. The stored one is below it by at most `NEAR_MISS`.
@@ -198,7 +198,7 @@ def smallest_noise(family: Family, target: Target, *, guess: float, slope: float
         return closed
 
     def guarantee_at(log_noise: float) -> Guarantee:
-        """Return the guarantee at the noise e^`log_noise`."""
+        """Return the guarantee at a noise, which is given by its natural logarithm."""
         return family(math.exp(log_noise), "default")
 
     misses = _Misses()

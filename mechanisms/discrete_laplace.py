@@ -87,11 +87,20 @@ class _BlockWeights:
     last_width: int
 
     def of_levels(self, count: int, precision: int) -> IntegerBounds:
-        """Return bounds on e^(−αa) for a = 0, …, count − 1, in units of 2^−precision."""
+        """Enclose the weights e^(−αa) of the levels a = 0, 1, … of a block, in units of 2^−precision.
+
+        Args:
+            count: number of levels.
+            precision: number of binary digits after the point.
+        """
         return powers(decay(Decimal(self.decay_rate), precision), count, precision)
 
     def of_signed_blocks(self, precision: int) -> IntegerBounds:
-        """Return bounds on the weights of the blocks −B, …, B, in units of 2^−precision. Block 0 is the level 0."""
+        """Enclose the weight of each block −B, …, B, in units of 2^−precision; block 0 is the single level 0.
+
+        Args:
+            precision: number of binary digits after the point.
+        """
         decay_factor = decay(Decimal(self.decay_rate), precision)
         starts = powers(decay(exact_product(self.decay_rate, self.width), precision), self.blocks, precision)
         full = self.of_levels(self.width, precision)

@@ -31,19 +31,19 @@ class RandomSource(Protocol):
     """A source of random bits, with methods that draw arrays of random numbers from them."""
 
     def words(self, shape: tuple[int, ...]) -> Words:
-        """Draw 64 fair bits for each entry."""
+        """Draw an integer of 64 fair bits for each entry of an array."""
 
     def next_word(self, place: Place) -> int:
         """Draw 64 further bits for the entry at a place of an array that was drawn before."""
 
     def uniform(self, shape: tuple[int, ...]) -> Floats:
-        """Draw uniform multiples of 2^−53 in [0, 1)."""
+        """Draw an array of uniform multiples of 2^−53 in [0, 1)."""
 
     def normal(self, shape: tuple[int, ...]) -> Floats:
-        """Draw standard normal numbers, in floating point."""
+        """Draw an array of standard normal numbers, in floating point."""
 
     def flips(self, probability: float, shape: tuple[int, ...]) -> Bools:
-        """Draw independent events of a probability in [0, 1]."""
+        """Draw an array of independent events, each with the given probability in [0, 1]."""
 
     def subsets(self, shape: tuple[int, ...], population: int, size: int) -> Integers:
         """Draw independent uniform subsets of {0, …, population − 1}, each in an arbitrary order.

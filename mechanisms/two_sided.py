@@ -44,7 +44,7 @@ def discrete_laplace(decay_rate: float, shape: tuple[int, ...], source: RandomSo
     rate = Fraction(decay_rate)
 
     def draw(count: int, row_source: RandomSource) -> Integers:
-        """Draw a vector of integers from one source."""
+        """Draw `count` integers with the random bits of one source."""
         return _draw_accepted(count, lambda missing: _laplace_candidates(rate, missing, row_source))
 
     return _draw_by_row(shape, source, draw)
@@ -74,7 +74,7 @@ def discrete_gaussian(noise_std: float, shape: tuple[int, ...], source: RandomSo
     variance = Fraction(noise_std) ** 2
 
     def draw(count: int, row_source: RandomSource) -> Integers:
-        """Draw a vector of integers from one source."""
+        """Draw `count` integers with the random bits of one source."""
         return _draw_accepted(count, lambda missing: _gaussian_candidates(variance, missing, row_source))
 
     return _draw_by_row(shape, source, draw)

@@ -11,10 +11,10 @@ POPULATION = 2**32 - 1
 
 
 def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generator]:
-    """Return an independent generator for each repetition, which depends only on the seed and the repetition's number.
+    """Return an independent random generator for each repetition of a simulation.
 
-    The generator of repetition i is child i of `numpy.random.SeedSequence(seed)`, numbered as by `spawn`. Work may
-    therefore be divided into blocks in any way.
+    It depends only on the seed and the repetition's number, so that work may be divided into blocks in any way. The
+    generator of repetition i is child i of `numpy.random.SeedSequence(seed)`, numbered as by `spawn`.
 
     Args:
         seed: seed of the simulation.
@@ -24,11 +24,13 @@ def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generato
 
 
 def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator:
-    """Return a further stream of a repetition, independent of its generator and of the streams of other parts.
+    """Return a child of a repetition's generator, for draws that must not change those of the generator itself.
+
+    The child is independent of the generator and of its other children.
 
     Args:
         generator: generator of the repetition, as `generators` returns it; it is not advanced.
-        part: number that names the stream.
+        part: number of the child.
     """
     parent = generator.bit_generator.seed_seq
     assert isinstance(parent, np.random.SeedSequence)

@@ -135,20 +135,20 @@ def _merge_tuned(cells: Sequence[CellAnswer], tuned: str) -> CellAnswer:
 
 
 def _least_compared(cells: Sequence[CellAnswer], run: str) -> CellAnswer:
-    """Return the cell in which a comparison run has the least mean excess risk.
+    """Return the simulation ("cell") in which a comparison run has the least mean excess risk.
 
     Args:
-        cells: cells that all have the run, at least one.
+        cells: simulations that all have the run, at least one.
         run: name of the run.
     """
     return min(cells, key=lambda cell: _mean(_compared_excess(cell, run)))
 
 
 def _compared_excess(cell: CellAnswer, run: str) -> Measured:
-    """Return the measured excess risk of a comparison run, which the cell must have.
+    """Return the measured excess risk of a comparison run of a simulation, which must have this run.
 
     Args:
-        cell: cell of a risk simulation.
+        cell: answer of a risk simulation.
         run: name of the run.
     """
     assert cell.beside is not None  # cells that differ in a tuned value have the same runs

@@ -52,7 +52,7 @@ class _Keeper:
 
     @staticmethod
     def _hold(is_set: threading.Event, end: threading.Event) -> None:
-        """Limit libraries of linear algebra to one thread until `end` is set. A thread of its own runs this.
+        """Limit libraries of linear algebra to one thread until `end` is set; this is the task of a separate thread.
 
         Args:
             is_set: event that is set once the limit holds.

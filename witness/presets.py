@@ -224,7 +224,7 @@ def check_data(request: PresetSimulation) -> None:
 
 
 def prepare(request: PresetSimulation) -> tuple[Prepared, ...]:
-    """Prepare every cell to run."""
+    """Prepare every simulation of the requested experiment to run."""
     return tuple(_prepare_cell(cell) for cell in preset_cells(request))
 
 

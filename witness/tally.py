@@ -44,7 +44,7 @@ class Tally:
 
     @property
     def verdict(self) -> FindingVerdict:
-        """The verdict by `RULES`."""
+        """Verdict on a finding, from the numbers of settings in which it holds and fails."""
         if self.fails and self.universal:
             return "refuted"
         if self.fails:

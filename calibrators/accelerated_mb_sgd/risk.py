@@ -124,10 +124,15 @@ def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
 
 
 def _cautions(problem: AcceleratedMbSgdProblem, fields: RiskFields, objective: Objective) -> Iterator[Caution]:
-    """Yield cautions about assumptions of the risk bounds.
+    """Warn of unproved or assumed premises of the bounds on the excess risk.
 
-    They warn that no upper bound exists for the requested objective, that clients are assumed equal, and that absent
-    fields have assumed values.
+    The cautions say that no upper bound exists for the requested objective, that clients are assumed equal, or that
+    absent fields have assumed values.
+
+    Args:
+        problem: the run.
+        fields: fields of the request that concern the risk, with its requested objective.
+        objective: the objective that the upper bounds are for.
     """
     if fields.problem != objective:
         yield Caution(

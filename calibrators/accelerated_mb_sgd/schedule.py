@@ -150,10 +150,17 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
 
 def risk_problem(problem: AcceleratedMbSgdProblem, run: Run) -> AcceleratedProblem | None:
-    """Return the inputs of the risk bound, before an envelope is chosen; None if that bound does not apply.
+    """Return the inputs of the bound on the excess risk, before its free numbers are chosen.
 
     The bound is for the mean loss on the data at hand, and needs batches drawn without replacement. The request's
     heterogeneity describes the populations and does not bound that of the data, which has its largest value here.
+
+    Args:
+        problem: the requested run.
+        run: its rounds and batch size.
+
+    Returns:
+        The inputs, or None for batches that are drawn in another way.
     """
     if problem.sampling not in ("without-replacement", "full"):
         return None

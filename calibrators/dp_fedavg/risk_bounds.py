@@ -153,9 +153,10 @@ def _averaged_steps(problem: DpFedavgRiskProblem, run: NoisyRun) -> tuple[float,
 
 
 def _lower_bound_for_clients(problem: DpFedavgRiskProblem) -> LowerBound:
-    """Return the order of the lower bound on the empirical risk under central differential privacy of whole clients.
+    """Return the lower bound on the empirical risk of any algorithm that protects whole clients, up to a constant.
 
-    A client's loss counts as one record, because the protected unit is the client.
+    It is for central differential privacy, with a trusted server. A client's loss counts as one record, because the
+    protected unit is the client.
 
     Args:
         problem: the request.

@@ -327,7 +327,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
-        """Return the given numbers, and the number that was solved for."""
+        """Return the parameters of the answer: the given numbers, and the one that was solved for."""
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
         return GaussianParameters(
@@ -347,7 +347,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return solution.problem.sampling
 
     def specs(self, solution: GaussianSolution) -> tuple[Spec, ...]:
-        """Return the run."""
+        """Return the specs from which the accountant certifies the solution: that of the run."""
         return (solution.spec,)
 
     def premises(self, outcome: Outcome[GaussianSolution, Training]) -> tuple[Condition, ...]:

@@ -39,7 +39,13 @@ def sampling(plan: PlanProblem) -> str:
 
 
 def computed_fields(plan: PlanProblem) -> Fields:
-    """Return the fields of a request of `gaussian` that solves for the noise multiplier of the plan."""
+    """Return those fields of a request of the calibrator `gaussian` that follow from several fields of a plan.
+
+    The request solves for the noise multiplier.
+
+    Args:
+        plan: the requested plan.
+    """
     drawn, population = batch(plan)
     full = sampling(plan) == "full"
     return {

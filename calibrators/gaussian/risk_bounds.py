@@ -54,7 +54,7 @@ class GaussianRiskProblem(GaussianProblem):
             raise InvalidInput(*faults)
 
     def _risk_faults(self) -> Iterator[Fault]:
-        """Yield the faults of `noise_std` and `records`, which gaussian itself does not have."""
+        """Yield faults of the fields `noise_std` and `records`, which only a request of an error bound has."""
         if self.noise_std is not None and self.solve_for != "noise_multiplier":
             yield Fault("/noise_std", "needs solve_for = noise_multiplier: otherwise noise_multiplier gives it")
         if self.records is None and self.population is None:

@@ -137,7 +137,7 @@ class MembersCalibrator(
         return numerical_of_all(solution.members, solution.certified_members)
 
     def communication(self, outcome: Outcome[MembersSolution[Problem], TrainingT]) -> Communication:
-        """Return the traffic of the run."""
+        """Return the contents and the size of the messages of the run."""
         solution = outcome.solution
         return communication(solution.problem, solution.run)
 

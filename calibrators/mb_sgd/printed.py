@@ -70,7 +70,7 @@ def printed_theorem(problem: MbSgdProblem) -> Theorem:
 
 
 def theorem_of(problem: MbSgdProblem) -> str:
-    """Return the id of the printed theorem on the request's losses."""
+    """Return the id of the theorem of Lowy and Razaviyayn that prints noise for the losses of the request."""
     return printed_theorem(problem).id
 
 
@@ -210,7 +210,7 @@ def _reading(
 
 
 def _reason_unproved(problem: MbSgdProblem, reading: Reading, conditions: Sequence[ConditionResult]) -> str | None:
-    """Return why a reading is not proved at the request, or None if it is."""
+    """Return why a printed theorem in one interpretation is not proved for the request; None if it is proved."""
     sampling_reason = REASONS.get(problem.sampling)
     if sampling_reason is not None or reading != "proof":
         return sampling_reason
@@ -278,7 +278,11 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 
 def _appendix_h_of(member: Member) -> TheoremAtInputs:
-    """Return Appendix H of Lowy and Razaviyayn as a theorem at the target, records and rounds of one kind of client."""
+    """Evaluate the batch size of Appendix H of Lowy and Razaviyayn for one kind of client.
+
+    Args:
+        member: the kind of client, with its target, number of records and rounds.
+    """
     target = member.target
     inputs = ExperimentInputs(
         epsilon=target.epsilon,
@@ -312,7 +316,7 @@ def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
-    """Return the ids of those conditions of the printed theorem that do not apply to this request and reading."""
+    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation."""
     excluded = []
     if reading == "informal":
         excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]

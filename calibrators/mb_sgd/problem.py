@@ -206,7 +206,7 @@ class PacedProblem(TargetedProblem):
 
     @property
     def traffic(self) -> Traffic:
-        """The bits of one round."""
+        """Size of a client's message, and of all messages of one round, in bits."""
         return Traffic(bits_per_client=BITS_PER_COORDINATE * self.dimension, bits_per_round=self.bits_per_round)
 
     @property

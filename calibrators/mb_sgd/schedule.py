@@ -229,7 +229,12 @@ def risk_theorem(problem: PacedProblem) -> Theorem:
 
 
 def _curvature(inputs: ExcessRiskProblem, step: _Step) -> float:
-    """Return the strong convexity of the loss or, if there is an envelope, of the envelope."""
+    """Return the strong convexity of the minimised function: the loss or, if there is one, its Moreau envelope.
+
+    Args:
+        inputs: constants of the loss.
+        step: the step size, with the smoothness of the envelope if there is one.
+    """
     if step.envelope_smoothness is None:
         return inputs.strong_convexity
     return on_envelope(inputs, step.envelope_smoothness).strong_convexity
@@ -274,7 +279,7 @@ def add_prescribed_risk(plan: StepPlan, problem: MbSgdProblem, prescribed: Run, 
     step = _Step(prescription.step_size, prescription.envelope_smoothness)
 
     def bound_at(std: float) -> float:
-        """Return the bound on the excess risk at a noise."""
+        """Return the bound on the excess risk with noise of standard deviation `std`."""
         return _bound(inputs, step, noise_std=std, rounds=prescribed.rounds).total
 
     members = members_of(problem, prescribed)

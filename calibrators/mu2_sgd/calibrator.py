@@ -340,7 +340,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return (theorem.because(premise, clipping_norm=norm, gaussian_dp_mu=solution.mu),)
 
     def premises(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Condition, ...]:
-        """Return the conditions of the guarantee, followed by those of the risk bound."""
+        """Return the conditions that the privacy guarantee assumes, followed by those of the risk bound."""
         training = outcome.training
         problem = outcome.solution.problem
         conditions = list(UNTRUSTED.conditions)
@@ -353,7 +353,7 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return tuple(conditions)
 
     def warnings(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Iterator[Caution]:
-        """Yield every caution that applies, in a fixed order."""
+        """Yield every caution about the result that applies, in a fixed order."""
         solution = outcome.solution
         return cautions_of(solution.problem, solution.certified, solution.noise, solution.reports, outcome.printed)
 

@@ -152,7 +152,7 @@ def certify(problem: Mu2SgdProblem) -> tuple[Certified, Target]:
 
     @functools.cache
     def family(noise: float, effort: Effort) -> Guarantee:
-        """Return the guarantee of the single mechanism at a noise multiplier."""
+        """Return the guarantee of all reports together at a noise, which amounts to that of a single mechanism."""
         return guarantee_at(problem, sensitivity / noise, effort)
 
     mu = risk.gaussian_mu if risk else exact_mu(epsilon=target.epsilon, log_delta=target.log_delta)

@@ -256,7 +256,7 @@ class Mu2SgdProblem(TargetedProblem):
 
     @cached_property
     def federation(self) -> CancellationRun:
-        """The run in the form of the bounds."""
+        """Quantities of the run that the formulas of privacy and risk bounds depend on."""
         return inputs_of(CancellationRun, self, participants=self.reporting)
 
 

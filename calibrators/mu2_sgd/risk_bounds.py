@@ -65,7 +65,7 @@ class Mu2SgdRiskProblem(Mu2SgdProblem):
 
     @property
     def has_known_step(self) -> bool:
-        """True if no step size is searched."""
+        """True if the step size follows from the request, so that none has to be searched for."""
         return self.step_size is not None or self.server == "trusted" or not self.printed_participation
 
 
@@ -132,9 +132,9 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
 
 
 def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
-    """Return the order of growth of the lower bound on the excess risk that Reshef and Levy compare with.
+    """Return the lower bound on the excess risk that Reshef and Levy compare with, up to an unknown constant.
 
-    It is in units of the loss, and its constant is hidden.
+    It is in units of the loss.
 
     Args:
         problem: the request.

@@ -78,7 +78,7 @@ def choose_run(problem: OnePassProblem, certificates: Certificates[OnePassProble
         return record_noise(run.batch_size)
 
     def risk(run: Run, noise_std: float) -> float:
-        """Return the bound on the excess risk of a run at a noise."""
+        """Return the bound on the excess risk of a run with noise of a given standard deviation."""
         return plan_of(problem, run, noise_std).excess_risk
 
     outlook = Outlook(

@@ -112,7 +112,11 @@ def outcome_of_calibration(answer: Calibration | JsonObject, request: object) ->
 
 
 def settle(entry_draft: Draft, plan: PlanProblem) -> Outcome | None:
-    """Calibrate the drafted request. If the plan solves for a field, search its smallest sufficient value.
+    """Calibrate the algorithm of a drafted entry; search the smallest sufficient value if the plan solves for a field.
+
+    Args:
+        entry_draft: the algorithm with its request.
+        plan: the requested plan.
 
     Returns:
         The calibration with its request, or the error that it raised. None if the draft has no request.
@@ -309,10 +313,14 @@ FIGURES: Mapping[RankBy, Callable[[PlanEntry], object]] = {
 
 
 def figure_of(plan: PlanProblem, entry: PlanEntry) -> float | None:
-    """Return the number by which an entry of a plan's answer is ranked.
+    """Return the number by which an algorithm is ranked in the answer of a plan.
 
     It is the solved value if the plan solves for a field, and otherwise the figure that `rank_by` names. It is None if
     the entry has no such figure or an infinite one.
+
+    Args:
+        plan: the requested plan.
+        entry: the entry of the algorithm.
     """
     value = FIGURES[plan.rank_by](entry) if entry.reach is None else entry.reach.value
     if not isinstance(value, int | float) or not math.isfinite(value):
@@ -338,7 +346,9 @@ def _describe_figure(plan: PlanProblem, entry: PlanEntry) -> str:
 def _group_entries(
     plan: PlanProblem, entries: Iterable[PlanEntry]
 ) -> list[tuple[tuple[GuaranteeKind, str], list[PlanEntry]]]:
-    """Group the entries of algorithms that apply by their kind of guarantee and the quantity that they are ranked by.
+    """Group algorithms that can be compared: with the same kind of guarantee, ranked by the same quantity.
+
+    Entries of algorithms that do not apply are left out.
 
     Returns:
         For each group its key (the kind and the quantity) and its entries. Groups that need the least trust come first.

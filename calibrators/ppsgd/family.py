@@ -133,7 +133,7 @@ def certify(
 
     @functools.cache
     def family(noise_multiplier: float, effort: Effort) -> Guarantee:
-        """Return the guarantee at a noise multiplier."""
+        """Return the privacy guarantee of the run at a noise multiplier, for all ε."""
         return guarantee_at(problem, noise_multiplier, effort, sampling=sampling, relation=relation)
 
     target = problem.target

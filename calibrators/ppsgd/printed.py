@@ -123,10 +123,10 @@ def _printed_bound(problem: PpsgdProblem, certified: Certified, plan: SharingPla
 
 
 def _evaluate_bound(problem: PpsgdProblem, noise_std: float, alpha: float) -> TheoremAtInputs:
-    """Evaluate the printed bound on the excess risk: Theorem 4.5, 5.2 or B.4 of Bietti et al.
+    """Evaluate the bound on the excess risk that Bietti et al. print for the request's sampling and weights.
 
-    Theorem 4.5 is for rounds of all clients with equal weights. Otherwise it is Theorem 5.2 if clients are weighted by
-    their records, and B.4 if not.
+    It is Theorem 4.5 for rounds of all clients with equal weights. Otherwise it is Theorem 5.2 if clients are weighted
+    by their records, and B.4 if not.
 
     Args:
         problem: the request.

@@ -37,7 +37,7 @@ class Accounts:
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the account of a run; the arguments are those of `of`."""
+        """Compute the guarantee of a run; the arguments are those of `of`."""
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
         return account(

@@ -219,7 +219,10 @@ def _minimality_cautions(solution: ProjectedSgdSolution) -> Iterator[Caution]:
 
 
 def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of step sizes above 2/β for smoothness β, of clients in no batch, and of a relation unlike the paper's."""
+    """Warn of steps that are too long, of clients in no batch, and of a relation for which the paper states nothing.
+
+    A step is too long if it exceeds 2/β for losses of smoothness β.
+    """
     sides = check_step_sizes(run_of(problem, plan))
     if problem.smoothness is not None and problem.convex and sides.holds != Verdict.YES:
         yield Caution(
@@ -241,7 +244,7 @@ def _run_cautions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[
 
 
 def _assumptions(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[Caution]:
-    """Warn of assumed constants, of a risk bound with a hidden constant, and of one that is not proved for batches."""
+    """Warn of assumed constants, and of a bound on the risk that has an unknown constant or is unproved for batches."""
     yield from assumption_cautions(problem)
     if problem.release != "random-stop":
         return
@@ -378,7 +381,7 @@ class ProjectedSgdCalibrator(
         return tuple(considered_bounds(solution))
 
     def warnings(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> Iterator[Caution]:
-        """Yield every caution that applies, in a fixed order."""
+        """Yield every caution about the result that applies, in a fixed order."""
         training = outcome.training
         assert training is not None  # `risk` always returns a bound or the reason why there is none
         return cautions(outcome.solution, training, outcome.printed)

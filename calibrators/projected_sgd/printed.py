@@ -175,7 +175,7 @@ def _whole_ball_run(problem: ProjectedSgdProblem, plan: RunSchedules) -> Project
 
 
 def _stated_log_delta(problem: ProjectedSgdProblem, plan: RunSchedules) -> float:
-    """Return log δ at the target's ε by Theorem 2 or Corollary 3 of Asoodeh et al. as stated.
+    """Evaluate the δ that Theorem 2 or Corollary 3 of Asoodeh et al. states at the target's ε; return log δ.
 
     For equal steps and the last model the paper uses the real number n/m of steps in place of ⌊n/m⌋.
 
@@ -294,7 +294,7 @@ def _answer(
     printed: PrintedBound,
     truth: Callable[[RunSchedules], TrueFigures | None],
 ) -> PrintedReading:
-    """Describe a printed bound at the noise that it prescribes, with its claims and the certified figures of that run.
+    """Describe a bound that a paper prints: the noise that it prescribes, its claims, and the certified ε and δ there.
 
     Args:
         problem: the request.

@@ -91,7 +91,7 @@ class CertifiedSchedules(Protocol):
 
 
 def certified_run(problem: ProjectedSgdRiskProblem, parameters: CertifiedSchedules) -> NoisyRun:
-    """Return the run with the number that was solved for."""
+    """Return the requested run with its certified batch size, schedules and noise."""
     plan = RunSchedules(
         participants=parameters.participants,
         step_schedule=parameters.step_schedule,

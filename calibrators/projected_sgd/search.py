@@ -97,7 +97,7 @@ def _smallest_noise(problem: ProjectedSgdProblem, accounts: Accounts) -> Certifi
     target = problem.target
 
     def guarantee_at_noise(noise: float, effort: Effort = "default") -> Guarantee:
-        """Return the guarantee for all ε."""
+        """Return the guarantee of the run at a noise, in multiples of the Lipschitz constant, for all ε."""
         return accounts.guarantee_at(effort=effort, noise_std=noise * problem.lipschitz)
 
     @functools.cache
@@ -159,7 +159,7 @@ class StepSearch:
         return self._guarantee(step).curve.upper_log_delta(self._target.epsilon)
 
     def _meets(self, step: float) -> bool:
-        """Decide whether a step size meets the target."""
+        """Decide whether a run with this step size has at most the target's δ."""
         return self._log_delta(step) <= self._target.log_delta
 
     def _provably_misses(self, step: float) -> bool:

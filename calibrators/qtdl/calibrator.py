@@ -261,7 +261,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
     plan_place = 8
 
     def cost(self, problem: QtdlProblem) -> CostClass:
-        """Return `closed-form` for one round by the method `escape`, and `search` otherwise.
+        """Return how costly a calibration is: `closed-form` for one round by the method `escape`, otherwise `search`.
 
         By that method δ is the probability of a message that only one of two neighbours can send.
         """
@@ -296,7 +296,7 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, and about the mechanisms that it is compared with."""
+        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise."""
         solution = outcome.solution
         yield from printed_cautions(outcome.printed, solution.noise_std)
         yield from binomial_cautions(solution.problem)

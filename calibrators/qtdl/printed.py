@@ -83,7 +83,12 @@ def printed_readings(problem: GridProblem) -> tuple[PrintedReading, ...]:
 
 
 def _reading_without_noise(theorem_1: TheoremAtInputs, claim: Target) -> PrintedReading:
-    """Return the claim and the conditions of Theorem 1 of Das et al. at inputs for which it defines no noise."""
+    """Return the claim and the conditions of Theorem 1 of Das et al. at inputs for which it defines no noise.
+
+    Args:
+        theorem_1: the theorem, evaluated at the inputs.
+        claim: the (ε, δ) that the theorem would guarantee.
+    """
     conditions = (condition.at(theorem_1.inputs) for condition in THEOREM_1.conditions if condition.checked)
     return PrintedReading(
         theorem=THEOREM_1.id,

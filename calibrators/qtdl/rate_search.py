@@ -92,7 +92,14 @@ class RateSearch:
         """α ↦ log of the δ that losses above ε in the common support use; an increasing function."""
 
     def log_escape(self, rate: float) -> float:
-        """Return the natural logarithm of the δ that a decay rate leaves for escapes; −∞ if it leaves none."""
+        """Return the part of the target's δ that noise of a decay rate leaves for escapes, as a natural logarithm.
+
+        An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
+        privacy loss above ε. The logarithm is −∞ if nothing is left.
+
+        Args:
+            rate: decay rate α.
+        """
         return log_difference_of(self._log_delta, self._support_log_delta(rate))
 
     def best_rates(self, *, beat: float) -> tuple[float, ...]:
@@ -137,7 +144,7 @@ class RateSearch:
             return False
 
         def needs_more(log_rate: float) -> bool:
-            """Decide whether a rate needs more than `beat` levels even if escapes may use all of δ."""
+            """Decide whether noise of this decay rate needs more than `beat` levels, even if escapes use all of δ."""
             return real_levels(self._release, math.exp(log_rate), self._log_delta) > beat
 
         lossless = math.log(self._lossless_rate)
@@ -145,11 +152,21 @@ class RateSearch:
         return smallest > lossless and self._uses_up_delta(math.exp(smallest))
 
     def _uses_up_delta(self, rate: float) -> bool:
-        """Decide whether losses above ε in the common support use all of δ, so that none is left for escapes."""
+        """Decide whether nothing of δ is left for escapes: messages that only one of two neighbours can send.
+
+        Noise that decays fast gives other messages a privacy loss above ε, and they may use all of δ.
+
+        Args:
+            rate: decay rate α of the noise.
+        """
         return self._support_log_delta(rate) >= self._log_delta
 
     def _affordable_rate(self) -> float | None:
-        """Return a rate at which some of δ is left for escapes, or None if there is none above `LEAST_RATE_SHARE`."""
+        """Return a decay rate of the noise at which messages that both neighbours can send do not use all of δ.
+
+        The rest of δ is for escapes, messages that only one of them can send. The result is None if no rate is found
+        before the search falls to `LEAST_RATE_SHARE` of its start.
+        """
         rate = self._lossless_rate
         least = self._lossless_rate * LEAST_RATE_SHARE
         while rate > least and self._uses_up_delta(rate):
@@ -186,7 +203,7 @@ class RateSearch:
         """
 
         def leaves_some(log_rate: float) -> bool:
-            """Decide whether a rate leaves some of δ for escapes."""
+            """Decide whether noise of this decay rate leaves some of the target's δ unused."""
             return not self._uses_up_delta(math.exp(log_rate))
 
         if leaves_some(high):

@@ -146,9 +146,13 @@ def risk_cautions(risk: Risk | None, start: Start | None) -> Iterator[Caution]:
 
 
 def mark_vacuous_readings(readings: Iterable[PrintedReading], start: Start | None) -> tuple[PrintedReading, ...]:
-    """Mark the printed readings that claim a risk no better than the bound on the risk of the initial model.
+    """Mark the printed theorems that claim a risk no better than the bound on the risk of the initial model.
 
-    Readings without a claimed risk are unchanged, and so are all readings if `start` is None.
+    Those without a claimed risk are unchanged, and so are all if `start` is None.
+
+    Args:
+        readings: interpretations of the printed theorems.
+        start: bound on the risk of the initial model, if known.
     """
     if start is None:
         return tuple(readings)

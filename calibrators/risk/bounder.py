@@ -49,12 +49,12 @@ class RiskBounder:
 
     @property
     def example(self) -> JsonObject:
-        """A body to try."""
+        """Example of a request, in JSON form."""
         fields = {**self.calibrator.example, **self.part.example_fields}
         return {name: value for name, value in fields.items() if name not in self.part.left_out}
 
     def __reduce__(self) -> tuple[Callable[[Calibrator], RiskBounder], tuple[Calibrator]]:
-        """Pickle by the name of the calibrator."""
+        """Pickle as a call of `bounder_of` with the calibrator."""
         return bounder_of, (self.calibrator,)
 
     def cost(self, problem: Any) -> CostClass:

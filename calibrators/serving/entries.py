@@ -69,24 +69,28 @@ def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedRead
 
 
 def _agree(first: PrintedReading, second: PrintedReading) -> bool:
-    """Decide whether two readings prescribe the same run, with equal claims and equal certified guarantees."""
+    """Decide whether two interpretations of a theorem prescribe the same run, with equal claims and guarantees."""
     return _shared_values(first) == _shared_values(second) and _have_same_parameters(
         first.parameters, second.parameters
     )
 
 
 def _shared_values(reading: PrintedReading) -> tuple[object, ...]:
-    """Return the values that all readings of an entry must share, except for the parameters."""
+    """Return the values, apart from parameters, that interpretations must share to be one entry of an answer."""
     claims = reading.claims
     privacy = tuple(getattr(claims, name) for name in PRIVACY_FIELDS)
     return (reading.theorem, reading.status, reading.reason, privacy, reading.true)
 
 
 def _have_same_parameters(first: Mapping[str, float], second: Mapping[str, float]) -> bool:
-    """Decide whether no prescribed parameter differs between two readings.
+    """Decide whether two interpretations of a theorem prescribe equal parameters.
 
-    A parameter that only one reading has does not differ, unless it is one of `ALWAYS_SHARED`. Orders of the risk may
+    A parameter that only one of them has does not differ, unless it is one of `ALWAYS_SHARED`. Orders of the risk may
     differ.
+
+    Args:
+        first: parameters of one interpretation, by name.
+        second: those of the other.
     """
     shared = (set(first) & set(second)) - set(RISK_ORDERS)
     same_names = all((name in first) == (name in second) for name in ALWAYS_SHARED)

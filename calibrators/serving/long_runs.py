@@ -146,7 +146,11 @@ def _leaves_run_open(problem: object) -> bool:
 
 
 def _risk_figures(run: FrontierRun) -> RunFigures:
-    """Describe a run that was compared with others by the bound on its excess risk."""
+    """Describe a run for the warning of a long run; its quality is the bound on its excess risk.
+
+    Args:
+        run: a run that was compared with others.
+    """
     return RunFigures(
         rounds=run.rounds,
         batch_size=run.batch_size,
@@ -160,7 +164,11 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
 
 
 def _noise_figures(run: RoundsRun) -> RunFigures:
-    """Describe a run that was compared with others by its noise."""
+    """Describe a run for the warning of a long run; its quality is the share of the initial risk that its noise leaves.
+
+    Args:
+        run: a run that was compared with others.
+    """
     return RunFigures(
         rounds=run.rounds,
         batch_size=None,

@@ -24,7 +24,7 @@ class Served:
 
     @classmethod
     def like(cls, quantity: Quantity) -> Served:
-        """Take the description of a quantity of requests."""
+        """Return the description of an answer's field that has the meaning of a request's quantity."""
         return cls(quantity.description, of_unit=quantity.of_unit)
 
     description: str

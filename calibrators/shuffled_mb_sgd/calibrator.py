@@ -232,7 +232,7 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return solution.problem.sampling
 
     def communication(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Communication:
-        """Return the traffic of the run."""
+        """Return the contents and the size of the messages of the run."""
         solution = outcome.solution
         return communication(solution.problem, solution.run)
 

@@ -60,11 +60,15 @@ def bounds(problem: ShuffledMbSgdRiskProblem, run: Run, noise_std: float) -> Bou
 
 
 def _printed_bounds(problem: ShuffledMbSgdRiskProblem, run: Run) -> Iterator[UpperBound]:
-    """Yield the order of the excess risk that Theorem 4.1 of Lowy and Razaviyayn claims.
+    """Yield the bound on the excess risk that Theorem 4.1 of Lowy and Razaviyayn claims, up to an unknown constant.
 
     It is equation (46) of the paper, or (47) for strongly convex losses. It is for smooth losses, the population risk
-    and records; nothing is yielded in other cases. The order is None if R M² ≤ N δ, for R rounds, M participants and N
+    and records; nothing is yielded in other cases. It has no value if R M² ≤ N δ, for R rounds, M participants and N
     clients.
+
+    Args:
+        problem: the request of a bound.
+        run: rounds and batch size of the run.
     """
     if problem.smoothness is None or problem.problem != "population" or problem.unit != "record":
         return

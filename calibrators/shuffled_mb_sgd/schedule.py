@@ -47,7 +47,7 @@ def likely_noise_multiplier(problem: ShuffledMbSgdProblem, run: Run) -> float:
     loss = _ShuffledLoss(problem, run)
 
     def exceeds_target(log_noise: float) -> bool:
-        """Decide whether the estimated loss of the run exceeds μ at a noise."""
+        """Decide whether the estimated privacy loss of the run is above μ, at a noise given by its logarithm."""
         return loss.of_run(math.exp(log_noise)) > allowed
 
     _, log_noise = bisect_reals(exceeds_target, math.log(LEAST), math.log(MOST), steps=BISECTIONS)

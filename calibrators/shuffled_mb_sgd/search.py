@@ -257,10 +257,10 @@ class _BoundSearch:
         return Certified(noise, own_guarantee, slack, full_guarantee=answer.guarantee)
 
     def likely(self, start: float) -> TrailPoint:
-        """Estimate the log noise at which the bound on δ meets the target, and the slope there.
+        """Estimate the noise at which the bound on δ meets the target, and how steeply the bound falls there.
 
         At most `MOST_COARSE` quick bounds are evaluated, until the estimate moves by less than `ENOUGH`. Quick bounds
-        need slightly more noise, so `COARSE_EXCESS` is subtracted.
+        need slightly more noise, so `COARSE_EXCESS` is subtracted. Noise is given by its logarithm.
 
         Args:
             start: initial estimate of the log noise.

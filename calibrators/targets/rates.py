@@ -91,7 +91,7 @@ def _shortfall_at(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return the shortfall of a parameter."""
+        """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
         guarantee = family(parameter)
         value = shortfall_of_limits(tests.limits(guarantee.curve), risk)
         if value > 0.0:

@@ -69,7 +69,7 @@ def shortfall_of(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return the shortfall of a parameter."""
+        """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
         guarantee = family(parameter)
         log_delta = guarantee.curve.upper_log_delta(target.epsilon)
         clipped_log_delta = min(max(log_delta, least_log_delta), -SHALLOW)
@@ -101,7 +101,7 @@ def _shortfall_of_risk(
 
     @functools.cache
     def shortfall(parameter: float) -> float:
-        """Return the shortfall of a parameter."""
+        """Return how far the guarantee at a parameter misses the target; positive if it misses it."""
         guarantee = family(parameter)
         distance = least_log_mu(central_mu_of(guarantee.curve, risk)) - target_log_mu
         if not meets(guarantee.curve, target):

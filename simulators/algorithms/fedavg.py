@@ -37,10 +37,15 @@ class FedavgRun:
 
 
 def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
-    """Return the requested step size or, if absent, that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE).
+    """Return the step size of the clients' local steps.
 
-    L is the smoothness and E the number of local steps. The constant c̄ is 64 if all n clients participate. For r < n
+    It is the requested one or, if absent, that of Theorem 4 of Das et al. for convex losses: η = 1/(c̄LE). L is the
+    smoothness and E the number of local steps. The constant c̄ is 64 if all n clients participate. For r < n
     participants it is max{4, 2 + 23(n − r)/(r(n − 1)), 64n(r − 1)/(r(n − 1))}.
+
+    Args:
+        problem: learning problem, with its smoothness.
+        run: parameters of the run.
     """
     if run.local_step_size is not None:
         return run.local_step_size

@@ -209,7 +209,7 @@ def work_of(problem: SimulatedProblem, run: GridFedavgRun) -> Work:
 
 
 def alternatives(run: GridFedavgRun) -> Mapping[str, GridFedavgRun]:
-    """Return the run on the same grid without noise."""
+    """Return the run to compare with, by name: the same run on the same grid without noise."""
     return {"non-private": replace(run, noise_levels=0, decay_rate=None, trials=None)}
 
 

@@ -93,7 +93,7 @@ Score = Callable[[Floats, Floats], Floats]
 
 @dataclass(frozen=True)
 class AttackBound:
-    """A lower bound and the test that proves it."""
+    """A lower bound on a privacy parameter such as ε, and the test of outputs that proves it."""
 
     value: float
     rule: CountedTest

@@ -15,9 +15,10 @@ MOST_LEVELS = 2**52
 
 
 def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int | None, count: int) -> Floats:
-    """Draw integers y with |y| ≤ levels and probability proportional to e^(−α|y|), in floating point.
+    """Draw discrete Laplace noise: integers y with |y| ≤ levels and probability proportional to e^(−α|y|).
 
-    Magnitudes are drawn by inversion and get a random sign; −0 is rejected, so that 0 is not counted twice.
+    The computation is in floating point. Magnitudes are drawn by inversion and get a random sign; −0 is rejected, so
+    that 0 is not counted twice.
 
     Args:
         generator: source of randomness.
@@ -40,7 +41,9 @@ def integer_draws(generator: np.random.Generator, decay_rate: float, levels: int
 
 
 def exact_draws(generator: np.random.Generator, decay_rate: float, levels: int, count: int) -> Integers:
-    """Draw from the distribution of `integer_draws` by the exact sampler of the simulations.
+    """Draw discrete Laplace noise by the exact sampler of the simulations, without floating-point error.
+
+    The distribution is that of `integer_draws`.
 
     Args:
         generator: source of randomness.

@@ -33,7 +33,7 @@ class DiscreteGaussianNoise:
 
 @dataclass(frozen=True)
 class SkellamNoise:
-    """The difference of two independent Poisson variables.
+    """Skellam noise: the difference of two independent Poisson variables with equal means.
 
     Attributes:
         variance: μ, the sum of their means, in squared grid steps.

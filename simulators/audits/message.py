@@ -90,12 +90,14 @@ class Message:
         return 0.6 * len(self.spec.first)
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """Return log P(message | first update) − log P(message | second update) of independent messages.
+        """Draw messages of a client, and return how much each speaks for the first of two possible updates.
+
+        The statistic is log P(message | first update) − log P(message | second update).
 
         Args:
             generator: source of randomness.
             count: number of messages.
-            world: FIRST or SECOND.
+            world: the update that is sent, FIRST or SECOND.
         """
         update = self.spec.first if world == FIRST else self.spec.second
         messages = self._draw_messages(generator, count, update) if self.attack == "implemented" else None
@@ -129,12 +131,15 @@ class Message:
         return messages.reshape(count, len(update)).astype(np.float64)
 
     def _draw_coordinate(self, generator: np.random.Generator, count: int, value: float) -> Floats:
-        """Draw one coordinate of messages in floating point, by rounding and noise.
+        """Draw one coordinate of messages in floating point: the update's coordinate, rounded at random, plus noise.
 
         Args:
             generator: source of randomness.
             count: number of messages.
             value: the coordinate of the update.
+
+        Returns:
+            The coordinate in each message, in grid steps.
         """
         floor, share = self._round_down(value)
         noise = integer_draws(generator, self.spec.decay_rate, self.spec.noise_levels, count)
@@ -147,7 +152,7 @@ class Message:
         return floor, float(scaled - floor)
 
     def _log_probability(self, coordinates: Floats, value: float) -> Floats:
-        """Return the log probabilities of a coordinate of messages, up to a constant.
+        """Return the log probability of one coordinate of a message, given the update; up to a constant.
 
         Args:
             coordinates: the coordinate in each message, in grid steps.

@@ -14,7 +14,7 @@ from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
 
 class NoiseDistribution(Protocol):
-    """A distribution on the real line."""
+    """A distribution of noise that can be drawn, and of which the density is known."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
         """Draw independent values, (count,)."""
@@ -25,7 +25,7 @@ class NoiseDistribution(Protocol):
 
 @dataclass(frozen=True)
 class NormalNoise:
-    """Standard normal noise, N(0, 1); a log density is up to a constant."""
+    """Standard normal noise, N(0, 1)."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
         """Draw independent values, (count,)."""
@@ -78,11 +78,12 @@ class IntegerNoise:
 
 @dataclass(frozen=True)
 class NoisyValue:
-    """A number that differs between the attacker's hypotheses (worlds), released with noise.
+    """A number that differs between neighbouring data sets, released with noise.
 
-    The number in a world is `value_in_world[world]`, in units of the noise scale. The worlds are FIRST and SECOND, the
-    two data sets, and possibly ABSENT, in which the victim does not participate. `work` is the cost of one output, in
-    units of Gaussian noise on one number.
+    The code calls the data sets that an attacker distinguishes worlds. The number in a world is
+    `value_in_world[world]`, in units of the noise scale. The worlds are FIRST and SECOND, the two data sets, and
+    possibly ABSENT, without the client or record in which they differ. `work` is the cost of one output, in units of
+    Gaussian noise on one number.
     """
 
     noise: NoiseDistribution
@@ -91,15 +92,15 @@ class NoisyValue:
 
     @property
     def worlds(self) -> int:
-        """Number of worlds."""
+        """Number of data sets ("worlds"): 2, or 3 with ABSENT."""
         return len(self.value_in_world)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of value plus noise in every world.
+        """Draw outputs, and return their log densities on every data set ("world").
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its output is drawn.
+            world: index of the data set of each run, on which its output is drawn.
 
         Returns:
             The log densities, (worlds, runs).
@@ -110,16 +111,16 @@ class NoisyValue:
 
     @property
     def step(self) -> float:
-        """Difference of the value between FIRST and SECOND for one occurrence of the victim's record."""
+        """Difference of the number between FIRST and SECOND, for one occurrence of the changed record."""
         return self.value_in_world[FIRST] - self.value_in_world[SECOND]
 
 
 def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyValue:
-    """Return a noisy sum of contributions within ±shift.
+    """Return the attack on a noisy sum in which a client contributes a number between −shift and shift.
 
     Args:
         noise: distribution of the noise.
-        relation: replace-one has opposite contributions in the worlds; the other relations have one and none.
+        relation: replace-one has opposite contributions in the two data sets; the other relations have one and none.
         shift: norm of a contribution in units of the noise.
     """
     second = -shift if relation == "replace-one" else 0.0
@@ -127,10 +128,10 @@ def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyVal
 
 
 def noisy_shift(noise: NoiseDistribution, relation: str, shift: int) -> NoisyValue:
-    """Return a number with noise that differs by `shift` between two neighbouring data sets.
+    """Return the attack on a number with noise that differs by `shift` between two neighbouring data sets.
 
-    The worlds of the attack are the two data sets, and a third one in which the victim does not participate. For
-    replace-one the number in the third world is unknown, so that it is left out.
+    A third data set lacks the client or record in which they differ. For replace-one the number on the third data set
+    is unknown, so that it is left out.
 
     Args:
         noise: distribution of the noise.

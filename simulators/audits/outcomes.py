@@ -13,9 +13,10 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 @dataclass(frozen=True)
 class Outcomes:
-    """A mechanism given by `log_probabilities[world][outcome]`.
+    """A mechanism with finitely many outcomes, given by the probability of each on neighbouring data sets.
 
-    Outcomes with equal probabilities in all worlds may be merged.
+    `log_probabilities[world][outcome]` is the logarithm, where `world` is the index of the data set. Outcomes with
+    equal probabilities on all data sets may be merged.
     """
 
     log_probabilities: tuple[tuple[float, ...], ...]
@@ -23,17 +24,17 @@ class Outcomes:
 
     @property
     def worlds(self) -> int:
-        """Number of worlds."""
+        """Number of data sets ("worlds")."""
         return len(self.log_probabilities)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw outcomes by inversion, and return their log probabilities in every world.
+        """Draw outcomes, and return their log probabilities on every data set ("world").
 
         An outcome of probability 0 is never drawn.
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its outcome is drawn.
+            world: index of the data set of each run, on which its outcome is drawn.
 
         Returns:
             The log probabilities, (worlds, runs).
@@ -50,9 +51,9 @@ class Outcomes:
 
 
 def response(epsilon: float, categories: int) -> Outcomes:
-    """Return randomized response for a record of category 0 (FIRST) or 1 (SECOND).
+    """Return randomized response on two data sets, in which the record has category 0 (FIRST) or 1 (SECOND).
 
-    All further categories have equal probabilities in both worlds, and are merged into one outcome.
+    All further categories have equal probabilities on both data sets, and are merged into one outcome.
 
     Args:
         epsilon: ε of the response.
@@ -65,12 +66,14 @@ def response(epsilon: float, categories: int) -> Outcomes:
 
 
 def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
-    """Return the mechanism that reveals the data set with probability δ and is randomized response at ε otherwise.
+    """Return the most revealing (ε, δ)-differentially private mechanism on two data sets.
+
+    With probability δ it reveals the data set. Otherwise it is randomized response at ε.
 
     Args:
         epsilon: ε of the randomized response.
         delta: probability of an output that reveals the data set.
-        worlds: 3 if the relation has a world without the record, which then equals the second data set; otherwise 2.
+        worlds: 3 if the relation has a data set without the record, which then equals the second one; otherwise 2.
     """
     log_delta = math.log(delta) if delta > 0 else -math.inf
     log_true = math.log1p(-delta) - math.log1p(math.exp(-epsilon))
@@ -81,7 +84,7 @@ def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
 
 
 def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floats:
-    """Return the log probability of each number of successes of independent trials.
+    """Return the log probability of each number of successes in independent trials of two kinds.
 
     Args:
         high_trials: number of trials with success probability p.

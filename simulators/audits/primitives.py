@@ -51,14 +51,14 @@ SHIFTED_NOISES: Mapping[str, Callable[[float], NoiseDistribution]] = {
 
 
 def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMechanism:
-    """Return a basic mechanism on the neighbouring data sets that are easiest to distinguish.
+    """Return the attack on a basic mechanism, with the neighbouring data sets that are easiest to distinguish.
 
     Args:
         primitive: the mechanism: noise on a sum or on integers, randomized response, or only its ε and δ.
         setting: neighbouring relation and implementation that are attacked.
 
     Raises:
-        InvalidInput: the mechanism has no neighbours in the relation that an attack can be stated for.
+        InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """
     if isinstance(primitive, NoisySum):
         # The whole norm of a contribution is on one coordinate.
@@ -85,9 +85,9 @@ def attack_primitive(primitive: Primitive, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMechanism:
-    """Return randomized response on the report of one client, with categories that differ between the data sets.
+    """Return the attack on the randomized response of one client, which has another category in each data set.
 
-    Under zero-out-one, a client whose record is zeroed out reports as one of the second category.
+    Under zero-out-one, a client with a zero record reports as one of the second category.
 
     Args:
         report: ε of the report, and the number of categories.
@@ -103,7 +103,9 @@ def _attack_report(report: CategoryReport, setting: AttackSetting) -> AttackedMe
 
 
 def _attack_trials(sums: SummedTrials, setting: AttackSetting) -> AttackedMechanism:
-    """Return sums in which one client has the largest or the smallest value, and all others have the smallest one.
+    """Return the attack on sums of random trials, with a client that has its largest or its smallest value.
+
+    All other clients have the smallest value.
 
     Args:
         sums: trials of a client, success probabilities, and numbers of coordinates and clients.
@@ -129,10 +131,10 @@ def _largest_coordinate(shift: IntegerShift) -> int:
 
 
 def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> AttackedMechanism:
-    """Return one output of the sparse vector technique against all others, on queries that make it revealing.
+    """Return the attack on the sparse vector technique: one output against all others, on revealing queries.
 
-    Its probabilities are bounds, so the attacked mechanism reveals no more than the technique. Without the
-    victim's record the queries are those of the second data set, except under replace-one.
+    Its probabilities are bounds, so the attacked mechanism reveals no more than the technique. Without the changed
+    record the queries are those of the second data set, except under replace-one.
 
     Args:
         answers: the noise on the threshold and on the queries.
@@ -148,10 +150,10 @@ def _attack_threshold(answers: ThresholdAnswers, setting: AttackSetting) -> Atta
 
 
 def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMechanism:
-    """Return the choice between two candidates with scores that are exchanged between the data sets.
+    """Return the attack on a choice between two candidates, which exchange their scores between the data sets.
 
-    Without the victim's record the scores are those of the second data set, except under replace-one, for which they
-    are unknown.
+    Without the changed record the scores are those of the second data set, except under replace-one, for which they are
+    unknown.
 
     Args:
         choice: ε of the choice, and the distribution of the noise on the scores.
@@ -162,7 +164,7 @@ def _attack_choice(choice: ScoredChoice, setting: AttackSetting) -> AttackedMech
 
 
 def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> AttackedMechanism:
-    """Return integers with discrete Laplace noise on the neighbours that are easiest to distinguish.
+    """Return the attack on integers with discrete Laplace noise, on neighbours that are easiest to distinguish.
 
     Untruncated noise is attacked by neighbours that differ in one coordinate, if the bounds allow it. Truncated noise
     is attacked by neighbours that differ in several coordinates, chosen by `realised_shift`.
@@ -188,13 +190,16 @@ def _attack_integers(integers: NoisyIntegers, setting: AttackSetting) -> Attacke
 
 
 def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
-    """Return a difference of neighbours' integer vectors within the bounds, as (size, number of coordinates) pairs.
+    """Return a large difference of two neighbours' integer vectors that given bounds allow.
 
     It has coordinates of one size, and at most one smaller coordinate. Among all such vectors it has the largest ℓ1
     norm, and among those the largest size.
 
     Args:
         bounds: bounds on the norms of the difference, and the number of coordinates.
+
+    Returns:
+        Pairs of a size and the number of coordinates of this size.
     """
     l1 = math.floor(bounds.l1)
     linf = math.floor(bounds.linf)

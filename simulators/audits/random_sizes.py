@@ -16,11 +16,12 @@ LEAST_WEIGHT = 1e-18
 
 @dataclass(frozen=True)
 class RandomlySizedValue:
-    """A contribution of random size, released with noise.
+    """Attack on a contribution of random size that is released with noise.
 
-    In a world the number is the drawn size times `signs[world]`, in units of the noise scale. The worlds are the two
-    data sets, and a third one without the victim. The statistic is the log density, a mixture over the sizes. Sizes of
-    tiny probability are left out of it, which makes the attack only weaker.
+    The attacker distinguishes two data sets, which differ in one client or record, and a third one without it. On data
+    set number i the released number is the drawn size times `signs[i]`, in units of the noise scale. The statistic is
+    the log density, a mixture over the sizes. Sizes of tiny probability are left out of it, which makes the attack only
+    weaker.
     """
 
     noise: NoiseDistribution
@@ -30,20 +31,20 @@ class RandomlySizedValue:
 
     @property
     def worlds(self) -> int:
-        """Number of worlds."""
+        """Number of data sets ("worlds")."""
         return len(self.signs)
 
     @property
     def work(self) -> float:
-        """Cost of one density for each size."""
+        """Cost of one output, with a density for each size, in units of Gaussian noise on one number."""
         return 1.0 + 0.5 * len(self.sizes)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of the value of random size plus noise in every world.
+        """Draw outputs, and return their log densities on every data set ("world").
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its output is drawn.
+            world: index of the data set of each run, on which its output is drawn.
 
         Returns:
             The log densities, (worlds, runs).
@@ -54,11 +55,11 @@ class RandomlySizedValue:
         return np.stack([self._log_density(released, sign) for sign in self.signs])
 
     def _log_density(self, released: Floats, sign: float) -> Floats:
-        """Return the log density of outputs in the world with a sign, as a mixture over the sizes.
+        """Return the log density of outputs on one data set, as a mixture over the sizes.
 
         Args:
             released: outputs.
-            sign: +1 or −1 if the victim adds a positive or a negative contribution; 0 without the victim.
+            sign: +1 or −1 if the changed record adds a positive or a negative contribution; 0 without the record.
         """
         if sign == 0.0:
             return self.noise.log_density(released)
@@ -73,11 +74,11 @@ class RandomlySizedValue:
 def randomly_sized(
     noise: NoiseDistribution, relation: str, sizes: tuple[float, ...], probabilities: tuple[float, ...]
 ) -> RandomlySizedValue:
-    """Return a noisy sum in which the victim's contribution has a random size.
+    """Return the attack on a noisy sum in which one contribution has a random size.
 
     Args:
         noise: distribution of the noise.
-        relation: replace-one has opposite contributions in the worlds; the other relations have one and none.
+        relation: replace-one has opposite contributions in the two data sets; the other relations have one and none.
         sizes: norms of the contribution, in units of the noise.
         probabilities: probability of each size.
     """

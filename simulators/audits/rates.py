@@ -10,9 +10,9 @@ from epsilond.simulators.audits.worlds import Floats, Integers
 
 
 def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """Return the success probability at which `successes` or more have the probability `error`.
+    """Return the Clopper–Pearson lower confidence bound on a success probability, for each observed count.
 
-    It is 0 for no successes.
+    The bound is 0 for no successes.
 
     Args:
         successes: observed counts.
@@ -28,9 +28,9 @@ def lower_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
 
 def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
-    """Return the success probability at which `successes` or fewer have the probability `error`.
+    """Return the Clopper–Pearson upper confidence bound on a success probability, for each observed count.
 
-    It is 1 if all trials succeeded.
+    The bound is 1 if all trials succeeded.
 
     Args:
         successes: observed counts.
@@ -46,7 +46,7 @@ def upper_rate(successes: npt.ArrayLike, trials: int, error: float) -> Floats:
 
 
 def joint_confidence(audits: int, confidence: float) -> float:
-    """Return the confidence of each of several audits at which all together have a joint confidence.
+    """Return the confidence that each of several audits needs, so that all of them hold with a joint confidence.
 
     By the bound of Bonferroni, the probabilities of failure add up.
 

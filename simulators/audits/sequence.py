@@ -12,13 +12,13 @@ from epsilond.simulators.audits.worlds import AttackedMechanism, Floats, Integer
 
 @dataclass(frozen=True)
 class InSequence:
-    """Every mechanism of `parts`, run as often as its count states, with independent randomness."""
+    """Attack on several mechanisms that run one after another, each as often as its count, independently."""
 
     parts: tuple[tuple[AttackedMechanism, int], ...]
 
     @property
     def worlds(self) -> int:
-        """Number of worlds; three only if every part has a distribution for ABSENT."""
+        """Number of data sets ("worlds"); three only if every part has a distribution for ABSENT."""
         return min((part.worlds for part, _ in self.parts), default=3)
 
     @property
@@ -27,7 +27,15 @@ class InSequence:
         return sum(part.work * times for part, times in self.parts)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the sums of the log densities of the independent outputs."""
+        """Draw the outputs of all runs, and return the log density of all together on every data set ("world").
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set for each output.
+
+        Returns:
+            Sums of the log densities of the independent outputs, (worlds, n).
+        """
         total = np.zeros((self.worlds, world.size))
         for part, times in self.parts:
             for _ in range(times):

@@ -16,10 +16,11 @@ CELLS = 500_000
 
 @dataclass(frozen=True)
 class ShuffledReports:
-    """Attack on shuffled reports, in which the records of all other clients equal the victim's record in SECOND.
+    """Attack on shuffled reports of clients, of which all but one have the same record.
 
-    FIRST and SECOND are the two data sets. Any of the reports may be the victim's, with equal probability. The density
-    of the reports in FIRST is therefore their density in SECOND times the mean likelihood ratio of a report.
+    FIRST and SECOND are the two data sets; they differ in the record of one client, the victim. All other records equal
+    the victim's record in SECOND. Any of the reports may be the victim's, with equal probability. The density of the
+    reports in FIRST is therefore their density in SECOND times the mean likelihood ratio of a report.
     """
 
     report: AttackedMechanism
@@ -32,18 +33,29 @@ class ShuffledReports:
         return 1.5 * self.clients * max(self.report.work, 1.0)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of the multisets of reports in FIRST and SECOND, relative to SECOND.
+        """Draw shuffled reports, and return their log densities on FIRST and SECOND, relative to SECOND.
 
         They are computed in chunks, which limits the memory.
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set of each run, on which its reports are drawn.
+
+        Returns:
+            The log densities, (2, runs).
         """
         rows = max(1, CELLS // self.clients)
         chunks = [self._chunk(generator, world[start : start + rows]) for start in range(0, world.size, rows)]
         return np.concatenate(chunks, axis=1) if chunks else np.zeros((2, 0))
 
     def _chunk(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of some outputs in FIRST and SECOND, relative to SECOND.
+        """Draw some runs' shuffled reports, and return their log densities on FIRST and SECOND, relative to SECOND.
 
-        An output with a report that is impossible in SECOND has the log density −∞ there, and 0 in FIRST.
+        An output with a report that is impossible on SECOND has the log density −∞ there, and 0 on FIRST.
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set of each run, on which its reports are drawn.
         """
         worlds = np.full((world.size, self.clients), SECOND, dtype=np.int64)
         worlds[:, 0] = world
@@ -73,10 +85,18 @@ class ShuffledResponses:
     """Approximate cost of one output, in units of Gaussian noise on one number."""
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of the counts of reports in FIRST and SECOND, up to a common term.
+        """Draw the numbers of reports of each category, and return their log densities on FIRST and SECOND.
 
-        The victim reports category r with probability v_r, and any other client with probability g_r. If h_r clients
-        report r, the density is proportional to Σ_r v_r h_r/g_r. Categories with equal probabilities are one group.
+        The densities are up to a common term. The victim reports category r with probability v_r, and any other client
+        with probability g_r. If h_r clients report r, the density is proportional to Σ_r v_r h_r/g_r. Categories with
+        equal probabilities are one group.
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set of each run, on which its reports are drawn.
+
+        Returns:
+            The log densities, (2, runs).
         """
         # Numbers of categories in each group: 0, 1 and, if there are more than two categories, 2 and all further ones.
         sizes = np.asarray([1, 1] if self.categories == 2 else [1, 1, 1, self.categories - 3], dtype=np.float64)
@@ -91,10 +111,10 @@ class ShuffledResponses:
         return np.asarray(np.log((probability_of_victim / probability_of_others) @ counts.T))
 
     def _probabilities(self, category: int, sizes: Floats) -> Floats:
-        """Return the probability of a report of a single category in each group, for a record of `category`.
+        """Return the probability that a client reports a single category of each group, given its true category.
 
         Args:
-            category: category of the record, 0, 1 or 2.
+            category: category of the client's record, 0, 1 or 2.
             sizes: numbers of categories in the groups.
         """
         false_report = math.exp(-self.epsilon - math.log1p((self.categories - 1) * math.exp(-self.epsilon)))

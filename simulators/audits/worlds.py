@@ -28,7 +28,7 @@ SIGNIFICANT = 9
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSetting:
-    """Setting of an attack: neighbouring relation, protected unit, observer, and what is attacked."""
+    """Setting of an attack: neighbouring relation, protected unit, observer, and implementation that is attacked."""
 
     relation: Relation
     """Relation of the two data sets: replace-one, zero-out-one or add-or-remove-one."""
@@ -45,25 +45,30 @@ class AttackSetting:
 
 
 class AttackedMechanism(Protocol):
-    """A mechanism on the neighbouring data sets that are easiest to distinguish.
+    """A mechanism on the neighbouring data sets that an attacker can distinguish most easily.
 
-    An attacker distinguishes worlds: FIRST and SECOND are the two data sets. In ABSENT the victim does not participate.
+    The code calls these data sets worlds. FIRST and SECOND differ in one client or record, the victim. In ABSENT the
+    victim does not participate.
     """
 
     @property
     def worlds(self) -> int:
-        """Number of worlds: 2, or 3 if ABSENT has a distribution."""
+        """Number of data sets ("worlds"): 2, or 3 if the outputs in ABSENT have a known distribution."""
 
     @property
     def work(self) -> float:
         """Cost of one output, in units of Gaussian noise on one number."""
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Run the mechanism once for each entry of `world` (n,), on the data set of that world.
+        """Run the mechanism several times, and return the log density of each output on every data set ("world").
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set of each run, (n,).
 
         Returns:
             Log densities of each output in every world, (worlds, n), up to a term that all worlds share; −inf if the
-            output is impossible. The log density in the world from which an output was drawn is finite.
+                output is impossible. The log density in the world from which an output was drawn is finite.
         """
 
 
@@ -93,7 +98,7 @@ class AuditTarget(Protocol):
 
 @dataclass(frozen=True)
 class LogLikelihoodRatio:
-    """The optimal statistic: log P(output on FIRST) − log P(output on SECOND)."""
+    """The best statistic to distinguish two data sets: log P(output on FIRST) − log P(output on SECOND)."""
 
     mechanism: AttackedMechanism
 
@@ -103,23 +108,27 @@ class LogLikelihoodRatio:
         return self.mechanism.work
 
     def statistics(self, generator: np.random.Generator, count: int, world: int) -> Floats:
-        """Return the exact privacy losses of independent outputs, to nine decimals.
+        """Run the mechanism several times on one data set, and return the privacy losses of the outputs.
+
+        They are exact up to rounding to nine decimals.
 
         Args:
             generator: source of randomness.
             count: number of outputs.
-            world: FIRST or SECOND.
+            world: index of the data set, FIRST or SECOND.
         """
         logs = self.mechanism.draw(generator, np.full(count, world, dtype=np.int64))
         return np.asarray(np.round(logs[FIRST] - logs[SECOND], SIGNIFICANT))
 
 
 def mix_log_densities(weight: float, included: Floats, otherwise: Floats) -> Floats:
-    """Return the log density of a mixture: log(q e^included + (1 − q) e^otherwise).
+    """Return the log density of an output of which a record is part only with some probability.
+
+    The density is a mixture: log(q e^included + (1 − q) e^otherwise).
 
     Args:
-        weight: probability q > 0 with which the victim is included.
-        included: log densities if the victim is included.
+        weight: probability q > 0 with which the record is included.
+        included: log densities if the record is included.
         otherwise: log densities if it is not.
     """
     if weight >= 1.0:

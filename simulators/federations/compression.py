@@ -23,7 +23,7 @@ ROUNDING_STREAM = 2
 
 
 class Compression:
-    """Stochastic rounding of messages, with one random stream per repetition."""
+    """Compresses clients' messages by random rounding, with one random stream per repetition."""
 
     def __init__(self, levels: int, generators: Sequence[np.random.Generator]) -> None:
         self._levels = levels

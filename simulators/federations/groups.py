@@ -52,7 +52,11 @@ class RunGroup:
     noise_std: Annotated[float | None, NOISE] = None
 
     def check(self) -> None:
-        """Check that there is at most one δ, and no target together with noise."""
+        """Check that there is at most one δ, and that noise is either given or calibrated to a target.
+
+        Raises:
+            InvalidInput: δ is given twice, or both noise and a target are given.
+        """
         if self.delta is not None and self.log10_delta is not None:
             raise InvalidInput.at("/delta", "give at most one of delta and log10_delta")
         if self.noise_std is not None and self.targets:
@@ -60,7 +64,7 @@ class RunGroup:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Names of the given fields of the group's own target."""
+        """Names of those fields of the group's own privacy target (ε, δ) that are given."""
         return tuple(name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None)
 
 
@@ -71,6 +75,9 @@ def read_groups(run: AnyRun) -> None:
     """Convert the mappings in a run's `client_groups` to `RunGroup`s, and check them.
 
     The field of the run is replaced, although the run is frozen. A run without groups is left unchanged.
+
+    Args:
+        run: the run.
 
     Raises:
         InvalidInput: there are too many groups, or their targets or noise do not fit the run's noise.
@@ -91,7 +98,7 @@ def read_groups(run: AnyRun) -> None:
 
 
 def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Groups:
-    """Return the groups with the given noise in place of their targets.
+    """Return groups of clients with given noise instead of a privacy target.
 
     Args:
         groups: groups of clients.
@@ -112,9 +119,12 @@ def without_noise(run: AnyRun) -> AnyRun:
 
 
 def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
-    """Return the factor of each group's loss: its weight over the mean weight of a client.
+    """Return, for each group, the factor of a client's loss in the objective: its weight over the mean weight.
 
     The factors are exactly 1 if all weights are equal.
+
+    Args:
+        groups: groups of clients.
     """
     if len({group.weight for group in groups}) == 1:
         return (1.0,) * len(groups)
@@ -125,13 +135,13 @@ def loss_scales(groups: Sequence[RunGroup]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class ClientArrays:
-    """Properties of all N clients in order.
+    """Number of records, batch size, noise and weight of each of N clients, in order.
 
     Attributes:
-        sizes: records of each client.
-        batches: records of a batch.
-        noise_stds: σ per coordinate; NaN if it is not calibrated yet.
-        scales: factor p_i N of the client's loss.
+        sizes: number of records of each client.
+        batches: number of records in a batch of each client.
+        noise_stds: standard deviation σ of the noise per coordinate; NaN if it is not calibrated yet.
+        scales: factor p_i N of the client's loss, where p_i is its weight in the objective.
     """
 
     sizes: Indices
@@ -151,10 +161,10 @@ class ClientArrays:
 
 
 def batch_of(group: RunGroup, *, batch_size: int, samples_per_client: int, sampling: Sampling) -> int:
-    """Return the batch size K of a client of a group.
+    """Return the batch size K of the clients of a group.
 
-    It is all records for full batches, and otherwise the group's own batch size if given. By default the run's batch
-    size is scaled in proportion to the client's records, rounded to nearest, and at least 1.
+    For full batches it is the number of records of a client. Otherwise it is the group's own batch size if given. By
+    default the run's batch size is scaled in proportion to the client's records, rounded to nearest, and at least 1.
 
     Args:
         group: the client's group.

@@ -83,11 +83,14 @@ def read_writers(folder: Path, most: int | None = None, *, digits_only: bool = T
 
 @contextmanager
 def _open_examples(folder: Path, file: KnownFile) -> Iterator[h5py.Group]:
-    """Open a file and yield its group `examples`.
+    """Open an HDF5 file of writers' images, and yield its group `examples`.
 
     Args:
         folder: folder of the data set.
         file: the file of one split.
+
+    Yields:
+        The group, with one entry for each writer.
 
     Raises:
         InvalidInput: the file is missing, is not an HDF5 file, or has no writers.

@@ -53,6 +53,9 @@ def use_folders(folders: Mapping[str, str | Path]) -> Iterator[None]:
 def find_folder(name: DataName) -> Path:
     """Return the folder of a data set: the one that the caller gave, or the subfolder of `EPSILOND_DATA`.
 
+    Args:
+        name: name of the data set.
+
     Raises:
         InvalidInput: no folder is given or configured, or the configured one does not exist.
     """

@@ -16,7 +16,7 @@ from epsilond.accountants.errors import InvalidInput
 
 @dataclass(frozen=True)
 class KnownFile:
-    """One file of a data set.
+    """A file that a published data set consists of, with its name and checksum.
 
     Attributes:
         names: names under which it is published; the first one is the author's.
@@ -99,7 +99,7 @@ def identify(folder: Path, file: KnownFile, *, data: str) -> DataFile:
 
 
 def find_file(folder: Path, file: KnownFile, *, data: str) -> Path:
-    """Return the path of a file under one of its names, also with .gz.
+    """Return the path of a file of a data set, which may be under another known name or packed (.gz).
 
     Args:
         folder: folder of the data set.

@@ -46,7 +46,7 @@ DOCUMENTS: Final = """
 
 @dataclass(frozen=True)
 class TaggedText:
-    """A question or an answer."""
+    """Words and tags of a question or an answer on Stack Overflow."""
 
     words: tuple[str, ...]
     """Words of the text, then those of the title of the question."""
@@ -65,7 +65,7 @@ class Author:
 
 @functools.lru_cache(maxsize=1)
 def read_authors(folder: Path, most: int, most_documents: int) -> tuple[Author, ...]:
-    """Return the first users that have documents of both splits, in the order of their identifiers.
+    """Return the first users of Stack Overflow with training and test documents, in the order of their identifiers.
 
     Args:
         folder: folder with `stackoverflow.sqlite`.
@@ -181,7 +181,7 @@ def read_frequent_words(folder: Path, count: int) -> tuple[str, ...]:
 
 
 def read_frequent_tags(folder: Path, count: int) -> tuple[str, ...]:
-    """Return the tags of the largest counts; of equal counts, the first in the file.
+    """Return the most frequent tags of the file of tag counts; of equally frequent ones, the first in the file.
 
     Args:
         folder: folder with `stackoverflow.tag_count`.

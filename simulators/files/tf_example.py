@@ -29,7 +29,10 @@ class MalformedExample(ValueError):
 
 @functools.cache
 def example_type() -> type[Message]:
-    """Return the class of the message `tf.train.Example`, made from its definition at first use."""
+    """Return the class of the protocol buffer message `tf.train.Example`.
+
+    It is made from its definition at first use, so that TensorFlow is not needed.
+    """
     file = descriptor_pb2.FileDescriptorProto(name="example.proto", package=PACKAGE, syntax="proto3")
     for name, element in LISTS.values():
         _add_field(file.message_type.add(name=name), "value", 1, element, repeated=True)
@@ -61,7 +64,7 @@ def _add_field(
     type_name: str | None = None,
     repeated: bool = False,
 ) -> FieldProto:
-    """Add a field to a message type, and return it.
+    """Add a field to the definition of a protocol buffer message, and return it.
 
     Args:
         message: the message type.
@@ -85,8 +88,11 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
         content: the serialized message.
         names: names of the fields, each with one text in UTF-8.
 
+    Returns:
+        The texts, in the order of the names.
+
     Raises:
-        MalformedExample: the bytes are not such message, or a field is missing or is not a single text.
+        MalformedExample: the bytes are not such a message, or a field is missing or is not a single text.
     """
     example: Any = example_type()()  # its fields are known at run time only
     try:
@@ -97,7 +103,7 @@ def parse_texts(content: bytes, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parse_text(features: Mapping[str, Any], name: str) -> str:
-    """Return the text of a field.
+    """Return the text of one field of an example.
 
     Args:
         features: fields of the example by name.

@@ -70,12 +70,12 @@ def _means(references: Floats, chosen: Bools) -> Floats:
 
 
 def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
-    """Return the variance of confidences about the canaries' own means, pooled over the canaries.
+    """Return the variance of the models' confidence in a canary about its mean, pooled over all canaries.
 
     Args:
-        references: confidence of K reference models, (K, m).
+        references: confidence of K reference models in m canaries, (K, m).
         chosen: which references count for each canary, (K, m).
-        means: mean of the references that count, (m,); NaN if there is none.
+        means: mean over the references that count, (m,); NaN if there is none.
     """
     deviations = np.where(chosen, references - np.where(np.isnan(means), 0.0, means), 0.0)
     degrees_of_freedom = chosen.sum() - np.isfinite(means).sum()

@@ -36,7 +36,7 @@ LARGEST = 64.0
 
 
 def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
-    """Return a bound on the logarithm of the probability of many right guesses, under (ε, δ)-differential privacy.
+    """Bound the probability that an attacker guesses many memberships right, under (ε, δ)-differential privacy.
 
     Each of m canaries is in the data with probability ½, and an attacker guesses r of them. By Theorem 5.2 of Steinke,
     Nasr and Jagielski, v or more guesses are right with probability at most P(W ≥ v) + 2mδ max_i P(v > W ≥ v − i)/i.
@@ -51,7 +51,7 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
         delta: δ in [0, 1].
 
     Returns:
-        The logarithm, at most 0.
+        The logarithm of the bound, at most 0.
     """
     if right == 0:
         return 0.0
@@ -64,7 +64,7 @@ def log_error(*, canaries: int, guesses: int, right: int, epsilon: float, delta:
 
 
 def _tails(least: npt.NDArray[np.int64], trials: int, rate: float) -> Floats:
-    """Return the probabilities P(W ≥ k) of a binomial variable W.
+    """Return upper tails P(W ≥ k) of a binomial distribution.
 
     Args:
         least: the values of k.
@@ -114,11 +114,11 @@ class GuessingBound:
 
 
 def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> GuessingBound:
-    """Return the best lower bound on ε from guesses that canaries with high scores are members.
+    """Return the best lower bound on ε from guesses which canaries are in the data.
 
-    As many canaries with the lowest scores are guessed not to be members. The numbers of guesses are fixed in advance
-    by `SHARES`. Each bound fails with probability `error` over the count of these numbers. The best one therefore
-    holds with probability 1 − error.
+    Canaries with high scores are guessed to be members, and as many with the lowest scores not to be members. The
+    numbers of guesses are fixed in advance by `SHARES`. Each bound fails with probability `error` over the count of
+    these numbers. The best one therefore holds with probability 1 − error.
 
     Args:
         scores: larger if the attacker believes in membership, (m,).

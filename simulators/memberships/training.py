@@ -98,7 +98,7 @@ class CanaryTraining:
 
     @property
     def entries(self) -> float:
-        """Number of array entries read in one round of one run."""
+        """Number of array entries that one round of one run reads, a measure of its cost."""
         problem = self.problem.build()
         records_of_canary = problem.samples_per_client if self.unit == "client" else 1
         ordinary = problem.clients * problem.samples_per_client
@@ -106,7 +106,7 @@ class CanaryTraining:
 
     @property
     def spec(self) -> Spec:
-        """Spec of the training for the accountant."""
+        """Privacy of the training as a spec, from which the accountant computes ε."""
         noisy: Spec = Gaussian(noise_multiplier=self.noise_multiplier)
         if self.sampling_rate < 1.0:
             noisy = Subsampled(sampling="poisson", rate=self.sampling_rate, mechanism=noisy)
@@ -129,8 +129,11 @@ class Members:
     def of(cls, spec: CanaryTraining) -> Members:
         """Build the data and the canaries of a training, from the seed of its problem.
 
-        Gradient canaries contribute along a coordinate of their own. Other canaries are members that are taken from
-        the data; with `flipped-labels` their targets are changed.
+        Canaries are members that an attacker tries to detect. Gradient canaries contribute along a coordinate of their
+        own. Other canaries are members that are taken from the data; with `flipped-labels` their targets are changed.
+
+        Args:
+            spec: parameters of the training.
         """
         problem = spec.problem.build()
         seed = spec.problem.seed
@@ -147,11 +150,13 @@ class Members:
         return cls(problem, Records(members.features[ordinary], members.targets[ordinary]), canaries, None)
 
     def contributions(self, spec: CanaryTraining, models: Floats, records: Records) -> Floats:
-        """Return the members' contributions, scaled down to the clipping norm C.
+        """Return each member's contribution to a round, scaled down to the clipping norm C.
+
+        The contribution of a client is its update after local steps, and that of a record its gradient.
 
         Args:
             spec: parameters of the training.
-            models: (S, d).
+            models: models of S runs, (S, d).
             records: records of the members.
 
         Returns:
@@ -170,7 +175,7 @@ class Members:
         return np.asarray(updates * np.minimum(1.0, spec.clipping_norm / np.maximum(norms, 1e-300)))
 
     def canary_contributions(self, spec: CanaryTraining, models: Floats) -> Floats:
-        """Return the canaries' contributions, as if all of them were present.
+        """Return the contributions of the m canaries to a round, as if all of them were present.
 
         Args:
             spec: parameters of the training.
@@ -231,9 +236,9 @@ def train(spec: CanaryTraining, generators: list[np.random.Generator], members: 
 
     In each round the server releases the noisy sum of the participants' clipped contributions, and steps by it. The
     attacker of the score `alignment` knows all ordinary members and every model, but neither the participants nor the
-    noise. The attacker subtracts the expected sum of contributions from each round's sum, and compares the rest with
-    each canary's contribution, as if the rest was normal. The attack is valid in any case; if the rest is not normal,
-    the attack is only weaker.
+    noise. The attacker subtracts the expected sum of contributions from each round's sum. The rest is compared with
+    each canary's contribution, as if it was normal. The attack is valid in any case; if the rest is not normal, the
+    attack is only weaker.
 
     Args:
         spec: parameters of the training.
@@ -323,7 +328,7 @@ def _log_ratio(rest: Floats, canaries: Floats, rate: float, variance: Floats) ->
 def _draw_participants(
     generators: list[np.random.Generator], rate: float, ordinary: int, members: Bools
 ) -> tuple[Floats, Floats]:
-    """Draw the participants of a round.
+    """Draw which ordinary members and which canaries participate in a round, in each run.
 
     Args:
         generators: one per run; S in all.
@@ -342,7 +347,7 @@ def _draw_participants(
 
 
 def _members(records: Records, unit: Unit) -> Records:
-    """Return the members of a data set: its clients, or its single records.
+    """Arrange the records of a data set by member; a member is a client or a single record.
 
     Args:
         records: records of N clients, (N, n, d).

@@ -74,7 +74,7 @@ def draw_output_layer(classes: int) -> torch.Tensor:
 
 
 def represent(weights: Mapping[str, torch.Tensor], images: torch.Tensor) -> torch.Tensor:
-    """Return the features of images.
+    """Compute the features of images by a small convolutional network.
 
     The layers are 16 filters of 8 × 8 with stride 2, 32 filters of 4 × 4 with stride 2, and a fully connected layer of
     32 units. Each is followed by ReLU units. A convolutional layer is then pooled by maxima over 2 × 2 with stride 1.

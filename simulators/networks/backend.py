@@ -56,9 +56,9 @@ def choose_device() -> Any:
 
 @contextmanager
 def seeded_torch(seed: int) -> Iterator[None]:
-    """Seed torch within the context, and let it use one thread, so that sums have one order.
+    """Make torch's results reproducible within the context: seed it, and let it use one thread.
 
-    Seeds and the number of threads of the caller are restored at the end.
+    With one thread, sums have one order. The seeds and the number of threads of the caller are restored at the end.
 
     Args:
         seed: seed of the initial weights, from 0 to 2^63 − 1.

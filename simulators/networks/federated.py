@@ -49,7 +49,7 @@ class ImageFederation:
 
 @dataclass(frozen=True, kw_only=True)
 class FederatedTraining:
-    """Settings of one run.
+    """Settings of a run of federated training of a fully connected network.
 
     Attributes:
         hidden: number of units of each hidden layer.
@@ -89,14 +89,19 @@ class ModelQuality:
 
 @dataclass(frozen=True)
 class _Records:
-    """Images on the device."""
+    """Images and their labels in the memory of the device that trains."""
 
     features: torch.Tensor
     labels: torch.Tensor
 
     @classmethod
     def of(cls, images: ImageVectors, device: Any) -> _Records:
-        """Copy images and labels to a device."""
+        """Copy images and labels to a device.
+
+        Args:
+            images: images, one vector each, with labels.
+            device: torch device, for example a GPU.
+        """
         torch = load_torch()
         return cls(torch.as_tensor(images.features, device=device), torch.as_tensor(images.labels, device=device))
 
@@ -151,7 +156,9 @@ def _train_clients(
     step_size: float,
     generator: np.random.Generator,
 ) -> Iterator[Floats]:
-    """Yield the update of each client: the server's weights minus the client's weights after its local steps.
+    """Train each participant from the server's weights, and yield its update.
+
+    The update is the server's weights minus the client's weights after its local steps.
 
     Args:
         model: the network; its weights are overwritten.
@@ -184,7 +191,7 @@ def _train_clients(
 
 
 def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> ModelQuality:
-    """Return the training loss and the test error of a model.
+    """Measure the loss of a model on the training images, and its error on the test images.
 
     Args:
         rounds: number of rounds that have trained it.

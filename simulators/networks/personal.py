@@ -48,7 +48,7 @@ class UserFederation:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalOutputs:
-    """Settings of a run, except its step size.
+    """Settings of a training in which users share a network but each has its own output layer; without step size.
 
     Attributes:
         personalization: step size of the shared weights divided by that of a personal layer; inf for no personal layer,
@@ -76,7 +76,7 @@ Weights = dict[str, "torch.Tensor"]
 def train_personal(
     users: UserFederation, training: PersonalOutputs, step_sizes: Sequence[float], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return the test accuracy over all users' test images for each step size, after the measured rounds.
+    """Train networks with personal output layers, one for each step size, and measure their accuracy on test images.
 
     The loss is the mean square of the outputs minus targets, which are 0.9 for the class and −0.1 for the others. All
     step sizes see the same users, images and noise, and start at the same weights.
@@ -88,7 +88,8 @@ def train_personal(
         seed: seed of the initial weights, users, batches and noise.
 
     Returns:
-        Array of shape (measured rounds, step sizes).
+        Share of all users' test images that are classified correctly after each measured round, of shape (measured
+            rounds, step sizes).
 
     Raises:
         InvalidInput: torch is not installed, or the device is not available.
@@ -167,13 +168,16 @@ def _user_loss(shared: Weights, personal: torch.Tensor, images: torch.Tensor, ta
 def _gradients(
     shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor
 ) -> tuple[Weights, torch.Tensor]:
-    """Return the gradients of each run and user, of shape (runs, users, …), for shared and personal weights.
+    """Return the gradients of each user's loss in each run, with respect to the shared and the personal weights.
 
     Args:
         shared: shared weights by name, (runs, …).
         personal: output layers of the users, (runs, users, features, classes).
         images: images of the users, (users, batch, 1, 28, 28).
         targets: targets of the users, (users, batch, classes).
+
+    Returns:
+        Gradients for the shared weights by name and for the output layers, of shape (runs, users, …).
     """
     func = load_torch().func
 
@@ -185,7 +189,7 @@ def _gradients(
 
 
 def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
-    """Return gradients scaled to a norm of at most a bound, over all weights together, for each run and user.
+    """Scale each user's gradient down to a largest norm, over all weights together, in each run.
 
     Args:
         gradients: gradients by the name of the weights, (runs, users, …).

@@ -11,9 +11,10 @@ from epsilond.simulators.problems.problem import Indices
 def deal_shards(
     labels: npt.NDArray[np.integer], *, clients: int, shards_per_client: int, generator: np.random.Generator
 ) -> tuple[Indices, ...]:
-    """Sort records by class, cut them into equal shards, and deal the shards to clients at random.
+    """Divide records among clients so that each has few classes.
 
-    Records that remain after equal shards are left out. They are the last ones of the last class.
+    The records are sorted by class and cut into equal shards, which are dealt to clients at random. Records that remain
+    after equal shards are left out. They are the last ones of the last class.
 
     Args:
         labels: class of each record.

@@ -26,7 +26,7 @@ UpdateScaling = Literal["normalised", "clipped", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceLevels:
-    """Truncated discrete Laplace noise: the integer y, |y| ≤ m, has a probability proportional to e^(−α|y|)."""
+    """Truncated discrete Laplace noise on integers: y with |y| ≤ m has a probability proportional to e^(−α|y|)."""
 
     noise_levels: int
     """m ≥ 1."""
@@ -34,7 +34,12 @@ class LaplaceLevels:
     """α > 0, for each grid step."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector with a number of coordinates, in grid steps."""
+        """Draw the noise of a vector, in grid steps.
+
+        Args:
+            dimension: number of coordinates.
+            generator: source of randomness.
+        """
         return truncated_discrete_laplace(self.decay_rate, self.noise_levels, (dimension,), seeded(generator))
 
 
@@ -52,7 +57,7 @@ class BinomialTrials:
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateRule:
-    """Scaling, rounding and noise of updates.
+    """Turns clients' updates into messages, and the messages into a mean: by scaling, rounding and noise.
 
     Attributes:
         scaling: `normalised`, `clipped`, or `none`.
@@ -70,15 +75,18 @@ class UpdateRule:
 
     @property
     def unit(self) -> float:
-        """Length of the weights' space that is 1 in messages: C for clipped updates."""
+        """Length in the space of weights that corresponds to 1 in a message: C for clipped updates, otherwise 1."""
         return self.clipping_norm or 1.0
 
     def scale(self, update: Floats) -> Floats:
-        """Return an update in units of `unit`.
+        """Return an update after clipping or normalisation, in units of `unit`.
+
+        Args:
+            update: the update, of shape (d).
 
         Guarantees:
             The ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1 up to rounding. An update
-            with a coordinate that is not finite becomes zero, unless the scaling is `none`.
+                with a coordinate that is not finite becomes zero, unless the scaling is `none`.
         """
         if self.scaling == "normalised":
             return unit_vectors(update)
@@ -88,11 +96,14 @@ class UpdateRule:
         return update
 
     def mean_message(self, updates: Iterable[Floats], generator: np.random.Generator) -> Floats:
-        """Return the mean of the messages that the server works with, in the unit of the weights.
+        """Return the mean message of clients, by which the server changes its weights.
 
         Args:
             updates: the update of each client, of shape (d).
             generator: source of rounding and noise.
+
+        Returns:
+            The mean of the scaled, rounded and noisy updates, in the unit of the weights.
         """
         total = np.zeros(())
         count = 0
@@ -104,7 +115,15 @@ class UpdateRule:
         return np.asarray(total * (self.unit / (count * (self.quantization_levels or 1))))
 
     def _message(self, update: Floats, generator: np.random.Generator) -> Floats | Integers:
-        """Return the message of a client: in grid steps if there is a grid, and in units of `unit` otherwise."""
+        """Return the message that a client sends: its update after scaling, rounding and noise.
+
+        Args:
+            update: the update of the client.
+            generator: source of rounding and noise.
+
+        Returns:
+            The message, in grid steps if there is a grid, and in units of `unit` otherwise.
+        """
         scaled = self.scale(update)
         if self.quantization_levels is None:
             return scaled

@@ -186,7 +186,7 @@ def _build_problem(spec: DataSetProblem) -> LinearModelProblem | SoftmaxProblem:
 
 
 def _measure_of(loss: str, *, training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
-    """Return the function that scores the predictions on held-out records.
+    """Return the function that scores a model's predictions on held-out records, as it suits the loss.
 
     Predictions are scored by their sign for the logistic loss, and by the largest output for softmax. For the squared
     loss, the score is the error relative to the error of predicting the mean training target.
@@ -222,7 +222,7 @@ def _split_records(spec: DataSetProblem, labels: Floats, generator: np.random.Ge
 
 
 def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArray[np.int64]:
-    """Assign one odd and one even digit to each of 25 clients.
+    """Assign the records of one odd and one even digit to each of 25 clients.
 
     The records of a digit are divided into five parts, one for each client with this digit.
 
@@ -247,14 +247,14 @@ def _split_into_pairs(order: npt.NDArray[np.int64], labels: Floats) -> npt.NDArr
 
 @functools.cache
 def read_features(name: DataSet) -> tuple[Floats, Floats]:
-    """Return the features and the labels of a data set of scikit-learn.
+    """Return the features and the labels of a data set of scikit-learn, scaled to bounded norms.
 
     Args:
         name: name of the data set.
 
     Returns:
-        Features, standardised, divided by the root of their number, and clipped to norm 1; and the class of each
-        record or, for a regression, its target, centred and scaled to [−1, 1].
+        Features, standardised, divided by the root of their number, and clipped to norm 1; and the class of each record
+            or, for a regression, its target, centred and scaled to [−1, 1].
 
     Raises:
         MissingExtra: scikit-learn is not installed.

@@ -21,7 +21,7 @@ SAFE = 1.0 + 2.0**-40
 
 
 class Mean(Protocol):
-    """Objective F."""
+    """Objective of a learning problem, as a function of the model."""
 
     def values(self, models: Floats) -> Floats:
         """Return the objective at each model of an array: (…, d) → (…)."""
@@ -53,8 +53,9 @@ class FiniteProblem(ABC):
 
         The objective is the mean of s_i F_i, where F_i is the mean loss of client i. For an empirical objective, a
         client keeps the last records of its population, because those that it shares with others come first. The
-        constants stay those of the loss before scaling. If losses are scaled or data is cut, `gradient_std` and
-        `heterogeneity` become L max(1, max_i s_i) for the Lipschitz constant L, which bounds them for any loss.
+        constants stay those of the loss before scaling. Two of them, `gradient_std` and `heterogeneity`, change if
+        losses are scaled or data is cut. They become L max(1, max_i s_i), a bound for any loss with the Lipschitz
+        constant L.
 
         Args:
             sizes: number of records of each client, (N,).
@@ -85,9 +86,15 @@ class FiniteProblem(ABC):
         return int(self.population.features.shape[-1])
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """Draw a data set, as indices of records in the clients' populations, (N, n).
+        """Draw a data set from the clients' populations.
 
         An empirical objective has the whole population as its data, and nothing is drawn.
+
+        Args:
+            generator: source of randomness.
+
+        Returns:
+            Indices of the n records of each of N clients in its population, (N, n).
         """
         clients, size = self.population.targets.shape
         if self.objective == "empirical":
@@ -103,7 +110,7 @@ class FiniteProblem(ABC):
         return generator.integers(size, size=(*shape, clients))
 
     def records(self, clients: Indices, indices: Indices) -> Records:
-        """Return records by their clients and their indices in the clients' populations.
+        """Look up records by their clients and their indices in the clients' populations.
 
         Args:
             clients: clients of the records.

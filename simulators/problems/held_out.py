@@ -30,13 +30,13 @@ class HeldOut:
     outputs: int = 1
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Return the scores of each model by name; no score depends on the other models.
+        """Score each model by its predictions on the test records; no score depends on the other models.
 
         Args:
             models: models, (…, D).
 
         Returns:
-            Scores, (…).
+            Scores by name, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
         size = max(1, AT_ONCE // (len(self.targets) * self.outputs))  # models at a time, to bound the memory
@@ -50,24 +50,28 @@ class HeldOut:
 
 
 def by_sign(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Score linear predictions of targets ±1 by their sign; a prediction of 0 counts as half an error.
+    """Return the error and the accuracy of linear models that predict targets ±1 by a sign.
+
+    A prediction of 0 counts as half an error.
 
     Args:
-        models: (s, d).
-        features: (T, d).
-        targets: (T), each −1 or 1.
+        models: weights of s models, (s, d).
+        features: features of T records, (T, d).
+        targets: targets of the records, (T), each −1 or 1.
     """
     signs = np.sign(np.matmul(features, models[..., None])[..., 0] * targets)
     return _error_and_accuracy(0.5 * (1.0 + signs))
 
 
 def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str, Floats]:
-    """Score predictions of the classes 0, 1, … by the largest output; of equal outputs the first counts.
+    """Return the error and the accuracy of models that predict a class by their largest output.
+
+    Of equal outputs the first counts. Classes are 0, 1, ….
 
     Args:
-        models: rows of weights, one for each class, (s, classes · d).
-        features: (T, d).
-        targets: (T), class of each record.
+        models: rows of weights, one for each class, of s models, (s, classes · d).
+        features: features of T records, (T, d).
+        targets: class of each record, (T).
     """
     weights = models.reshape(len(models), -1, features.shape[1])
     predicted = np.argmax(np.matmul(features, weights.swapaxes(-1, -2)), axis=-1)
@@ -75,7 +79,7 @@ def by_largest(models: Floats, features: Floats, targets: Floats) -> Mapping[str
 
 
 def relative_error(training_mean: float) -> Callable[[Floats, Floats, Floats], Mapping[str, Floats]]:
-    """Return a measure of the root relative mean square error (RRMSE) of linear predictions.
+    """Return a function that scores linear models by their root relative mean square error (RRMSE).
 
     Args:
         training_mean: mean training target. Squared errors are divided by the errors of this constant prediction.

@@ -39,7 +39,10 @@ class MeanEstimationProblem(Synthetic):
     kind: Annotated[Literal["mean-estimation"], KIND] = "mean-estimation"
 
     def recipe(self) -> Recipe:
-        """Return ½‖w − x‖² as ½‖w‖² plus the linear loss ½‖x‖² − ⟨x, w⟩."""
+        """Return the loss and the records of the problem.
+
+        The loss ½‖w − x‖² is written as ½‖w‖² plus the linear loss ½‖x‖² − ⟨x, w⟩.
+        """
         return Recipe(LINEAR, points, 1.0)
 
 
@@ -55,7 +58,7 @@ class LinearProblem(Synthetic):
     strong_convexity: Annotated[float, RIDGE] = 0.0
 
     def recipe(self) -> Recipe:
-        """Return the linear loss on the points of mean estimation."""
+        """Return the loss and the records of the problem: the linear loss on the points of mean estimation."""
         return Recipe(LINEAR, points, self.strong_convexity)
 
 
@@ -72,7 +75,7 @@ class LeastSquaresProblem(Synthetic):
     target_noise: Annotated[float, TARGET_NOISE] = 0.2
 
     def recipe(self) -> Recipe:
-        """Return the squared loss, with targets that follow a linear model."""
+        """Return the loss and the records of the problem: squared loss, and targets that follow a linear model."""
         return Recipe(SQUARED, regression(self.target_noise), self.strong_convexity)
 
 
@@ -90,7 +93,7 @@ class HuberProblem(Synthetic):
     threshold: Annotated[float, THRESHOLD] = 0.25
 
     def recipe(self) -> Recipe:
-        """Return the Huber loss, with targets that follow a linear model."""
+        """Return the loss and the records of the problem: Huber loss, and targets that follow a linear model."""
         return Recipe(huber(self.threshold), regression(self.target_noise), self.strong_convexity)
 
 
@@ -107,7 +110,7 @@ class LogisticProblem(Synthetic):
     sharpness: Annotated[float, SHARPNESS] = 10.0
 
     def recipe(self) -> Recipe:
-        """Return the logistic loss, with labels that follow a logistic model."""
+        """Return the loss and the records of the problem: logistic loss, and labels that follow a logistic model."""
         return Recipe(LOGISTIC, classification(self.sharpness), self.strong_convexity)
 
 

@@ -49,14 +49,14 @@ class LinearModelProblem(FiniteProblem):
         described: Mapping[str, float | int | str],
         held_out: HeldOut | None = None,
     ) -> LinearModelProblem:
-        """Build the problem, with its constants and its minimiser.
+        """Build a learning problem for linear models, with its constants and its minimiser.
 
         Args:
             loss: loss of a linear prediction.
             population: records of all clients.
             samples_per_client: records n of a client in one data set.
             diameter: diameter D of the domain.
-            strong_convexity: weight μ of ½‖w‖².
+            strong_convexity: weight μ of the ridge term ½‖w‖².
             objective: `population` or `empirical`.
             described: description of the problem for reports.
             held_out: test records, if any.
@@ -79,7 +79,11 @@ class LinearModelProblem(FiniteProblem):
         )
 
     def of_population(self, population: Population) -> LinearModelProblem:
-        """Return the problem with the same loss on other records or weights."""
+        """Return the problem with the same loss on other records or weights.
+
+        Args:
+            population: records of all clients, with their weights.
+        """
         return LinearModelProblem.of(
             self.loss,
             population,
@@ -122,9 +126,15 @@ class MeanLoss:
     """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return the objective at each model of an array: (…, d) → (…).
+        """Return the objective at each model of an array.
 
         Other models in the array do not change a value, not even by rounding.
+
+        Args:
+            models: models, (…, d).
+
+        Returns:
+            Values, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
@@ -148,7 +158,7 @@ class MeanLoss:
 
 
 def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius: float) -> Constants:
-    """Return the constants of the problem on a ball around 0.
+    """Return the constants of the problem that calibrators need, such as its Lipschitz constant, on a ball around 0.
 
     Args:
         population: records of all clients.
@@ -174,7 +184,7 @@ def _constants(population: Population, mean: MeanLoss, minimum: Minimum, radius:
 
 
 def _minimum(mean: MeanLoss, radius: float) -> Minimum:
-    """Find the minimum of the mean loss F on the ball of a radius around 0, with a certified gap.
+    """Find the minimum of the mean loss F on a ball around 0, with a certified bound on its error.
 
     The factor `SAFE` covers the rounding of the smoothness. The number of iterations is limited, so that the search
     reads at most about `ITERATIONS` array entries.
@@ -221,17 +231,18 @@ def _gradient_std(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
-    """Return a bound on the heterogeneity v of the clients, the root mean square of ‖∇F_i − ∇F‖ over the clients i.
+    """Return a bound on the heterogeneity v of the clients: how much their mean gradients differ from the mean of all.
 
-    F_i is the mean loss of a client's P records, and F the mean of all F_i. Records that all clients share cancel in
-    ∇F_i − ∇F. The sums are therefore over the records j = (x_j, y_j) that only client i has. The result is the smaller
-    of two bounds, times the factor `SAFE` for rounding:
+    v is the root mean square of ‖∇F_i − ∇F‖ over the clients i, where F_i is the mean loss of a client's P records, and
+    F the mean of all F_i. Records that all clients share cancel in ∇F_i − ∇F. The sums are therefore over the records j
+    = (x_j, y_j) that only client i has. The result is the smaller of two bounds, times the factor `SAFE` for rounding:
 
     1. A mean of squares about the mean is at most the mean of squares: v² ≤ mean_i (Σ_j s_j(r‖x_j‖) ‖x_j‖)²/P². Here
-       s_j(t) is the largest slope of the loss of record j at predictions up to t.
-    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here
-       a_i = c max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ, because both
-       Hessians lie between 0 and this bound.
+    s_j(t) is the largest slope of the loss of record j at predictions up to t.
+
+    2. From w = 0, the norm of ∇F_i − ∇F grows by at most a_i r: v² ≤ mean_i (‖∇F_i(0) − ∇F(0)‖ + a_i r)². Here a_i = c
+    max(‖Σ_i‖, ‖mean of all Σ_i‖) for the curvature c of the loss and Σ_i = (1/P) Σ_j x_j x_jᵀ, because both Hessians
+    lie between 0 and this bound.
 
     Args:
         loss: loss of a linear prediction.
@@ -254,7 +265,7 @@ def _heterogeneity(loss: Loss, population: Population, radius: float) -> float:
 
 
 def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int) -> Floats:
-    """Return ‖∇F_i(0) − ∇F(0)‖ for each client i, the distance of its mean gradient at 0 from that of all clients.
+    """Return how far each client's mean gradient at the model 0 is from that of all clients, ‖∇F_i(0) − ∇F(0)‖.
 
     Args:
         loss: loss of a linear prediction.
@@ -269,7 +280,7 @@ def _deviations_at_zero(loss: Loss, features: Floats, targets: Floats, size: int
 
 
 def _largest_of_eigenvalues(features: Floats) -> Floats:
-    """Return the larger one of two largest eigenvalues for each client: of its matrix, and of the mean of all matrices.
+    """Return, for each client, the larger of the largest eigenvalues of its matrix and of the mean matrix.
 
     The matrix of a client is Σ_j x_j x_jᵀ for its records x_j.
 

@@ -17,7 +17,10 @@ from epsilond.simulators.problems.problem import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """A loss ℓ(z, y) that is convex and twice differentiable almost everywhere in z; arrays broadcast."""
+    """A loss ℓ(z, y) of a linear prediction z for the target y, with the properties that bounds need.
+
+    It is convex and twice differentiable almost everywhere in z. Its functions take arrays that broadcast.
+    """
 
     name: str
     value: Callable[[Floats, Floats], Floats]
@@ -32,7 +35,7 @@ class Loss:
 
 
 def _linear_value(z: Floats, y: Floats) -> Floats:
-    """Return y − z."""
+    """Return the linear loss y − z for each pair of a prediction z and a target y."""
     return y - z
 
 
@@ -42,17 +45,17 @@ def _linear_slope(z: Floats, y: Floats) -> Floats:
 
 
 def _linear_steepest(reach: Floats, y: Floats) -> Floats:
-    """Return the size 1 of every slope."""
+    """Return the largest size of the linear loss's slope, which is 1 everywhere."""
     return np.ones(np.broadcast_shapes(reach.shape, y.shape))
 
 
 def _squared_value(z: Floats, y: Floats) -> Floats:
-    """Return ½(z − y)²."""
+    """Return the squared loss ½(z − y)² for each pair of a prediction z and a target y."""
     return np.asarray(0.5 * np.square(z - y))
 
 
 def _squared_slope(z: Floats, y: Floats) -> Floats:
-    """Return the slope z − y."""
+    """Return the slope z − y of the squared loss, its derivative by the prediction z."""
     return z - y
 
 
@@ -62,12 +65,12 @@ def _squared_steepest(reach: Floats, y: Floats) -> Floats:
 
 
 def _logistic_value(z: Floats, y: Floats) -> Floats:
-    """Return ln(1 + e^(−yz))."""
+    """Return the logistic loss ln(1 + e^(−yz)) for each pair of a prediction z and a label y = ±1."""
     return np.asarray(np.logaddexp(0.0, -y * z))
 
 
 def _logistic_slope(z: Floats, y: Floats) -> Floats:
-    """Return the slope −y/(1 + e^(yz))."""
+    """Return the slope −y/(1 + e^(yz)) of the logistic loss, its derivative by the prediction z."""
     return np.asarray(-y * expit(-y * z))
 
 

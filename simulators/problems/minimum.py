@@ -27,7 +27,7 @@ ROUNDING = 2.0**-44
 
 @dataclass(frozen=True)
 class Minimum:
-    """A model in the ball with a value that exceeds the least value by at most `gap`."""
+    """An approximate minimum of a function on a ball: a value that exceeds the least value by at most `gap`."""
 
     model: Floats
     value: float
@@ -49,11 +49,12 @@ def least_on_ball(
     scale: float,
     iterations: int,
 ) -> Minimum:
-    """Minimise a smooth convex function on a ball around 0 by Nesterov's method with restarts, from 0.
+    """Minimise a smooth convex function on a ball around 0, with a certified bound on the error.
 
-    The gap bounds the difference to the least value. It is computed once in `GAP_INTERVAL` iterations, because it needs
-    a further gradient. The search stops at a gap of `RELATIVE_GAP` times `scale`, or after `iterations`. The model of
-    least gap is returned. Its gap includes `ROUNDING` times `scale` for the rounding error of the values.
+    Nesterov's method with restarts begins at 0. The gap bounds the difference to the least value. It is computed once
+    in `GAP_INTERVAL` iterations, because it needs a further gradient. The search stops at a gap of `RELATIVE_GAP` times
+    `scale`, or after `iterations`. The model of least gap is returned. Its gap includes `ROUNDING` times `scale` for
+    the rounding error of the values.
 
     Args:
         value: function to minimise.
@@ -66,7 +67,7 @@ def least_on_ball(
         iterations: largest number of iterations.
 
     Returns:
-        A model in the ball, its value, and a gap that the value exceeds the least value by at most.
+        A model in the ball, its value, and a bound on the excess of the value over the least value.
     """
     model = extrapolated = np.zeros(dimension)
     momentum = 1.0  # t_k of Nesterov's method: t_{k+1} = (1 + √(1 + 4 t_k²))/2

@@ -77,16 +77,16 @@ class PersonalizedDigits:
 
     @property
     def dealt(self) -> int:
-        """Number of records of a client."""
+        """Number of records that each client gets, for training and for testing together."""
         return RECORDS // self.clients
 
     @property
     def tested(self) -> int:
-        """Number of held-out records of a client."""
+        """Number of a client's records that are held out for testing."""
         return min(round(self.held_out * self.dealt), self.dealt - 1)
 
     def build(self) -> Digits:
-        """Build the problem, or return the same object if it was built before."""
+        """Build the learning problem, or return the same object if it was built before."""
         return _build_problem(self)
 
 
@@ -120,7 +120,7 @@ class Digits:
 
     @property
     def objective(self) -> Objective:
-        """`population`: the training records are the whole population."""
+        """The kind of objective: `population`, which is here the training records of all clients."""
         return "population"
 
     @property
@@ -172,9 +172,9 @@ class Digits:
         return np.asarray(sums.reshape(len(models), -1))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return the mean training losses of the clients, weighted and added up.
+        """Return an upper bound on the weighted sum of the clients' excess risks: the sum of their training losses.
 
-        The least value of the sum is unknown, but at least 0. The result is therefore an upper bound on the excess.
+        The least value of the sum is unknown, but at least 0, so that the losses bound the excess.
 
         Args:
             models: models of the N clients, (…, N, d).
@@ -206,8 +206,8 @@ class Digits:
 def _build_problem(spec: PersonalizedDigits) -> Digits:
     """Split the digits over the clients, hold out the test records, and fit a model to each client.
 
-    The loss of the fitted models is an upper bound on the least loss. Since the least loss is at least 0, its mean over
-    the clients is the uncertainty `optimum_gap` of the least loss.
+    The loss of the fitted models is an upper bound on the least loss. Since the least loss is at least 0, the mean of
+    this bound over the clients limits the uncertainty of the least loss, `optimum_gap`.
 
     Args:
         spec: number of clients, split, and numbers of records that a client is dealt and holds out.
@@ -226,7 +226,7 @@ def _build_problem(spec: PersonalizedDigits) -> Digits:
 
 
 def _fit(features: Floats, labels: Floats) -> Floats:
-    """Return a model whose softmax loss is small: a least-squares fit of the class indicators, times `FIT`.
+    """Return a model with small softmax loss for one client: a least-squares fit of the class indicators, times `FIT`.
 
     Args:
         features: training images of one client, (n, 64).

@@ -41,10 +41,10 @@ class PersonalizedConstants:
 
 
 class PersonalizedProblem(Protocol):
-    """N clients; client i draws fresh records from its own distribution and has a loss of w + θ_i ∈ R^d.
+    """Personalised learning of N clients, each with a distribution of records and a model of its own.
 
-    A *row* is one client in one round. Several rows have models (rows, d), features of m records (rows, m, d), and
-    targets (rows, m).
+    The model of client i is w + θ_i ∈ R^d, with a shared part w and an own part θ_i. A *row* is one client in one
+    round. Several rows have models (rows, d), features of m records (rows, m, d), and targets (rows, m).
     """
 
     @property
@@ -57,7 +57,7 @@ class PersonalizedProblem(Protocol):
 
     @property
     def objective(self) -> Objective:
-        """`population`: every record is drawn afresh."""
+        """The kind of objective: `population`, since records are drawn from each client's distribution."""
 
     @property
     def constants(self) -> PersonalizedConstants:
@@ -68,7 +68,7 @@ class PersonalizedProblem(Protocol):
         """The minimiser v_i of each client's expected loss, (N, d)."""
 
     def records(self, generator: np.random.Generator, clients: Numbers, batch_size: int) -> Records:
-        """Draw fresh records for each row.
+        """Draw fresh records for several participating clients ("rows") at once.
 
         Args:
             generator: source of randomness.
@@ -80,7 +80,7 @@ class PersonalizedProblem(Protocol):
         """
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
-        """Return the weighted sum of the gradients of each row's records.
+        """Return the weighted sum of the gradients over the records of each participating client ("row").
 
         Args:
             models: model of each row, (rows, d).
@@ -92,7 +92,9 @@ class PersonalizedProblem(Protocol):
         """
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return Σ_i share_i · (expected loss of client i at its model − its least value).
+        """Return the weighted sum of the clients' excess risks.
+
+        The excess risk of a client is the expected loss of its model minus the least expected loss of any model.
 
         Args:
             models: models of the N clients, (…, N, d).
@@ -103,7 +105,14 @@ class PersonalizedProblem(Protocol):
         """
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Score the clients' models (…, N, d) on held-out records, by name, (…); empty if there are none."""
+        """Score the predictions of the clients' models on held-out records.
+
+        Args:
+            models: models of the N clients, (…, N, d).
+
+        Returns:
+            Scores by name, (…); empty if there are no held-out records.
+        """
 
     def facts(self) -> Mapping[str, float | int | str]:
         """Return a description of the problem, without the constants."""

@@ -77,7 +77,7 @@ class _Linear:
     seed: Annotated[int, PROBLEM_SEED] = 0
 
     def check(self) -> None:
-        """Check the sizes, and that a single client has no deviation from the mean optimum.
+        """Check the sizes, and that the spread of the clients' optimal models is 0 if there is a single client.
 
         Raises:
             InvalidInput: at the field concerned.
@@ -182,7 +182,7 @@ class _LinearProblem:
         return self.spec.draw_optima()
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:  # noqa: ARG002  nothing is held out
-        """Return no scores, because the excess risk is exact."""
+        """Return no scores: no records are held out, because the excess risk is exact."""
         return {}
 
     def facts(self) -> Mapping[str, float | int | str]:
@@ -197,7 +197,7 @@ class _LinearProblem:
         return math.fsum(self.spec.variances)
 
     def _constants(self, *, lipschitz: float, smoothness: float, slope: float) -> PersonalizedConstants:
-        """Return the constants that risk bounds depend on.
+        """Return the constants that risk bounds depend on, from properties of one record's loss.
 
         A record's gradient is the slope of the loss times the features x. At the optimum, slope and features are
         independent. The standard deviation of the gradient is therefore the root mean square slope times (E‖x‖²)^½.
@@ -219,10 +219,10 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
-        """Return targets: predictions of the clients' optimal models, plus noise times `target_noise_std`.
+        """Draw targets that follow the clients' optimal models: predictions plus noise times `target_noise_std`.
 
         Args:
-            features: features of m records in each row, (rows, m, d).
+            features: features of m records in each row, (rows, m, d). A row is one client in one round.
             clients: index of the client of each row, (rows).
             noise: noise of variance 1, (rows, m).
 
@@ -237,7 +237,7 @@ class _LinearProblem:
         return residuals
 
     def weighted_gradient(self, models: Floats, records: Records, weights: Floats) -> Floats:
-        """Return the weighted sum of the gradients of each row's records.
+        """Return the weighted sum of the gradients over the records of each participating client ("row").
 
         Args:
             models: model of each row, (rows, d).
@@ -252,7 +252,7 @@ class _LinearProblem:
 
 
 class _LeastSquares(_LinearProblem):
-    """Least squares with Gaussian target noise; a row is one client in one round."""
+    """Personalised least squares with Gaussian target noise; a row is one client in one round."""
 
     spec: PersonalizedLeastSquares
 
@@ -283,7 +283,7 @@ class _LeastSquares(_LinearProblem):
         return Records(features, self._targets(features, clients, generator.standard_normal(shape[:2])))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return the exact excess risks of the clients, weighted and added up.
+        """Return the weighted sum of the clients' excess risks, computed exactly.
 
         The excess risk of a client is half the expected squared difference between the predictions of its model and of
         its optimum.
@@ -301,7 +301,10 @@ class _LeastSquares(_LinearProblem):
 
 
 class _Huber(_LinearProblem):
-    """Huber regression with two-point target noise and finitely many feature vectors; κ is `spec.threshold`."""
+    """Personalised Huber regression, in which the noise of a target has two values and features finitely many.
+
+    The threshold κ of the loss is `spec.threshold`. A row is one client in one round.
+    """
 
     spec: PersonalizedHuber
 
@@ -337,7 +340,11 @@ class _Huber(_LinearProblem):
         return Records(features, self._targets(features, clients, _signs(generator, shape)))
 
     def slopes(self, residuals: Floats) -> Floats:
-        """Return the residuals, clipped to the threshold."""
+        """Return the derivative of the Huber loss by the prediction: the residual, clipped to the threshold.
+
+        Args:
+            residuals: predictions minus targets.
+        """
         return np.clip(residuals, -self.spec.threshold, self.spec.threshold)
 
     def losses(self, residuals: Floats) -> Floats:
@@ -346,9 +353,9 @@ class _Huber(_LinearProblem):
         return np.asarray(inside * (np.abs(residuals) - 0.5 * inside))
 
     def excess(self, models: Floats, shares: Floats) -> Floats:
-        """Return the exact excess risks of the clients, weighted and added up.
+        """Return the weighted sum of the clients' excess risks, computed exactly.
 
-        The excess risk of a client is the mean over all feature vectors and over both values of the noise, ±τ. At the
+        The expected loss of a client is the mean over all feature vectors and over both values of the noise, ±τ. At the
         optimum the residual is the noise, so that the loss of every record is the Huber loss of τ.
 
         Args:

@@ -39,7 +39,10 @@ class Population:
         return int(self.features.shape[1]) - self.own
 
     def rows(self) -> tuple[Floats, Floats]:
-        """Return features and targets of all clients one after another, or of the first client if all are equal."""
+        """Return the features and the targets of the records of all clients in one table, one client after another.
+
+        If all clients have the same records, the table has those of the first client only.
+        """
         if self.own == 0:
             return self.features[0], self.targets[0]
         return self.features.reshape(-1, self.features.shape[-1]), self.targets.reshape(-1)
@@ -64,9 +67,10 @@ class Population:
 def make_population(
     draw: Draw, *, clients: int, size: int, own: int, dimension: int, model_norm: float, seed: int
 ) -> Population:
-    """Draw a population of clients: shared records that follow one model, and own records that follow a client's model.
+    """Draw the records of all clients: shared records that follow one model, and own ones that follow another.
 
-    Models are random directions times `model_norm`. A client's records do not depend on the number of clients.
+    Models are random directions times `model_norm`; each client has a model of its own. A client's records do not
+    depend on the number of clients.
 
     Args:
         draw: draws records that follow a model.
@@ -113,7 +117,9 @@ def points(generator: np.random.Generator, count: int, model: Floats) -> tuple[F
 
 
 def regression(noise: float) -> Draw:
-    """Return a function that draws regression records: targets ⟨x, model⟩ plus Gaussian noise, clipped to [−1, 1].
+    """Return a function that draws records for regression, with targets that follow a linear model.
+
+    A target is ⟨x, model⟩ plus Gaussian noise, clipped to [−1, 1].
 
     Args:
         noise: standard deviation of the noise.
@@ -134,7 +140,9 @@ def regression(noise: float) -> Draw:
 
 
 def classification(sharpness: float) -> Draw:
-    """Return a function that draws labels ±1, which are 1 with probability 1/(1 + e^(−sharpness ⟨x, model⟩)).
+    """Return a function that draws records with labels ±1, which follow a logistic model.
+
+    A label is 1 with probability 1/(1 + e^(−sharpness ⟨x, model⟩)).
 
     Args:
         sharpness: factor on the model's prediction; for 0 the labels are independent of the features.

@@ -16,7 +16,10 @@ Objective = Literal["population", "empirical"]
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    """Constants of the problem over all models in the domain and all possible records."""
+    """Constants of a learning problem that calibrators and risk bounds depend on, such as its smoothness.
+
+    They hold for all models in the domain and all possible records.
+    """
 
     lipschitz: float
     """Bound on the norm of the gradient of any possible record, in the population or not."""
@@ -75,45 +78,102 @@ class SimulatedProblem(Protocol):
         """`population`: every repetition draws its data set; `empirical`: the data set is the population itself."""
 
     def draw(self, generator: np.random.Generator) -> Indices:
-        """Draw a data set: the index of each record in its client's population, (N, n); `records` reads them."""
+        """Draw a data set from the clients' populations; `records` looks up its records.
+
+        Args:
+            generator: source of randomness.
+
+        Returns:
+            Index of each of the n records of N clients in its client's population, (N, n).
+        """
 
     def draw_fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Indices:
-        """Draw `shape` fresh records of every client: indices in the clients' populations, (*shape, N)."""
+        """Draw fresh records of every client from its population.
+
+        Args:
+            generator: source of randomness.
+            shape: shape of the array of records of each client.
+
+        Returns:
+            Indices in the clients' populations, (*shape, N).
+        """
 
     def records(self, clients: Indices, indices: Indices) -> Records:
-        """Return records of clients by their `indices` in the clients' populations.
+        """Look up records by their clients and their indices in the clients' populations.
 
-        Both arrays broadcast to the leading axes of the result.
+        Args:
+            clients: clients of the records.
+            indices: indices in the populations. Both arrays broadcast to the leading axes of the result.
         """
 
     def data(self, generator: np.random.Generator) -> Records:
-        """Draw a data set: features (N, n, d) and targets (N, n)."""
+        """Draw a data set of all clients.
+
+        Args:
+            generator: source of randomness.
+
+        Returns:
+            Features (N, n, d) and targets (N, n).
+        """
 
     def fresh(self, generator: np.random.Generator, shape: tuple[int, ...]) -> Records:
-        """Draw fresh records, for algorithms that use each record once: `shape` records of every client.
+        """Draw fresh records of every client, for algorithms that use each record once.
+
+        Args:
+            generator: source of randomness.
+            shape: shape of the array of records of each client.
 
         Returns:
             Features (*shape, N, d) and targets (*shape, N).
         """
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Return the mean gradient over the records' last leading axis: models (…, d), records (…, K, d) → (…, d)."""
+        """Return the mean gradient of K records at each model.
+
+        Args:
+            models: models, (…, d).
+            records: features (…, K, d) and targets (…, K).
+
+        Returns:
+            Gradients, (…, d).
+        """
 
     def gradients(self, models: Floats, records: Records) -> Floats:
-        """Return the gradient of each record at its own model: models (…, d), records (…, d) → (…, d)."""
+        """Return the gradient of each record at its own model.
+
+        Args:
+            models: models, (…, d).
+            records: features (…, d) and targets (…), one record for each model.
+
+        Returns:
+            Gradients, (…, d).
+        """
 
     def project(self, models: Floats) -> Floats:
         """Project models onto the domain."""
 
     def excess(self, models: Floats) -> Floats:
-        """Return the objective minus `optimum_value`: (…, d) → (…).
+        """Return an upper bound on the excess risk of each model: the objective minus `optimum_value`.
+
+        Args:
+            models: models, (…, d).
+
+        Returns:
+            The bounds, (…).
 
         Guarantees:
             The result is at least the excess risk, and exceeds it by at most `optimum_gap` plus rounding.
         """
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Score predictions of held-out records, by name: (…, d) → (…). Empty if none are held out."""
+        """Score the predictions of models on held-out records.
+
+        Args:
+            models: models, (…, d).
+
+        Returns:
+            Scores by name, (…); empty if no records are held out.
+        """
 
     def facts(self) -> Mapping[str, float | int | str]:
         """Return a description of the problem, without the constants."""

@@ -50,14 +50,14 @@ class SoftmaxProblem(FiniteProblem):
         described: Mapping[str, float | int | str],
         held_out: HeldOut | None = None,
     ) -> SoftmaxProblem:
-        """Build the problem, with its constants and its minimiser.
+        """Build a problem of softmax regression, with its constants and its minimiser.
 
         Args:
             population: records of all clients.
             classes: number of classes C.
             samples_per_client: records n of a client in one data set.
             diameter: diameter D of the domain.
-            strong_convexity: weight μ of ½‖w‖².
+            strong_convexity: weight μ of the ridge term ½‖w‖².
             objective: `population` or `empirical`.
             described: description of the problem for reports.
             held_out: test records, if any.
@@ -80,7 +80,11 @@ class SoftmaxProblem(FiniteProblem):
         )
 
     def of_population(self, population: Population) -> SoftmaxProblem:
-        """Return the problem with the same loss on other records or weights."""
+        """Return the problem with the same loss on other records or weights.
+
+        Args:
+            population: records of all clients, with their weights.
+        """
         return SoftmaxProblem.of(
             population,
             classes=self.classes,
@@ -131,9 +135,10 @@ class SoftmaxProblem(FiniteProblem):
 
 @dataclass(frozen=True)
 class MeanSoftmax:
-    """Objective F of a problem and its gradient: the weighted mean loss of distinct records, plus a ridge term.
+    """Objective F of softmax regression and its gradient.
 
-    Records that several clients share are stored once. The ridge term is ½μ‖w‖².
+    F is the weighted mean loss of distinct records plus the ridge term ½μ‖w‖². Records that several clients share are
+    stored once.
     """
 
     features: Floats
@@ -169,20 +174,28 @@ class MeanSoftmax:
         return means.reshape(models.shape[:-1]) + ridge
 
     def value(self, model: Floats) -> float:
-        """Return F at one model."""
+        """Return the objective F at one model.
+
+        Args:
+            model: the model, (d).
+        """
         return float(self.values(model))
 
     def gradient(self, model: Floats) -> Floats:
-        """Return ∇F at one model."""
+        """Return the gradient of the objective F at one model.
+
+        Args:
+            model: the model, (d).
+        """
         errors = errors_of(self.features @ _rows(model, self.classes).T, self.targets) * self.weights[:, None]
         return np.asarray((errors.T @ self.features).reshape(-1) + self.strong_convexity * model)
 
 
 def steepest(reach: Floats, classes: int) -> Floats:
-    """Return a bound on ‖p − e_y‖, the norm of the loss's gradient in the outputs Wx.
+    """Return a bound on the norm of the loss's gradient in the outputs Wx of a softmax model.
 
-    Here p is the softmax of the outputs, and e_y the indicator of the record's class y. By ‖p − e_y‖² ≤ 2(1 − p_y)² it
-    suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t, so that
+    The gradient is p − e_y for the softmax p of the outputs and the indicator e_y of the record's class y. By ‖p −
+    e_y‖² ≤ 2(1 − p_y)² it suffices to bound p_y from below. Any two outputs differ by at most √2‖W‖‖x‖ ≤ √2t, so that
     ‖p − e_y‖ ≤ √2/(1 + e^(−√2t)/(C − 1)) for C classes.
 
     Args:
@@ -199,7 +212,9 @@ def _rows(models: Floats, classes: int) -> Floats:
 
 
 def errors_of(outputs: Floats, targets: Floats) -> Floats:
-    """Return p − e_y for each record: the softmax p of its outputs minus the indicator e_y of its class.
+    """Return the errors of a softmax model's predicted probabilities, which are the loss's gradient in the outputs.
+
+    The error of a record is p − e_y, where p is the softmax of its outputs and e_y the indicator of its class.
 
     Args:
         outputs: an output for each of C classes, (…, C).
@@ -215,7 +230,7 @@ def errors_of(outputs: Floats, targets: Floats) -> Floats:
 
 
 def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
-    """Find the minimum of the mean loss on the ball of a radius around 0, with a certified gap.
+    """Find the minimum of the mean loss on a ball around 0, with a certified bound on its error.
 
     The number of iterations is limited, so that the search multiplies about `PRODUCTS` pairs of numbers at most.
 
@@ -238,7 +253,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
 
 
 def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radius: float) -> Constants:
-    """Return the constants of the problem on a ball around 0.
+    """Return the constants of the problem that calibrators need, such as its Lipschitz constant, on a ball around 0.
 
     Args:
         population: records of all clients.
@@ -293,7 +308,7 @@ def _heterogeneity(population: Population, slopes: Floats, classes: int, radius:
 
 
 def _deviations_at_zero(population: Population, classes: int) -> Floats:
-    """Return ‖∇F_i(0) − ∇F(0)‖ for each client i, the distance of its mean gradient at 0 from that of all clients.
+    """Return how far each client's mean gradient at the model 0 is from that of all clients, ‖∇F_i(0) − ∇F(0)‖.
 
     Args:
         population: records of all clients.
@@ -307,7 +322,9 @@ def _deviations_at_zero(population: Population, classes: int) -> Floats:
 
 
 def _growth(features: Floats, radius: float) -> Floats:
-    """Return a bound a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
+    """Bound how much further a client's mean gradient can be from that of all clients if the model moves away from 0.
+
+    The bound is a_i r on the growth of ‖∇F_i − ∇F‖ from the model 0 to models of norm r, for each client i.
 
     Args:
         features: features of the records, (clients, P, d).

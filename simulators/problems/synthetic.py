@@ -97,7 +97,7 @@ class Synthetic(ABC):
         return round(self.own_share * self.size)
 
     def check(self) -> None:
-        """Check the sizes, and that an empirical population is the data set.
+        """Check the size of the data, and the size of the population if the objective is empirical.
 
         Raises:
             InvalidInput: the data is too large, or the objective is empirical and the population does not have
@@ -125,13 +125,17 @@ class Synthetic(ABC):
         return self.own > 0 and self.size * self.clients * self.dimension > 10 * LARGEST_POPULATION
 
     def build(self) -> LinearModelProblem:
-        """Build the problem, or return the same object if it was built before."""
+        """Build the learning problem, or return the same object if it was built before."""
         return _build_problem(self)
 
 
 @functools.lru_cache(maxsize=BUILT_KEPT)
 def _build_problem(spec: Synthetic) -> LinearModelProblem:
-    """Draw the population of a spec and build the problem; the last `BUILT_KEPT` results are kept."""
+    """Draw the clients' records and build the learning problem; the last `BUILT_KEPT` results are kept.
+
+    Args:
+        spec: the requested problem.
+    """
     recipe = spec.recipe()
     population = make_population(
         recipe.draw,

@@ -34,7 +34,7 @@ MOST_DOCUMENTS = 500
 
 @functools.lru_cache(maxsize=1)
 def read_digit_writers(folder: Path, count: int) -> ClassifiedUsers:
-    """Return writers of digits, with 784 pixels as features and ten classes.
+    """Return writers of digits with their images: 784 pixels as features, and ten classes.
 
     Args:
         folder: folder of federated EMNIST.
@@ -67,7 +67,7 @@ def _join_images(parts: Sequence[WrittenImages]) -> ClassifiedRecords:
 
 @functools.lru_cache(maxsize=1)
 def read_tagging_users(folder: Path, count: int, words: int, tags: int) -> ClassifiedUsers:
-    """Return users of Stack Overflow, with frequencies of words as features and tags as classes.
+    """Return users of Stack Overflow with their documents: frequencies of words as features, and tags as classes.
 
     Args:
         folder: folder of Stack Overflow.

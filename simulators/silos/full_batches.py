@@ -8,7 +8,7 @@ from epsilond.simulators.silos.single_pass import Floats, LabelledRecords, Singl
 
 
 def balanced_schedule(machines: int, participants: int, rounds: int, generator: np.random.Generator) -> list[list[int]]:
-    """Return the machines of each round, so that their numbers of reports differ by at most one.
+    """Choose the machines of each round at random, so that their numbers of reports differ by at most one.
 
     Machines take part in a random order, which is drawn anew after every machine has had its turn. If a turn ends
     within a round, machines that are not yet in this round fill it, and the next order goes on without them.
@@ -18,6 +18,9 @@ def balanced_schedule(machines: int, participants: int, rounds: int, generator: 
         participants: number m of machines in a round, at most M.
         rounds: number of rounds.
         generator: source of the order.
+
+    Returns:
+        Indices of the machines in each round.
     """
     queue: list[int] = []
     schedule = []
@@ -42,7 +45,7 @@ def noisy_full_batches(
     noise_std: float,
     generator: np.random.Generator,
 ) -> Floats:
-    """Run Algorithm 1 of Lowy and Razaviyayn with full batches for S step sizes, and return the mean iterates.
+    """Run Algorithm 1 of Lowy and Razaviyayn with full batches once per step size, and return the mean models.
 
     In each round some machines report the mean gradient of all their records, with Gaussian noise. The server makes one
     step along the mean of the reports, and projects the model onto the ball. Runs differ only in the step size; they
@@ -52,7 +55,7 @@ def noisy_full_batches(
         records: records of all machines, one machine after another.
         settings: machines, participants and ball.
         rounds: number of rounds.
-        step_sizes: step size of each run, (S).
+        step_sizes: step size of each of S runs, (S).
         noise_std: standard deviation of each coordinate of a report's noise.
         generator: source of participation and noise.
 

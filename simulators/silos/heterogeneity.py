@@ -22,7 +22,9 @@ SMALLEST_GRADIENT: Final = 1e-12
 
 
 def heterogeneity_at_minimiser(silos: SiloRecords) -> float:
-    """Return v*², the mean squared gradient of the silos at the minimiser of their mean logistic loss.
+    """Return how much the silos' data differs: the mean of their squared gradient norms at the common minimiser, v*².
+
+    The minimiser is that of the silos' mean logistic loss.
 
     Args:
         silos: training records with targets ±1. If a hyperplane separates the targets, there is no minimiser.
@@ -59,13 +61,16 @@ def silo_gradients(silos: SiloRecords, model: Floats) -> Floats:
 
 
 def _mean_hessian(silos: SiloRecords, model: Floats) -> Floats:
-    """Return the mean over silos of the Hessian of their mean logistic losses, (d, d).
+    """Return the Hessian of the silos' mean logistic loss, each silo with equal weight.
 
-    With p = 1/(1 + e^(−⟨w, x⟩)), the Hessian for one record is p(1 − p)xxᵀ, whatever the target.
+    With p = 1/(1 + e^(−⟨w, x⟩)), the Hessian for one record is p(1 − p)xxᵀ for both targets.
 
     Args:
         silos: records of all silos.
         model: the model w, (d).
+
+    Returns:
+        The Hessian, (d, d).
     """
     hessians = []
     for features in silos.features:

@@ -31,7 +31,7 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassifiedRecords:
-    """Records of all users, those of one user after another."""
+    """Records with their classes for all users in one table, those of one user after another."""
 
     features: Features
     targets: Floats
@@ -40,7 +40,7 @@ class ClassifiedRecords:
     """(users + 1): user i has the records from `bounds[i]` up to `bounds[i + 1]`."""
 
     def user(self, index: int) -> slice:
-        """Return the slice of all records that holds the records of one user.
+        """Return which rows of the table are the records of one user.
 
         Args:
             index: number of the user, from 0.
@@ -112,9 +112,10 @@ class UserRound:
 def draw_rounds(
     batches: Sequence[int] | Indices, *, participants: int, passes: int, generator: np.random.Generator
 ) -> list[UserRound]:
-    """Draw the users of each round without replacement, until every user has made all its passes.
+    """Draw which users take part in each round, and with which batch, until every user has made all its passes.
 
-    Each pass of a user goes through its batches in a new order. Users without batches left do not take part.
+    Users of a round are drawn without replacement. Each pass of a user goes through its batches in a new order. Users
+    without batches left do not take part.
 
     Args:
         batches: number of batches of each user.
@@ -198,7 +199,7 @@ class _ClassifierRuns:
         self._residuals = np.zeros((records if self._has_personal else 0, width), dtype=np.float32)
 
     def step(self, participation: UserRound, generator: np.random.Generator) -> None:
-        """Train all runs for one round.
+        """Train the shared and the personal models of all runs for one round.
 
         The mean gradient of a user's batch is XᵀR/b, with the features X and residuals R of its b records. Its norm
         follows from R and the inner products XXᵀ, without the gradient itself.
@@ -255,32 +256,41 @@ class _ClassifierRuns:
         self._noise += noise * np.float32(training.noise_multiplier * training.clipping_norm / users)
 
     def _shared_scores(self, features: Features) -> Floats:
-        """Return the scores of records by the shared models, (records, S · classes).
+        """Return the scores that the shared models give records for each class.
 
         The sum of the noise is kept once for all step sizes. The noise of a model is this sum times its step size.
 
         Args:
             features: features of the records, (records, d).
+
+        Returns:
+            Scores, (records, S · classes).
         """
         scores: Floats = features @ self._learned
         scores -= np.tile(features @ self._noise, self._steps) * self._shared_steps
         return scores
 
     def _personal_scores(self, user: int, products: Floats) -> Floats:
-        """Return minus the scores of records by a user's own models, (records, S · classes).
+        """Return minus the scores that a user's personal models give records for each class.
 
         Args:
             user: number of the user, from 0.
             products: inner products of the records with the user's n training records, (records, n).
+
+        Returns:
+            Negative scores, (records, S · classes).
         """
         residuals = self._residuals[self._users.training.user(user)]
         scores: Floats = (products @ residuals) * (self._personal_steps / np.float32(self._training.batch_size))
         return scores
 
     def measure(self) -> npt.NDArray[np.float64]:
-        """Return the accuracy on the test records of all users for each step size, (S).
+        """Return the share of all users' test records that are classified correctly, for each step size.
 
         A record with a score that is not finite counts as an error.
+
+        Returns:
+            Accuracies, (S).
         """
         test = self._users.test
         hits = np.zeros(self._steps)

@@ -21,10 +21,10 @@ CHUNK = 400_000
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticUsers:
-    """Section 6 of Bietti et al.: optima that differ in a few coordinates, and Gaussian features of decaying variance.
+    """Synthetic users of Section 6 of Bietti et al., with optimal models that differ in a few coordinates.
 
-    Feature k has variance 1/k. The optimum of all users is N(0, `optimum_std`² I). That of a user differs from it in
-    the last `own` coordinates, by N(0, `own_std`²).
+    Features are Gaussian, and feature k has variance 1/k. The optimum of all users is N(0, `optimum_std`² I). That of a
+    user differs from it in the last `own` coordinates, by N(0, `own_std`²).
     """
 
     users: int = 1000
@@ -62,7 +62,7 @@ class PersonalRun:
 
 @dataclass(frozen=True, kw_only=True)
 class PersonalTraining:
-    """Settings that several training runs share."""
+    """Settings of personalised training that several runs have in common."""
 
     clipping_norm: float
     batch_size: int
@@ -74,7 +74,7 @@ class PersonalTraining:
 def excess_risks(
     users: SyntheticUsers, training: PersonalTraining, runs: Sequence[PersonalRun], seed: int
 ) -> npt.NDArray[np.float64]:
-    """Return the excess risk of personalised least squares for each run, after the measured rounds.
+    """Train personalised least-squares models in several runs, and return their excess risks after the measured rounds.
 
     The risk is (1/N) Σ_i (w + θ_i − θ_i*)ᵀ Σ (w + θ_i − θ_i*) over N users i. Here w is the shared model, θ_i the
     personal model of user i, θ_i* the user's optimum, and Σ the covariance of the features.
@@ -111,7 +111,7 @@ def excess_risks(
 
 
 class _Models:
-    """The shared models of S runs, (d, S), and the personal models of N users in each run, (N, d, S).
+    """Current models of S runs: the shared models, (d, S), and the personal models of N users, (N, d, S).
 
     Users are stepped in chunks of about `CHUNK` numbers, which stay in the cache of a core.
     """
@@ -136,7 +136,7 @@ class _Models:
         self._chunks = [slice(start, start + size) for start in range(0, users.users, size)]
 
     def step(self, features: Floats, targets: Floats, noise: Floats) -> None:
-        """Take one step of all models, shared and personal.
+        """Train the shared and the personal models of all runs for one round.
 
         With b records X of a user and residuals r, the gradient is Xᵀr/b, and its norm is √(rᵀXXᵀr)/b. So the norms and
         the sum of the clipped gradients follow without the gradient of each user.
@@ -163,7 +163,9 @@ class _Models:
         self._shared -= self._shared_steps * (clipped_sum / np.float32(users) + self._noise_std * noise)
 
     def excess(self, optima: Floats, variances: Floats) -> npt.NDArray[np.float64]:
-        """Return the mean over users of the squared distance to their optima, weighted by the features' variances.
+        """Return the excess risk of each run's models.
+
+        It is the mean over users of the squared distance to their optima, weighted by the features' variances.
 
         Args:
             optima: optimum of each user, (N, d).
@@ -180,7 +182,7 @@ class _Models:
 
 
 def split_steps(step_sizes: Floats, personalization: float) -> tuple[Floats, Floats]:
-    """Split each step size into steps of the shared model and of a personal model; the larger is the step size itself.
+    """Return the steps of the shared and of a personal model for a given ratio; the larger one is the given step size.
 
     Args:
         step_sizes: step sizes of the runs.

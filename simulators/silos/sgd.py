@@ -44,15 +44,19 @@ class SiloRun:
 
 
 def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.Generator) -> Floats:
-    """Train all runs from the model 0, and return the mean of the last `run.averaged` iterates of each run, (B, d).
+    """Train a linear model in several runs, and return the output of each run.
 
-    A run that diverges has an output that is not finite. Each run draws its own participants, batches and noise.
+    Runs start at the model 0. The output is the mean of the last `run.averaged` iterates; it is not finite if the run
+    diverges. Each run draws its own participants, batches and noise.
 
     Args:
         silos: the records.
         slope: derivative of the loss by a linear prediction.
-        run: settings of the runs.
+        run: settings of the B runs.
         generator: source of all randomness.
+
+    Returns:
+        Models, (B, d).
     """
     runs = len(run.step_sizes)
     models = np.zeros((runs, silos.dimension))
@@ -68,7 +72,7 @@ def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.G
 
 
 class _MiniBatches:
-    """The step that one round of mini-batch SGD makes from the data of all silos, for B runs at once."""
+    """Computes rounds of mini-batch SGD on the data of all silos, for B runs at once."""
 
     def __init__(self, silos: SiloRecords) -> None:
         self._silos = silos
@@ -77,14 +81,14 @@ class _MiniBatches:
     def next_models(
         self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
     ) -> Floats:
-        """Return the models of B runs after one round of mini-batch SGD.
+        """Run one round of mini-batch SGD, and return the models after it.
 
-        A batch is represented by the number of times that it has each record, which makes its gradient a product of
-        two matrices. A record's gradient is its slope (the derivative of the loss by the prediction) times its
-        features. It is clipped by limiting the slope to the clipping norm divided by the norm of the features.
+        A batch is represented by the number of times that it has each record, which makes its gradient a product of two
+        matrices. A record's gradient is its slope (the derivative of the loss by the prediction) times its features. It
+        is clipped by limiting the slope to the clipping norm divided by the norm of the features.
 
         Args:
-            models: models before the round, (B, d).
+            models: models of B runs before the round, (B, d).
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.
@@ -125,9 +129,9 @@ def count_draws(generator: np.random.Generator, runs: int, draws: int, records: 
 
 
 class _LocalSteps:
-    """One round of local SGD. Silos are padded to equal numbers of records, so that all runs and silos step at once.
+    """Computes rounds of local SGD on the data of all silos, for B runs at once.
 
-    No padding is ever drawn.
+    Silos are padded to equal numbers of records, so that all runs and silos step at once. No padding is ever drawn.
     """
 
     def __init__(self, silos: SiloRecords, run: SiloRun) -> None:
@@ -145,10 +149,12 @@ class _LocalSteps:
     def next_models(
         self, models: Floats, chosen: Integers, slope: Slope, run: SiloRun, generator: np.random.Generator
     ) -> Floats:
-        """Return the models of B runs after one round: the mean of the silos' models after K local steps of each silo.
+        """Run one round of local SGD, and return the models after it.
+
+        A model is the mean of the silos' models after K local steps of each silo.
 
         Args:
-            models: models before the round, (B, d).
+            models: models of B runs before the round, (B, d).
             chosen: M silos of the round in each run, (B, M).
             slope: derivative of the loss by the prediction.
             run: settings of the runs.

@@ -50,7 +50,7 @@ def cancelled_noise(
     base_std: float,
     generator: np.random.Generator,
 ) -> Floats:
-    """Run Algorithm 1 of Reshef and Levy with weights α_t = t for S step sizes, and return the last query points.
+    """Run Algorithm 1 of Reshef and Levy with weights α_t = t once per step size, and return the last query points.
 
     Gradients of the loss f in round t are taken at the query point x_t and at x_{t−1}. A machine with the new record z
     reports s = t ∇f(x_t; z) − (t − 1) ∇f(x_{t−1}; z) + y − Y. Here y is new noise, and Y is the noise of the machine's
@@ -60,7 +60,7 @@ def cancelled_noise(
     Args:
         records: records in order of arrival; each is used at most once.
         settings: machines, participants, and the ball that models are projected onto.
-        step_sizes: step size of each run, (S).
+        step_sizes: step size of each of S runs, (S).
         base_std: standard deviation of each coordinate of the noise of a machine's first report.
         generator: source of participation and noise.
 
@@ -97,12 +97,12 @@ def noisy_sgd(
     output: Literal["last", "mean"],
     generator: np.random.Generator,
 ) -> Floats:
-    """Run projected SGD with fresh Gaussian noise in each report for S step sizes, and return one model of each run.
+    """Run projected SGD with fresh Gaussian noise in each report once per step size, and return a model of each run.
 
     Args:
         records: records in order of arrival; each is used once.
         settings: machines, participants and ball.
-        step_sizes: step size of each run, (S).
+        step_sizes: step size of each of S runs, (S).
         noise_std: standard deviation of each coordinate of a report's noise.
         output: `last` for the model after the last round, `mean` for the mean of the models after each round.
         generator: source of the noise.
@@ -167,12 +167,17 @@ def into_ball(models: Floats, radius: float) -> Floats:
 
 
 def accuracies(models: Floats, features: Floats, labels: Integers) -> npt.NDArray[np.float64]:
-    """Return the share of T records for which each model's largest output is that of the record's class, (S).
+    """Return the share of records that each model classifies correctly.
+
+    A model predicts the class of its largest output.
 
     Args:
         models: weights of each class, (S, d, classes).
-        features: features of the records, (T, d).
+        features: features of the T records, (T, d).
         labels: classes of the records, from 0, (T).
+
+    Returns:
+        The shares, (S).
     """
     predicted = np.stack([np.argmax(features @ model, axis=1) for model in models])
     return np.asarray(np.mean(predicted == labels, axis=1), dtype=np.float64)

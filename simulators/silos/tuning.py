@@ -42,7 +42,7 @@ class Search:
 
 @dataclass(frozen=True)
 class TunedModel:
-    """The chosen point of the grid, with its output."""
+    """Result of a grid search: the best step size and clipping norm, and the model trained with them."""
 
     model: Floats
     """(d): mean of the outputs of all repetitions at the point."""
@@ -61,7 +61,9 @@ def choose(
     noise_stds: Callable[[float], Floats],
     generator: np.random.Generator,
 ) -> TunedModel:
-    """Train at every point of the grid, and return the model of the point with the least mean training loss.
+    """Train at every point of a grid, and return the model of the point with the least mean training loss.
+
+    A point is a pair of a step size and a clipping norm.
 
     Args:
         silos: training and test records.
@@ -93,12 +95,15 @@ def choose(
 
 
 def training_losses(silos: SiloRecords, models: Floats, value: Callable[[Floats, Floats], Floats]) -> Floats:
-    """Return the mean training loss of each of B models over the records of all silos, (B); inf where it is not finite.
+    """Return the mean training loss of each model over the records of all silos; inf where it is not finite.
 
     Args:
         silos: the records.
-        models: models, (B, d).
+        models: B models, (B, d).
         value: loss as a function of predictions and targets.
+
+    Returns:
+        Losses, (B).
     """
     features, targets = silos.all_training()
     with np.errstate(over="ignore", invalid="ignore"):

@@ -45,7 +45,7 @@ class TabularClients:
 
     @property
     def means_only(self) -> bool:
-        """False: every gradient is clipped here."""
+        """False, because the gradient of every record is available for clipping."""
         return False
 
     @property

@@ -128,9 +128,9 @@ class DpFedavgRun:
         return np.sort(session.source.subsets((), session.count, self.participants))
 
     def _next_bound(self, session: Session, clipped: Floats, updates: Floats, bound: float) -> float:
-        """Return the clipping norm of the next round, by the noisy share of updates that were not clipped.
+        """Adapt the clipping norm for the next round to the share of updates that were not clipped.
 
-        An update with NaN entries counts as clipped.
+        The share is counted with noise. An update with NaN entries counts as clipped.
 
         Args:
             session: randomness of the run.

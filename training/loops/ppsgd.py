@@ -36,7 +36,7 @@ class ModelParts:
 
     @classmethod
     def of(cls, session: Session) -> ModelParts:
-        """Return the composition of a session's models."""
+        """Return how the models of a session are divided into a shared part and own parts."""
         return cls(len(session.start), session.own_start)
 
     def start(self, clients: int) -> Floats:
@@ -51,11 +51,11 @@ class ModelParts:
         return np.concatenate([np.broadcast_to(shared, (len(own), len(shared))), own], axis=1)
 
     def shared_gradient(self, gradients: Floats) -> Floats:
-        """Return the part of the gradients in w."""
+        """Return the gradients by the shared part w of the models."""
         return gradients if self.own_start is None else gradients[:, : self.shared_size]
 
     def own_gradient(self, gradients: Floats) -> Floats:
-        """Return the part of the gradients in θ_i."""
+        """Return the gradients by the clients' own parts θ_i of the models."""
         return gradients if self.own_start is None else gradients[:, self.shared_size :]
 
 

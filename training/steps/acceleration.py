@@ -47,7 +47,7 @@ class AcceleratedStep:
 
 
 def steps(stages: Iterable[AccelerationStage]) -> Iterator[AcceleratedStep]:
-    """Yield the rounds of all stages."""
+    """Yield the coefficients of each round of accelerated descent, one stage after another."""
     for stage in stages:
         for number in range(1, stage.rounds + 1):
             pull = 4.0 * stage.prox_weight / (number * (number + 1.0))

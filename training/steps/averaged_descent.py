@@ -20,7 +20,14 @@ class AveragedDescent:
     """
 
     def __init__(self, start: Floats, *, step_size: float, fading: float, project: Callable[[Floats], Floats]) -> None:
-        """Start at `start`, with step size η; `fading` = 1 gives the uniform average."""
+        """Start the descent at a model.
+
+        Args:
+            start: the model, (…, d).
+            step_size: step size η.
+            fading: ratio of successive weights in the average; 1 gives the uniform average.
+            project: projection onto the domain.
+        """
         self.model = self.average = self.moved = start
         self._step_size = step_size
         self._fading = fading
@@ -28,7 +35,11 @@ class AveragedDescent:
         self._weight = 0.0
 
     def receive(self, messages: Floats) -> None:
-        """Apply the messages (…, M, d) of one round."""
+        """Take a step along the mean of the messages of one round, and update the average model.
+
+        Args:
+            messages: messages of M clients, (…, M, d).
+        """
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)
         self._weight = self._fading * self._weight + 1.0

@@ -128,7 +128,9 @@ class GapDifferences:
 
 
 class ServerNoise:
-    """Noise of a trusted server (Algorithm 2 of Reshef and Levy). Each round's noise replaces that of the last round.
+    """Noise of a trusted server, of which each round's noise replaces that of the last round.
+
+    This is Algorithm 2 of Reshef and Levy.
 
     Attributes:
         held: noise that the sum of reports contains now, (…, d).
@@ -138,11 +140,14 @@ class ServerNoise:
         self.held = np.zeros_like(start)
 
     def replace_noise(self, base: float, normal: Floats) -> Floats:
-        """Compute the noise of a round, and return it minus the noise of the last round, (…, d).
+        """Draw the noise of a round, and return the difference to the noise of the last round, which it replaces.
 
         Args:
             base: standard deviation of the noise in each coordinate.
             normal: standard normal variables, (…, d).
+
+        Returns:
+            New noise minus last noise, (…, d).
         """
         noise: Floats = base * normal
         change: Floats = noise - self.held

@@ -44,14 +44,23 @@ class AxisScale:
     kind: str
 
     def positions(self, cells: Cells, name: str) -> npt.NDArray[np.float64]:
-        """Return the horizontal positions of cells by their values of the axis of this name."""
+        """Return where simulations ("cells") are drawn on the horizontal axis.
+
+        Args:
+            cells: the simulations in JSON form.
+            name: name of the axis, of which each simulation has a value.
+        """
         values = [cell["place"][name] for cell in cells]
         if self.kind == "categories":
             values = [self.values.index(value) for value in values]
         return np.array(values, dtype=float)
 
     def dress(self, axes: Axes) -> None:
-        """Set the scale, the ticks and their labels of the horizontal axis."""
+        """Set the scale, the ticks and their labels of a figure's horizontal axis.
+
+        Args:
+            axes: the panel of the figure.
+        """
         if self.kind == "categories":
             axes.set_xticks(range(len(self.values)), [_value_word(value) for value in self.values])
         else:
@@ -330,17 +339,22 @@ def _vertical_title(answer: JsonObject) -> str:
 
 
 def _values(cells: Cells, axis: JsonObject | None) -> tuple[object, ...]:
-    """Return the distinct values of an axis in the order of the cells; one value None if there is no such axis."""
+    """Return the distinct values that the simulations ("cells") have on an axis, in their order.
+
+    Args:
+        cells: simulations of an experiment in JSON form.
+        axis: the axis; without one, the only value is None.
+    """
     if axis is None:
         return (None,)
     return tuple(dict.fromkeys(cell["place"][axis["name"]] for cell in cells))
 
 
 def _select(cells: Cells, axis: JsonObject | None, value: object) -> Cells:
-    """Return the cells with a value of an axis; all cells if there is no such axis."""
+    """Select the simulations ("cells") with a value on an axis; without an axis, all of them."""
     return cells if axis is None else [cell for cell in cells if cell["place"][axis["name"]] == value]
 
 
 def _value_word(value: object) -> str:
-    """Return a value of an axis in words."""
+    """Return a value of an axis as text, a number with at most six digits."""
     return value if isinstance(value, str) else f"{value:g}"

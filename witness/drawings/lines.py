@@ -21,7 +21,7 @@ Labels = list[tuple[float, str, str]]
 
 @dataclass(frozen=True)
 class GridLine:
-    """The cells of one line in a panel of the figure, with all that the drawing functions need.
+    """One line in a panel of a figure: the simulations ("cells") that it connects, and where and how it is drawn.
 
     Attributes:
         axes: axes of the panel.

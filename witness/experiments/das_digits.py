@@ -219,7 +219,14 @@ def _judge_arms(by_arm: Mapping[str, list[Measured]], claim: str, first: str, se
 
 
 def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
-    """Return the accuracies of the private runs of an arm, by ascending ε. Cells without a measurement are left out."""
+    """Return the test accuracies of an algorithm with its noise (an arm), by ascending ε.
+
+    Simulations without a measurement are left out.
+
+    Args:
+        cells: simulations of the experiment.
+        arm: name of the arm.
+    """
     read = private_score(ACCURACY)
     measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]
     return [measured for measured in measurements if measured is not None]

@@ -206,7 +206,7 @@ def _inputs(dimension: int, levels: int, rounds: int, delta: float, epsilon: flo
 
 
 def bounds(problem: SimulatedProblem, run: GridFedavgRun) -> tuple[PromisedBound, ...]:
-    """Return no bounds: none is known for this algorithm."""
+    """Return the theorems' bounds on the excess risk: none is known for this algorithm."""
     del problem, run
     return ()
 

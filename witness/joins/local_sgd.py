@@ -72,7 +72,7 @@ def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: fl
 
 
 def bounds(problem: SimulatedProblem, run: LocalSgdRun) -> tuple[PromisedBound, ...]:
-    """Return no bounds: none is known for this algorithm."""
+    """Return the theorems' bounds on the excess risk: none is known for this algorithm."""
     del problem, run
     return ()
 

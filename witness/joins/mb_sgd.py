@@ -283,11 +283,16 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
 
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield the bound that Lowy and Razaviyayn print in Theorem 2.1 for convex losses, at its prescribed step size.
+    """Yield the bound on the excess risk that Lowy and Razaviyayn print in Theorem 2.1 for convex losses.
 
     The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
-    statistical and the privacy cost. Nothing is yielded for the empirical risk, for strongly convex losses, without
-    noise, for a random number of participants, or for quantised messages.
+    statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the
+    empirical risk, for strongly convex losses, without noise, for a random number of participants, or for quantised
+    messages.
+
+    Args:
+        problem: the learning problem.
+        run: parameters of the run.
     """
     if not run.noise_std or not _has_printed_bound(problem, run):
         return

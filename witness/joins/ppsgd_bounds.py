@@ -122,10 +122,14 @@ def _conditions(
 
 
 def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[PromisedBound]:
-    """Yield the bounds for models w + θ_i with a finite weight α of the shared part w.
+    """Yield bounds on the excess risk of personalised models w + θ_i, if the shared part w has a finite weight α.
 
     They are the theorem for all samplings of clients, the bound for any small step, and the printed theorem for the
-    run's sampling: Theorem 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
+    run's sampling. The printed theorem is 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
+
+    Args:
+        problem: the learning problem.
+        run: parameters of the run.
     """
     constants, (own_step, _) = problem.constants, steps_of(problem, run)
     norm = _weighted_optimum_norm(problem, run)

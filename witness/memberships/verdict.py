@@ -28,7 +28,7 @@ FALSE_POSITIVE_RATE = 0.01
 
 
 def concatenate_runs(blocks: Sequence[TrainedRuns]) -> TrainedRuns:
-    """Concatenate the runs of all blocks, in order."""
+    """Join the training runs of all blocks of a simulation, in order of the blocks."""
     return TrainedRuns(
         members=_concatenate(blocks, "members"),
         models=_concatenate(blocks, "models"),
@@ -230,7 +230,7 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 
 
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
-    """Return sentences on the largest lower bound among all attacks, and on its agreement with the certified ε.
+    """Explain in sentences the largest lower bound on ε of all attacks, and its agreement with the certified ε.
 
     Args:
         request: the membership inference, with its δ and confidence level.

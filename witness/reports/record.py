@@ -144,7 +144,7 @@ def demand_one_engine(data: JsonObject) -> None:
 
 
 def visible(page: str) -> str:
-    """Return the page without its data."""
+    """Return the page of a report without the data that is embedded in it."""
     head, opening, tail = page.partition(OPENING)
     return head + opening + "".join(tail.partition(CLOSING)[1:])
 

@@ -89,7 +89,7 @@ def make_answer(
     measurements: Sequence[Measurement],
     bounds: Sequence[PromisedBound],
 ) -> RiskAnswer:
-    """Make the answer: the measured excess risk of every run, and the comparison of the private run with its bounds.
+    """Make the answer: the measured excess risk of every run, and the private run's comparison with its bounds.
 
     Args:
         request: the request, with the confidence level of the bands.
@@ -147,7 +147,7 @@ def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
 
 
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
-    """Return the mean excess risk of one run by rounds, with its confidence band, and its scores and diagnostics.
+    """Summarise one run over its repetitions: mean excess risk by rounds with its band, scores and diagnostics.
 
     Args:
         measurement: numbers of the run.
@@ -189,7 +189,7 @@ def _numbers(values: Floats) -> tuple[float, ...]:
 
 
 def _role(name: str) -> Role:
-    """Return the role of the run in the comparison."""
+    """Return the role of a run in the comparison: private, non-private or alternative."""
     roles: Mapping[str, Role] = {"private": "private", "non-private": "non-private"}
     return roles.get(name, "alternative")
 

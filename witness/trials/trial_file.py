@@ -118,7 +118,9 @@ def _differences(kept: JsonObject, header: JsonObject, repetitions: int | None) 
 
 
 def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
-    """Return the values of the request and the version of the engine in the first line of a file.
+    """Return the values by which the first line of a file identifies its experiment.
+
+    They are the fields of the request and the version of the engine.
 
     Args:
         header: the first line.

@@ -30,7 +30,7 @@ MOST_AT_AN_END = 0.5
 
 @dataclass(frozen=True)
 class TrialResult:
-    """The output of one trial."""
+    """Scores of one trial on test records, and the values of the parameters that it tuned."""
 
     scores: Mapping[str, float]
     """Scores of the output on test records, by name."""
@@ -86,7 +86,7 @@ class TrialArm(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSimulation:
-    """Repeated trials of one arm."""
+    """Repeated independent trials of one arm: an algorithm with fixed noise and settings."""
 
     arm: TrialArm
     repetitions: int
@@ -121,7 +121,7 @@ class PreparedTrials:
 
 
 def plan(request: TrialSimulation) -> SimulationPlan:
-    """Estimate the cost of all trials."""
+    """Estimate the time and the memory of all trials; a block is one trial."""
     arm = request.arm
     return SimulationPlan(blocks=request.repetitions, seconds=arm.seconds * request.repetitions, bytes=arm.bytes)
 

@@ -152,7 +152,7 @@ def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
 
 
 def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
-    """Return the number of rounds T, after checking the run against the problem.
+    """Check that a run fits the problem, and return its number of rounds T.
 
     Args:
         problem: learning problem.

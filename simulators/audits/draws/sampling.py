@@ -27,10 +27,11 @@ LEAST_WEIGHT = 1e-18
 
 @dataclass(frozen=True)
 class HiddenDraw:
-    """A secret random batch, where a record outside the batch does not change the output.
+    """Attack on a secret random batch, if a record outside the batch does not change the output.
 
-    This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero. FIRST and
-    SECOND are the two data sets. In ABSENT the victim's record is not in the batch.
+    This is so for Poisson batches, and for batches of fixed size in which all other records contribute zero. An
+    attacker distinguishes two data sets, FIRST and SECOND, which differ in one record, the victim's. A third case,
+    ABSENT, is that the batch does not contain this record.
     """
 
     inner: AttackedMechanism
@@ -42,20 +43,20 @@ class HiddenDraw:
 
     @property
     def worlds(self) -> int:
-        """Three worlds; ABSENT is the batch without the record."""
+        """Number of distributions that are compared: FIRST, SECOND and ABSENT, the batch without the record."""
         return 3
 
     @property
     def work(self) -> float:
-        """Cost of the draw and the mechanism."""
+        """Cost of drawing a batch, and of the mechanism on it."""
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs, as mixtures over the draw.
+        """Draw outputs, and return their log densities; these are mixtures of the cases with and without the record.
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its output is drawn.
+            world: for each run, the case FIRST, SECOND or ABSENT in which its output is drawn.
 
         Returns:
             The log densities in FIRST, SECOND and ABSENT, (3, runs).
@@ -70,10 +71,11 @@ class HiddenDraw:
 
 @dataclass(frozen=True)
 class FixedSizeDraw:
-    """A secret random batch of fixed size, in which all records except the victim's are equal.
+    """Attack on a secret random batch of fixed size, in which all records except the changed one are equal.
 
-    FIRST and SECOND are the two data sets. All other records equal the record that the victim has in SECOND. If the
-    batch does not contain the victim, the output is therefore distributed as in SECOND.
+    FIRST and SECOND are the two data sets; they differ in one record, the victim's. All other records equal the record
+    that the victim has in SECOND. If the batch does not contain the victim, the output is therefore distributed as in
+    SECOND.
     """
 
     inner: AttackedMechanism
@@ -84,17 +86,20 @@ class FixedSizeDraw:
 
     @property
     def work(self) -> float:
-        """Cost of the draw and the mechanism."""
+        """Cost of drawing a batch, and of the mechanism on it."""
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs in FIRST and SECOND, (2, runs).
+        """Draw outputs, and return their log densities on the data sets FIRST and SECOND.
 
-        In FIRST the density is a mixture over batches with and without the victim. In SECOND all batches are equal.
+        On FIRST the density is a mixture over batches with and without the victim. On SECOND all batches are equal.
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its output is drawn.
+            world: index of the data set of each run, on which its output is drawn.
+
+        Returns:
+            The log densities, (2, runs).
         """
         is_included = self.participation.draw(generator, world.size)
         logs = self.inner.draw(generator, np.where(is_included, world, SECOND))
@@ -103,7 +108,10 @@ class FixedSizeDraw:
 
 @dataclass(frozen=True)
 class SeenDraw:
-    """A random batch with members that the attacker sees; if the victim is not in it, the output reveals nothing."""
+    """Attack on a random batch with members that the attacker sees.
+
+    The data sets differ in one client or record, the victim. If it is not in the batch, the output reveals nothing.
+    """
 
     inner: AttackedMechanism
     """Mechanism on the batch."""
@@ -117,11 +125,21 @@ class SeenDraw:
 
     @property
     def work(self) -> float:
-        """Cost of the draw and the mechanism."""
+        """Cost of drawing a batch, and of the mechanism on it."""
         return self.participation.work + self.inner.work
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs in all worlds, which are 0 if the victim does not participate."""
+        """Draw outputs, and return their log densities on each data set.
+
+        They are 0 if the changed client or record does not participate.
+
+        Args:
+            generator: source of randomness.
+            world: index of the data set of each run, on which its output is drawn.
+
+        Returns:
+            The log densities, (worlds, runs).
+        """
         is_included = self.participation.draw(generator, world.size)
         logs = np.zeros((self.worlds, world.size))
         logs[:, is_included] = self.inner.draw(generator, world[is_included])
@@ -130,10 +148,11 @@ class SeenDraw:
 
 @dataclass(frozen=True)
 class RepeatedDraw:
-    """A batch drawn with replacement, for noise on one number: a record drawn k times counts k times.
+    """Attack on a batch drawn with replacement, for noise on one number: a record drawn k times counts k times.
 
-    FIRST and SECOND are the two data sets. All other records equal the record that the victim has in SECOND. In FIRST
-    the number is shifted by k steps, where k is the multiplicity of the victim's record in the batch.
+    FIRST and SECOND are the two data sets; they differ in one record, the victim's. All other records equal the record
+    that the victim has in SECOND. On FIRST the number is shifted by k steps, where k is how often the batch contains
+    the victim's record, its multiplicity.
     """
 
     noisy_value: NoisyValue
@@ -146,19 +165,19 @@ class RepeatedDraw:
 
     @property
     def work(self) -> float:
-        """Cost of one density per multiplicity."""
+        """Cost of one output, with a density for each multiplicity, in units of Gaussian noise on one number."""
         return 2.0 + 0.5 * len(self.multiplicities)
 
     @property
     def _multiplicity(self) -> Any:
-        """Binomial distribution of the multiplicity of the victim's record."""
+        """Binomial distribution of how often the changed record is in a batch."""
         from scipy.stats import binom  # noqa: PLC0415  the import takes a second, and only this draw needs it
 
         return binom(self.batch_size, 1.0 / self.population)
 
     @property
     def multiplicities(self) -> range:
-        """Multiplicities that the statistic considers; those in tails below `LEAST_WEIGHT` are left out.
+        """Multiplicities of the changed record that enter the statistic; those in tails below `LEAST_WEIGHT` do not.
 
         Leaving them out makes the attack only weaker, because any statistic gives a valid lower bound.
         """
@@ -168,13 +187,16 @@ class RepeatedDraw:
         return range(first, last + 1)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Return the log densities of outputs in FIRST and SECOND, (2, runs).
+        """Draw outputs, and return their log densities on the data sets FIRST and SECOND.
 
-        In FIRST the density is a mixture over the multiplicity of the victim's record.
+        On FIRST the density is a mixture over the multiplicity of the victim's record.
 
         Args:
             generator: source of randomness.
-            world: world of each run, in which its output is drawn.
+            world: index of the data set of each run, on which its output is drawn.
+
+        Returns:
+            The log densities, (2, runs).
         """
         distribution = self._multiplicity
         times = generator.binomial(self.batch_size, 1.0 / self.population, size=world.size)

@@ -35,7 +35,7 @@ class PrintedArm:
 
 
 def _grid_name(power: int) -> str:
-    """Return a number of grid steps as a power of two."""
+    """Return the name of a grid with 2^`power` steps in a unit."""
     return f"s = 2^{power}"
 
 

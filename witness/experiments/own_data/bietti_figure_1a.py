@@ -70,7 +70,7 @@ class FigureArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core. The cells of all settings share one run."""
+        """Estimated time of one trial on one core: the setting's share of a run that serves all settings."""
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
         models = float(users.users * users.dimension * len(distinct_runs()))
@@ -134,7 +134,7 @@ def _find_runs(personalization: float, noise_multiplier: float) -> tuple[Persona
 
 
 def distinct_runs() -> tuple[PersonalRun, ...]:
-    """Return the runs of all settings, each once."""
+    """Return the training runs of all noise multipliers and personalisations, each once."""
     runs = (
         run
         for noise in NOISE_MULTIPLIERS
@@ -146,9 +146,10 @@ def distinct_runs() -> tuple[PersonalRun, ...]:
 
 @functools.lru_cache(maxsize=SEEDS_KEPT)
 def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
-    """Compute the excess risk of all runs after each number of rounds, with the same data and noise for all runs.
+    """Run the training of all settings, and return the excess risks of each run after the measured rounds.
 
-    The results are cached, because the cells of a trial need them one after another.
+    All runs have the same data and noise. The results are cached, because the cells of a trial need them one after
+    another.
 
     Args:
         seed: seed of data and noise.
@@ -196,7 +197,11 @@ class _Scores:
 
     @classmethod
     def of(cls, answers: Sequence[CellAnswer]) -> Self:
-        """Collect the excess risks of all cells that have one."""
+        """Collect the measured excess risks by noise multiplier, personalisation and number of rounds.
+
+        Args:
+            answers: simulations of the experiment; those without a measurement are left out.
+        """
         read_excess = private_score("excess_risk")
         by_place = {}
         for cell in answers:

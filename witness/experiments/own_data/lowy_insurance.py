@@ -115,7 +115,7 @@ class InsuranceArm:
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Values of the step size and of the clipping norm."""
+        """Values of the step size and of the clipping norm among which a trial chooses."""
         return {"step_size": STEP_SIZES[self.settings.algorithm], "clipping_norm": CLIPPING_NORMS}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
@@ -223,7 +223,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
-        """Return the trials of one arm."""
+        """Return the repeated trials of one algorithm and noise in a panel of the figure."""
         return TrialSimulation(arm=InsuranceArm(settings, PANELS[panel][0]), repetitions=repetitions, seed=seed)
 
     participants = {panel: count for panel, (_, count) in PANELS.items()}

@@ -149,7 +149,7 @@ class MnistArm:
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Values of the step size."""
+        """Values of the step size among which a trial chooses."""
         return {"step_size": STEP_SIZES[self.settings.algorithm]}
 
     def check(self, folders: Mapping[DataName, Path]) -> tuple[DataFile, ...]:
@@ -274,7 +274,7 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:
-        """Return the trials of one arm."""
+        """Return the repeated trials of one algorithm and noise in a panel of the figure."""
         return TrialSimulation(arm=MnistArm(settings, PANELS[panel][1]), repetitions=repetitions, seed=seed)
 
     participants = {panel: count for panel, (count, _) in PANELS.items()}

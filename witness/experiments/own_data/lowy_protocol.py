@@ -146,7 +146,7 @@ class ArmSettings:
         """
 
         def noise_stds(clipping_norm: float) -> Floats:
-            """Return σ of every silo."""
+            """Return the standard deviation σ of every silo's noise."""
             constant = clipping_norm if lipschitz is None else lipschitz
             return np.array([self.noise_std(size, constant, lipschitz_ratio) for size in silos.sizes])
 
@@ -203,7 +203,7 @@ def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 
     def family(multiplier: float, effort: Effort) -> Guarantee:
-        """Return the guarantee at a noise multiplier."""
+        """Return the privacy guarantee of the run at a noise multiplier."""
         return _guarantee(multiplier, batch, records, times, effort)
 
     return smallest_noise(family, target, guess=1.0).noise

@@ -117,7 +117,7 @@ class ReshefArm:
 
     @property
     def grids(self) -> Mapping[str, Sequence[float]]:
-        """Factors of the step size."""
+        """Factors of the step size among which a trial chooses."""
         return {"step_factor": tuple(FACTORS.tolist())}
 
     @property
