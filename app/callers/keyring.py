@@ -45,7 +45,7 @@ class Keyring:
     """The API keys of a running service, which follow changes of their file within the context `following`."""
 
     def __init__(self, path: Path, budgets: Budgets) -> None:
-        """Read the keys of a file.
+        """Read the API keys of the service from a file.
 
         Raises:
             ValueError: the file cannot be read.

@@ -234,10 +234,10 @@ class LingeringTransport:
 
 
 class BoundedApplication:
-    """The application of one connection. It rejects requests while there are too many connections."""
+    """The ASGI application for one connection, which rejects requests while there are too many connections."""
 
     def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:
-        """Wrap an application.
+        """Wrap an ASGI application for one connection.
 
         Args:
             app: the application.

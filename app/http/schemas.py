@@ -33,7 +33,7 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def tidy(document: Schema) -> Schema:
-    """Change the OpenAPI document of FastAPI as this module's docstring lists, and return it.
+    """Convert FastAPI's OpenAPI document to the published form, as this module's docstring lists, and return it.
 
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
@@ -146,7 +146,7 @@ def _share_problems(document: Schema) -> Schema:
 
 
 def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str, str], str]:
-    """Return a name for each pair of status and description among the problem responses of all operations.
+    """Choose names for the error responses of an OpenAPI document: one for each pair of status and description.
 
     Args:
         responses_of_operations: responses by status, of each operation.
@@ -208,7 +208,7 @@ def _plain(schema: Schema) -> Schema:
 
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
-    """Return the problem responses of an operation, by status.
+    """Return the error responses of an operation of the OpenAPI document, by status.
 
     Args:
         method: HTTP method in lower case.

@@ -38,7 +38,7 @@ def result_path(job: Job) -> str:
 def job_response(
     job: Job, preferences: Preferences, headers: Mapping[str, str] = NO_HEADERS, *, status: Literal[200, 202] = 202
 ) -> Response:
-    """Return the job with its address, and with the time for the next look if the status is 202.
+    """Return the HTTP response that describes a job, with its address. With status 202 it says when to ask again.
 
     Args:
         job: the job that the response describes.

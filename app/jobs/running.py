@@ -118,7 +118,7 @@ class RunningQuestion(Running):
 
 @dataclass(eq=False, kw_only=True)
 class RunningSimulation(Running):
-    """A simulation, with the times of its blocks."""
+    """A simulation that runs as a job, with the times of its blocks, which are groups of repetitions."""
 
     simulation: SimulationAsked | None = None
     """The simulation; None until its body was read."""

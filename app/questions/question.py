@@ -218,7 +218,7 @@ class ParsedQuestions:
         return None if entry is None else entry[0]
 
     def keep(self, owner: str, fingerprint: str, question: Question, length: int) -> None:
-        """Remember the question that was read from a body, unless it is larger than the whole cache.
+        """Cache a parsed request (question) for further requests with the same body, unless it is too large.
 
         Args:
             owner: owner of the question.

@@ -151,7 +151,7 @@ class Leases(Reading):
             return job_where(connection, is_it)
 
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
-        """Return the next jobs that this replica may claim, and lock their rows against other replicas.
+        """Find the next jobs that this process of the service (replica) may run, and lock their rows against others.
 
         Args:
             connection: the transaction, which holds the locks.
@@ -228,7 +228,7 @@ class Leases(Reading):
         return record_of(connection.execute(taking).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
-        """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas.
+        """Return the SQL statement that ends all jobs with a condition, so that no process of the service holds them.
 
         Args:
             condition: which jobs end.

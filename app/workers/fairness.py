@@ -42,7 +42,7 @@ class FairQueue:
         return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
 
     def make_room_for(self, caller: str) -> Task | None:
-        """Remove and return the task that makes room in a full queue for a new caller.
+        """Remove a task from a full queue to make room for a new caller, and return it.
 
         It is the newest task of the caller with most tasks in the queue.
 

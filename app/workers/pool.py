@@ -44,7 +44,7 @@ class Pool:
         modules: tuple[str, ...],
         charge: Callable[[str, float], None] | None = None,
     ) -> None:
-        """Make a pool without workers.
+        """Make a pool of worker processes; it has no workers yet.
 
         Args:
             settings: numbers of places and workers, and lengths of the queues.
@@ -102,7 +102,7 @@ class Pool:
                     self.stop(task)
 
     def submit(self, message: bytes, *, caller: str, lane: Lane = "question", expensive: bool = False) -> Task:
-        """Queue a pickled computation, and start it at once if a place and a worker are free.
+        """Queue a pickled computation, and start it at once if the limits allow it and a worker is idle.
 
         Args:
             message: the pickled computation.
@@ -317,7 +317,7 @@ class Pool:
         self._dispatch()
 
     def _handle_outcome(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
-        """End the task of a worker with its outcome and its CPU seconds, and reuse the worker.
+        """Take the outcome and the CPU seconds of a worker's task, end the task, and reuse the worker.
 
         A worker with lowered priority is killed instead, because a process cannot raise its priority again.
         """

@@ -52,7 +52,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class ServiceAnswer:
-    """The answer of a service to one request."""
+    """The answer of a service to one HTTP request: status, media type and content."""
 
     status: int
     media_type: str

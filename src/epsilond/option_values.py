@@ -69,7 +69,7 @@ def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
 
 
 def _describe_option(field: Field[object], annotation: object) -> FieldOption:
-    """Return the option of a field, with its placeholder and its help.
+    """Describe the command-line option of a request's field: its type, the placeholder of its value, and its help.
 
     Args:
         field: the field of a request class.

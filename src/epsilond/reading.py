@@ -235,7 +235,7 @@ class _Reader:
         return value
 
     def read(self, shape: _Shape, value: object, at: str, *, is_optional: bool = False) -> object:
-        """Convert a value, or add a fault to `faults` and return `_FAULTY`.
+        """Convert a value to the annotated type. After an error, add it to `faults` and return `_FAULTY`.
 
         Args:
             shape: parts of the annotation of the value.
@@ -261,7 +261,7 @@ class _Reader:
         return self._member(shape, value, at) if shape.kind == "tagged" else self.fields(shape.bare, value, at)
 
     def fields(self, request: Any, given: JsonObject, at: str) -> Any:
-        """Convert the fields of a request, and return the request, or `_FAULTY` if a field has a fault.
+        """Convert the fields of a request, and return the request, or `_FAULTY` if a field has an error.
 
         Args:
             request: the request class.

@@ -67,7 +67,7 @@ class TargetBudget:
         unit: ProtectedUnit,
         observer: Observer,
     ) -> None:
-        """Set the target, and the setting that every step is accounted for.
+        """Set a privacy target for a run, and the neighbouring relation, unit and observer of its account.
 
         Args:
             epsilon: ε [nat] of all steps together, at least 0; give it with a δ, or give one risk.
@@ -148,9 +148,9 @@ class TargetBudget:
         self.taken += count
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether `count` more runs of a step are not certified to meet the target.
+        """Return whether `count` more runs of a step are not certified to stay within the target.
 
-        It is true as well once observations contradict the run. Nothing changes.
+        It is also True once the run was observed to differ from what was recorded of it. Nothing changes.
         """
         if self.observations:
             return True

@@ -114,7 +114,7 @@ def plan_within(
 
 
 def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None:
-    """Check that the fields of a plan contain none that the ledger sets.
+    """Check that a request to compare algorithms within a ledger has no field that the ledger sets.
 
     The unit and the relation may be given if they are those of the ledger.
 

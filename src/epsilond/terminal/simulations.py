@@ -27,7 +27,7 @@ def presets(listed: Sequence[Preset]) -> RenderableType:
 
 
 def _preset_row(preset: Preset) -> Mapping[str, str]:
-    """Return the row of an experiment, with the estimated seconds that it takes on one core."""
+    """Return the table row of an experiment that can be simulated, with its estimated seconds on one core."""
     plan = simulation_plan(PresetSimulation(preset=preset.name))  # type: ignore[arg-type]
     return {
         "preset": preset.name,
@@ -173,7 +173,7 @@ def _membership(body: JsonObject) -> RenderableType:
 
 
 def _attack(attack: JsonObject) -> Mapping[str, str]:
-    """Return the row of an attack, with the counts that its bound on ε follows from."""
+    """Return the table row of a membership attack, with the counts from which its lower bound on ε follows."""
     if attack["method"] == "one-run":
         counts = f"{attack['right']} of {attack['guesses']} guesses right"
     else:

@@ -65,7 +65,7 @@ class PlacedEvent:
         return getattr(self.event, name)
 
     def number(self, name: str, *, least: float | None = None, most: float | None = None) -> float:
-        """Return the value of a field as a float.
+        """Return the value of a field of the event as a float, after checking its range.
 
         Args:
             name: name of the field.

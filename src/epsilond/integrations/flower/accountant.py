@@ -292,7 +292,7 @@ class EpsilondAccountant(Stated):
         return compositions
 
     def _step(self, event: GaussianPrivacyEvent, count: int) -> Spec:
-        """Return the spec of one release.
+        """Return the spec (accounting description) of one release, after checking the event.
 
         Args:
             event: the release.

@@ -222,7 +222,9 @@ class RoundWatch:
         }
 
     def load_state_dict(self, state: RoundsState) -> None:
-        """Continue from a state.
+        """Continue from a state that `state_dict` returned, such as that of a checkpoint.
+
+        A state with fewer rounds than this object has seen contradicts the record of the run.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.

@@ -215,7 +215,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the messages of the round. Without room in the budget no client is contacted.
+        """Return the messages to the clients of a round. Without room in the budget no client is contacted.
 
         Args:
             server_round: number of the round, from 1.
@@ -373,7 +373,7 @@ class DpFedAvg(Stated, Strategy):
         ]
 
     def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
-        """Return `current` plus the noisy mean of clipped `updates`, and set the clipping norm of the next round."""
+        """Return the new model, `current` plus the noisy mean of clipped `updates`, and set the next clipping norm."""
         shapes = {name: array.shape for name, array in current.items()}
         if self._probe is None or not self._probe.fits(current):
             self._probe = Probe(shapes)  # sample of coordinates at which the noise is tested

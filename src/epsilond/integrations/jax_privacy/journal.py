@@ -194,7 +194,7 @@ def state_buffers(state: PyTree) -> jax.Array:
 
 
 class SampledUpdate(NamedTuple):
-    """Result of one update of a gradient transformation, with the arrays that are recorded of it.
+    """Result of one update of a gradient transformation, such as one that adds noise, with what is recorded of it.
 
     Attributes:
         updates: result of the transformation.
@@ -211,7 +211,7 @@ class SampledUpdate(NamedTuple):
 def sampled_update(
     transform: optax.GradientTransformation, *, compiled: bool
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
-    """Return the update function of a gradient transformation, extended by the arrays to record.
+    """Return a function that runs one update of a gradient transformation and also returns the arrays to record.
 
     Args:
         transform: a gradient transformation of optax.

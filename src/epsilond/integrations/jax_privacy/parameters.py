@@ -88,7 +88,7 @@ class ParameterChanges:
         return len(self._updates)
 
     def observe_parameters(self, values: Vector, *, aligned: bool, precision: float) -> None:
-        """Compare the change of the parameters since the last call with the noisy updates in between.
+        """Check that the parameters have changed since the last call by the noisy updates in between only.
 
         Args:
             values: the parameters at the coordinates that are compared.
@@ -150,7 +150,7 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether these are the parameters of the latest gradient plus the optimizer's updates since then."""
+        """Return whether these parameters are those of the latest gradient plus the optimizer's updates since then."""
         if self._latest is None:
             return True
         steps = [update.step for update in self._updates[:-1]]

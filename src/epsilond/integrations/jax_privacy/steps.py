@@ -143,7 +143,7 @@ class ObservedSteps:
         parameters: NDArray[np.generic],
         *states: Any,
     ) -> None:
-        """Check an update of the optimizer.
+        """Check an update of the optimizer: that it used its last state and the latest noisy sum.
 
         Args:
             gradient: input of the update, at the sampled coordinates.
@@ -194,7 +194,10 @@ class ObservedSteps:
         )
 
     def _check_clipping(self, facts: Facts, clipped_sum: NDArray[np.float64], active: int, *, finite: bool) -> None:
-        """Check the clipping norm, the norm of the sum, and that non-finite gradients were clipped.
+        """Check that gradients were clipped to at most the planned norm, and report a contradiction.
+
+        The norm of their sum may not exceed their number times the norm. Values that are not finite must be clipped
+        too.
 
         Args:
             facts: facts about the call, with the norm to which it clips.

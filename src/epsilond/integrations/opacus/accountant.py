@@ -59,7 +59,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Record a step that was not observed, after paying for it if there is a budget.
+        """Record a training step that was not observed, after paying for it if there is a budget.
 
         Args:
             noise_multiplier: standard deviation of the noise over the clipping norm.

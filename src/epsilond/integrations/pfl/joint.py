@@ -120,7 +120,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return [MechanismPlan(*mechanism_fields) for mechanism_fields in fields]
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
-        """Return the spec of each mechanism's run at these noise parameters."""
+        """Return the specs (accounting descriptions) of the runs of all mechanisms at these noise parameters."""
         return [
             spec_from_pfl(
                 mechanism=plan.mechanism,

@@ -271,7 +271,7 @@ class ObservedPart:
         self.parameters.record()
 
     def see_foreign_step(self, stepping: torch.optim.Optimizer) -> None:
-        """Report a step of an optimizer that changes these parameters and was not recorded by the accountant.
+        """Report that an optimizer is about to change the model's parameters by a step that was not recorded.
 
         Args:
             stepping: the optimizer that is about to take the step.

@@ -72,7 +72,7 @@ class SavedWeights:
         self.waiting = max(0, self.waiting - 1)
 
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
-        """Add the digests of the present models, and return all digests as JSON values for a checkpoint.
+        """Add the digests of the models' present weights, and return all digests as JSON values for a checkpoint.
 
         Args:
             models: for each model that has taken a step, its parameters, and whether they are those after a recorded

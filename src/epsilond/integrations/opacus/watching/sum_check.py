@@ -56,7 +56,7 @@ class SumCheck:
         self._wrapper = self._wrap(optimizer)
 
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
-        """Replace the accumulating method of this optimizer by one that also checks the sum, and return the new one.
+        """Replace the method that sums an optimizer's clipped gradients by one that also checks the sum; return it.
 
         Args:
             optimizer: the private optimizer.
@@ -227,7 +227,7 @@ class SumCheck:
 
 
 class Divisor(NamedTuple):
-    """Division of the noisy sum in one step.
+    """By what the noisy sum of gradients is divided in one step.
 
     Attributes:
         reduction: reduction of the loss, "mean" or "sum".
