@@ -196,8 +196,7 @@ class ObservedSteps:
     def _check_clipping(self, facts: Facts, clipped_sum: NDArray[np.float64], active: int, *, finite: bool) -> None:
         """Check that gradients were clipped to at most the planned norm, and report a contradiction.
 
-        The norm of their sum may not exceed their number times the norm. Values that are not finite must be clipped
-        too.
+        The norm of their sum may be at most their number times that norm. Non-finite gradients must be clipped too.
 
         Args:
             facts: facts about the call, with the norm to which it clips.
