@@ -72,7 +72,7 @@ class Together(Generic[Request, Answer]):
     def _work_on_next(self, leader: _Caller[Request, Answer]) -> None:
         """Answer the oldest waiting requests in one call of the work function, and wake their callers.
 
-        The leader is the caller whose thread does this; its request is the first of them.
+        The leader is the caller who does this in its own thread; its request is the first of them.
 
         If the call is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
         """

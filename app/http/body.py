@@ -31,7 +31,7 @@ AT_ONCE = re.compile(r"respond-async\s*(?:;.*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a client asks about the way of its answer, in headers: the longest wait, and an idempotency key."""
+    """Wishes of a client about its answer, from headers of the request: the longest wait, and an idempotency key."""
 
     wait: int | None = None
     """Longest wait in seconds that the request prefers; None for the longest that the service allows."""

@@ -107,7 +107,7 @@ class Question:
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
         """Return how to pickle the question: with the computation as bytes of its own pickle.
 
-        So a process that only passes the question on does not import what the computation needs.
+        So a process that only passes the question on need not import the modules of the computation.
         """
         return Question, (
             self.kind,

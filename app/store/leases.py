@@ -39,9 +39,8 @@ class Leases(Reading):
     ) -> list[Record]:
         """Take jobs from the store to run them in this replica, a process of the service.
 
-        They are queued jobs, and jobs of other replicas whose lease has expired. No two replicas take the same job. A
-        job whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as
-        cancelled.
+        They are queued jobs, and jobs of other replicas with an expired lease. No two replicas take the same job. A job
+        whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as cancelled.
 
         Args:
             replica: name of the replica that claims.

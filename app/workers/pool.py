@@ -132,7 +132,7 @@ class Pool:
         return task
 
     def abandon(self, task: Task) -> None:
-        """Note that nobody waits for a task any more.
+        """Note that no client waits for a task any more.
 
         A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
         its place.
@@ -336,7 +336,7 @@ class Pool:
         self._dispatch()
 
     def _retry(self, task: Task) -> None:
-        """Queue a task again whose worker has died; end it if nobody awaits it or if it lost too many workers."""
+        """Queue a task again after its worker has died; end it if it is abandoned or lost too many workers."""
         del self._running[task]
         self._account(task, task.become("queued"))
         task.deaths += 1

@@ -44,7 +44,7 @@ class HeadRejected(Exception):
 
 
 class ShownLog(Protocol):
-    """What witnesses, other parties that sign heads of a log, need from the log: its head and consistency proofs."""
+    """The part of a log that witnesses, other parties that sign its heads, need: its head and consistency proofs."""
 
     def checkpoint(self) -> str:
         """Return the signed head as it is now."""

@@ -38,7 +38,7 @@ RUN: Final = {"slot": "gdp", "spec": {"kind": "gaussian", "noise_multiplier": 10
 
 
 class DrillProcess:
-    """Stand-in for a process of the service in a drill, a rehearsal of a fault. It runs in this process.
+    """Replacement for a process of the service in a drill, a rehearsal of a fault. It runs in this process.
 
     Attributes:
         database: the open database.

@@ -253,7 +253,7 @@ def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the certified cost of a job whose steps are charged one after another; None if none could be certified.
+    """Return the certified cost of a job if its steps are charged one after another; None if none could be certified.
 
     A small margin is added, so that another machine with other rounding errors certifies the charge again.
     """

@@ -144,7 +144,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism whose budget a ledger holds, with the number of those that were committed (spent).
+    """Runs of one mechanism for which a ledger holds a budget, with the number of those that were committed (spent).
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.

@@ -94,7 +94,7 @@ def _describe_field(annotation: object) -> str:
 
 
 def _metavar(bare: object) -> str:
-    """Return the word that stands for an option's value in its help, such as NUMBER; JSON for structures.
+    """Return the placeholder of an option's value in its help, such as NUMBER; JSON for structures.
 
     Args:
         bare: type of the field, without metadata.

@@ -372,7 +372,7 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: _Shape, value: object, at: str) -> object:
-        """Convert a value, as `read` does, to the first type of a union that it fits; else add the errors of all."""
+        """Convert a value, as `read` does, to the first type of a union that it fits, or add the errors of all."""
         is_structure = isinstance(value, Mapping) or is_dataclass(value)
         fitting = [member for member in shape.members if (member.kind == "request") == is_structure]
         faults: list[Fault] = []

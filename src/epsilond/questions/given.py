@@ -82,7 +82,7 @@ def plan_within(
 
     Args:
         ledger: the ledger that pays for the run.
-        fields: fields of the request: the learning problem, without what the ledger sets.
+        fields: fields of the request: the learning problem, without the fields that the ledger sets.
         payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
         progress: called with the number of algorithms that are done, and the number of algorithms.
 

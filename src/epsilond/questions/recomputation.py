@@ -61,7 +61,7 @@ REPORT_HINT: Final = "verify checks the page that `epsilond report` writes, or a
 
 @dataclass(frozen=True)
 class VerifiedSignature:
-    """What a signature that was verified states about a document.
+    """Statement of a signature that was verified, about the signed document.
 
     Attributes:
         kind: kind of the signed document: `report` for a page, otherwise the kind of an answer.

@@ -83,7 +83,7 @@ def verify(
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> VerifiedSignature | None:
-    """Verify the signature of a document, and return what it states; None if neither signature nor keys are given.
+    """Verify a document's signature, and return its statement; None if neither signature nor keys are given.
 
     Args:
         page: text of the signed document.

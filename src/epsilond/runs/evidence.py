@@ -154,7 +154,7 @@ class Evidence:
         """Reject a run that an observation contradicts.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         if self._observations:
             raise RunDiffers.of(self.observations)

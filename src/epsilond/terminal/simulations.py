@@ -322,7 +322,7 @@ def _data_file(file: JsonObject) -> Mapping[str, str]:
 
 
 def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure: str | None) -> Mapping[str, str]:
-    """Return a table row for one cell, one point of an experiment's grid; its columns depend on what is measured.
+    """Return a table row for one cell, one point of an experiment's grid, with columns for the measured quantity.
 
     Args:
         cell: a cell of the answer in its JSON form.

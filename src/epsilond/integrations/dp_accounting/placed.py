@@ -105,7 +105,7 @@ class PlacedEvent:
     def out_of_range(
         self, name: str, value: object, *, least: float | None = None, most: float | None = None
     ) -> InvalidInput:
-        """Return the error for a field whose value is out of range. Its message states the range.
+        """Return the error for a field with a value out of range. Its message states the range.
 
         Args:
             name: name of the field.

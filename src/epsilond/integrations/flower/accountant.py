@@ -121,7 +121,7 @@ class EpsilondAccountant(Stated):
             delta: δ of the statement; that of the configuration if absent.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         return super().statement(self._config.target_delta if delta is None else delta)
 
@@ -168,7 +168,7 @@ class EpsilondAccountant(Stated):
         By default δ is that of the configuration.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         at = self._config.target_delta if delta is None else delta
         return PrivacySpent(
@@ -185,7 +185,7 @@ class EpsilondAccountant(Stated):
 
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self.require_consistent()
         step = self._step(event, count)

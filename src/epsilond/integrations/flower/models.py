@@ -41,9 +41,9 @@ class ReleasedModels:
         self._latest = _contents(arrays)
 
     def contains(self, arrays: ArrayRecord) -> bool:
-        """Return whether a model may be sent to clients: it was released, or is the first one that is asked about.
+        """Return whether a model may be sent to clients: it was released, or is the first model.
 
-        The first one is then added.
+        The model of the first call is the first model, and is added.
         """
         # The bytes of a Flower array cannot change, so the same objects are the same model. Tuples compare by identity
         # before they compare by value.

@@ -154,7 +154,7 @@ class DpFedAvg(Stated, Strategy):
         """Return ε [nat] at `delta` of the rounds so far, as an enclosure; None before the first.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self.require_consistent()
         return self._enclose_epsilon(self.delta) if self.rounds else None
@@ -166,7 +166,7 @@ class DpFedAvg(Stated, Strategy):
             delta: δ of the statement; `self.delta` if absent.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         return super().statement(self.delta if delta is None else delta)
 
@@ -255,7 +255,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             AggregationError: no client replied with a model; nothing is committed.
             LedgerExhausted: the ledger rejects the round; nothing is returned.
-            RunDiffers: the run was observed to differ from what was recorded of it; nothing is returned.
+            RunDiffers: the run was observed to differ from its recorded steps; nothing is returned.
         """
         contacted = self._contacted.pop(server_round, None)
         if contacted is None or self._current is None:

@@ -29,7 +29,7 @@ _LEAST: Final = 4
 
 
 class Facts(TypedDict, total=False):
-    """What is known about a call of an observed function before it runs: settings, shapes and precision.
+    """Facts about a call of an observed function that are known before it runs: settings, shapes and precision.
 
     Attributes:
         bound: norm to which a gradient function clips.
@@ -194,7 +194,7 @@ def state_buffers(state: PyTree) -> jax.Array:
 
 
 class SampledUpdate(NamedTuple):
-    """Result of one update of a gradient transformation, such as one that adds noise, with what is recorded of it.
+    """Result of one update of a gradient transformation, such as one that adds noise, with the arrays to record.
 
     Attributes:
         updates: result of the transformation.

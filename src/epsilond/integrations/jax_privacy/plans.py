@@ -80,7 +80,7 @@ class PlanReading:
         """Reject a plan with parts that contradict each other.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         if self.observations:
             raise RunDiffers.of(self.observations)

@@ -89,7 +89,7 @@ class PlannedRun(Stated):
         """Reject a run that an observation contradicts; before the plan is complete there is none.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         if self._complete:
             super().require_consistent()

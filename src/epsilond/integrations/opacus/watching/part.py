@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 
 class PartOwner(Protocol):
-    """What an observed optimizer needs from the run that it belongs to, which may have several optimizers.
+    """The run that an observed optimizer belongs to, with the parts that the optimizer's checks need.
+
+    A run may have several optimizers.
 
     Attributes:
         reporter: passes observations to the evidence.

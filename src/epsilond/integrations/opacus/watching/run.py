@@ -228,7 +228,7 @@ class ObservedRun:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RunState:
-        """Return what was observed of the run as JSON values for a checkpoint."""
+        """Return all observations of the run as JSON values for a checkpoint."""
         for part in self.parts:
             part.flush()
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]

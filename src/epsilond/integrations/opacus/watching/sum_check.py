@@ -227,7 +227,7 @@ class SumCheck:
 
 
 class Divisor(NamedTuple):
-    """By what the noisy sum of gradients is divided in one step.
+    """The number by which the noisy sum of gradients is divided in one step, with its reason.
 
     Attributes:
         reduction: reduction of the loss, "mean" or "sum".
