@@ -183,7 +183,7 @@ def _signature(path: Path) -> Signature | None:
 
 @dataclass(frozen=True)
 class KeyFileReading:
-    """The result of one look at a file of keys."""
+    """The result of one look at a file of API keys, which is read again only if it has changed."""
 
     signature: Signature | None
     """Present signature of the file; None to read it again at the next look."""

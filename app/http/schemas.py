@@ -91,7 +91,7 @@ def _tidy_parameter(parameter: Schema) -> None:
 
 
 def _tidy_answers(document: Schema) -> None:
-    """Remove the defaults of answers, and declare the exact digits of their large integers."""
+    """Remove the default values of answers' members, and add members with the exact digits of their large integers."""
     schemas = document["components"]["schemas"]
     for name in _answer_schemas(document):
         for member in schemas[name].get("properties", {}).values():
@@ -100,7 +100,7 @@ def _tidy_answers(document: Schema) -> None:
 
 
 def _declare_exact(schema: Schema) -> None:
-    """Declare the exact digits that an answer has in addition to an integer from 2^53 on."""
+    """Add a member for each integer of an answer that may be 2^53 or more: its exact digits as a string."""
     for name, member in list(schema.get("properties", {}).items()):
         if member.get("type") == "integer" and name.endswith(LARGE):
             text = f"{name} with all its digits, as a decimal string; absent unless {name} is 2^53 or more"

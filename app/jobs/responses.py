@@ -26,7 +26,7 @@ LATER = (429, 503)
 
 
 def headers_of(kind: str) -> Mapping[str, str]:
-    """Return the headers of every answer to a question of this kind."""
+    """Return the headers that every answer to a question of this kind has in addition to the usual ones."""
     return REPORT_HEADERS if kind == "report" else {}
 
 

@@ -64,7 +64,7 @@ class Compute:
         self.closing.set()
 
     def cached_outcome(self, question: Question, owner: str) -> Outcome | None:
-        """Return the cached outcome of an owner's question, or None."""
+        """Return the outcome of a question from the cache; None if the cache has none for this owner."""
         return self._cache.get(owner, question.digest)
 
     def join(

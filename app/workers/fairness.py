@@ -177,7 +177,10 @@ class Turns:
         self._lingering: TTLCache[str, bool] = TTLCache(CALLERS, LINGER_SECONDS)
 
     def linger(self, caller: str) -> None:
-        """Note that a question of a caller is expensive, or had to leave its place."""
+        """Note that a question of a caller is expensive, or had to make way for other tasks.
+
+        Stricter limits then hold.
+        """
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:

@@ -229,7 +229,7 @@ class Pool:
             self._begin_anew(task)
 
     def _tasks_on_places(self, lane: Lane) -> list[Task]:
-        """Return the tasks on the places of a lane."""
+        """Return the running tasks of a lane (kind of work) that occupy its places. Background tasks occupy none."""
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _move_to_background(self, task: Task) -> bool:

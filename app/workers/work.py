@@ -98,11 +98,11 @@ class Failed:
 
     @property
     def error(self) -> WorkFailed:
-        """The fault, to be raised."""
+        """The failure as an exception that can be raised."""
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
     def get(self) -> RenderedAnswer:
-        """Raise the fault."""
+        """Raise the failure, because there is no answer."""
         raise self.error
 
 

@@ -379,13 +379,13 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
-    """Return the number of voided runs of a reservation in a ledger."""
+    """Return how many runs of a reservation were voided (taken back) in a ledger."""
     records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
 def canonical_text(record: JsonObject) -> str:
-    """Return a record as canonical text."""
+    """Return a record as JSON text in canonical form, which is the same for equal records."""
     return canonical(record).decode()
 
 

@@ -343,7 +343,7 @@ class FilePlace:
         return book.continuity.trouble
 
     def _find_discontinuity(self, checkpoint: str, book: Book) -> str | None:
-        """Return in one sentence why the log does not continue a checkpoint, or None if it does."""
+        """Return a sentence that says why the log does not continue a signed checkpoint, or None if it does."""
         try:
             head = read_checkpoint(checkpoint, self._keyring)
         except UnreadableCheckpoint as error:

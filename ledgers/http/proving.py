@@ -32,7 +32,7 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
 
 
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
-    """Return the proof that a log is the beginning of another log.
+    """Return the proof that the log was only appended to between two of its sizes, with warnings.
 
     Args:
         ledgers: ledgers of the service.

@@ -33,7 +33,7 @@ class RequestKey:
 
     @property
     def owner(self) -> str:
-        """Owner of the key: the caller in the organisation, in a form that no caller's name has."""
+        """Owner of the key, as `organisation/caller`. The name of a caller never has this form."""
         return f"{self.tenant}/{self.by}"
 
     @property

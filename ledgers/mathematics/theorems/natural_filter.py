@@ -100,7 +100,7 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 class _DescendingLine(NamedTuple):
-    """The line c − d a in a, with the height c at a = 0 and the descent d."""
+    """A descending line c − d a as a function of a: its height c at a = 0, and its descent d per unit of a."""
 
     descent: float
     height: float

@@ -340,7 +340,7 @@ def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measur
 
 
 def _findings(body: JsonObject) -> list[RenderableType]:
-    """Show the verdicts on the claims of a preset's paper; nothing without such claims."""
+    """Show the simulation's verdict on each claim of the preset's paper; nothing if there are no claims."""
     rows = [
         {"claim": finding["claim"], "verdict": finding["told"], "measurement": finding["words"]}
         for finding in body.get("findings", ())

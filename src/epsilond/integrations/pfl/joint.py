@@ -111,7 +111,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return f"EpsilondJointPrivacyAccountant({self._specs(self.noise_parameters)!r}, {self.status})"
 
     def _plans(self) -> list[MechanismPlan]:
-        """Return the plan of each mechanism, with the noise that pfl adds to these cohorts."""
+        """Return the plan of each mechanism at the noise that pfl adds to the cohorts of this run."""
         return self._plans_with(self.cohort_noise_parameters)
 
     def _plans_with(self, noises: Sequence[float]) -> list[MechanismPlan]:

@@ -68,7 +68,7 @@ _RELATIVE: Final = 1e-5
 
 
 def class_methods(kind: type) -> list[object]:
-    """Return the methods of a class of optimizers; None where it has none of this name."""
+    """Return the observed methods of a class of optimizers, in the order of `METHODS`; None for a missing one."""
     return [getattr(kind, name, None) for name in METHODS]
 
 

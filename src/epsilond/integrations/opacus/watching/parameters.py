@@ -256,7 +256,7 @@ def _positions(size: int) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=4096)
 def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the same positions on a device, and a random odd weight of each."""
+    """Return the sampled positions of a vector on a device, and a random odd weight of each."""
     positions = _positions(size)
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)
