@@ -148,7 +148,7 @@ class Keyring:
             await self.look()
 
     def _take(self, lines: tuple[KeyLine, ...]) -> None:
-        """Use these lines from now on, and forget the last uses of keys that are not among them."""
+        """Use these lines of the key file from now on. The last uses of keys that are no longer in it are forgotten."""
         self._lines = lines
         identifiers = {line.id for line in lines}
         self._last_used = {

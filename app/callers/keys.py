@@ -50,7 +50,10 @@ class KeyLine:
 
     @property
     def id(self) -> str:
-        """Identifier that distinguishes keys of one name; it reveals nothing of the key."""
+        """Identifier of the key in lists and revocations.
+
+        It distinguishes keys of one name, and does not reveal the key.
+        """
         return self.sha256[:ID_DIGITS]
 
     @property

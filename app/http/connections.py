@@ -138,7 +138,7 @@ class BoundedConnection(H11Protocol):
             self.cycle.message_event.set()
 
     def _is_sending(self) -> bool:
-        """Return whether the client may be in the middle of a request."""
+        """Return whether the client may still be sending a request: its body is incomplete, or it is malformed."""
         return self._malformed or self.conn.their_state is h11.SEND_BODY
 
     def _update_timers(self) -> None:
@@ -227,7 +227,7 @@ class LingeringTransport:
         self._linger_timer.run_while(True)
 
     def close_now(self) -> None:
-        """Wait no longer for a client that is sending."""
+        """Close a lingering connection at once, although the client may still be sending."""
         self._linger_timer.run_while(False)
         if self._lingering:
             self._inner.close()

@@ -145,7 +145,7 @@ class Jobs:
 
     @property
     def _ending(self) -> Ending:
-        """The fate of jobs that run when the service stops."""
+        """The way in which running jobs end when the service stops."""
         return "released" if self.survives else "interrupted"
 
     @property

@@ -25,7 +25,7 @@ SPARE: Final = 16
 
 
 class Leases(Reading):
-    """Operations of replicas on jobs."""
+    """Operations of replicas (processes of the service) on the jobs of the store."""
 
     def claim(
         self,

@@ -68,7 +68,7 @@ class FairQueue:
         self._length += 1
 
     def put_back(self, task: Task) -> None:
-        """Put a task that has waited before at the front of its caller's line."""
+        """Return a task that has left the queue to the front of its caller's line."""
         self._lines.setdefault(task.caller, deque()).appendleft(task)
         self._length += 1
 

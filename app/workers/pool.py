@@ -145,7 +145,7 @@ class Pool:
             self._dispatch()
 
     def keep(self, task: Task) -> None:
-        """Note that a request waits for an abandoned task again."""
+        """Note that a client waits again for a task that was abandoned, so that the task is not stopped."""
         task.abandoned = False
 
     def to_background(self, task: Task) -> bool:
@@ -184,7 +184,7 @@ class Pool:
         return len(self._queues[lane])
 
     def running_in(self, lane: Lane) -> int:
-        """Return the number of tasks on the places of a lane."""
+        """Return the number of running tasks of a lane, without those in the background."""
         return len(self._tasks_on_places(lane))
 
     def _dispatch(self) -> None:
@@ -361,7 +361,7 @@ class Pool:
         self._end(task, None)
 
     def _take_worker(self, task: Task, cause: Cause) -> None:
-        """Kill the worker of a running task."""
+        """Kill the worker of a running task, which then has no worker."""
         process = self._running.pop(task)
         process.task = None
         process.kill()

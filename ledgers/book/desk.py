@@ -163,7 +163,7 @@ class Desk:
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
 
     def present_head(self, connection: Connection) -> Checkpoint:
-        """Return the head of the log as it is now."""
+        """Return the unsigned head of the log at its present size."""
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
@@ -390,7 +390,7 @@ def canonical_text(record: JsonObject) -> str:
 
 
 def entry(row: EntryRow) -> JsonRecord:
-    """Return the record of an entry."""
+    """Return the JSON record of a log entry, from its stored text."""
     record: JsonRecord = json.loads(row.leaf)
     return record
 

@@ -64,7 +64,7 @@ def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
 
 
 def keys(ledgers: Ledgers) -> JsonRecord:
-    """Return the published keys."""
+    """Return the public keys of the service, as a JSON Web Key Set."""
     return ledgers.keyring.document()
 
 

@@ -279,7 +279,7 @@ class LedgerState:
         return replace(self, slots=tuple(slot for slot in self.slots if slot.kind != kind))
 
     def with_reservation(self, reservation: Reservation) -> LedgerState:
-        """Return the state with this reservation in place of the reservation with its id."""
+        """Return the state with this reservation, which replaces an earlier one with the same id."""
         return replace(self, reservations={**self.reservations, reservation.id: reservation})
 
     @property

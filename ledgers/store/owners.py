@@ -112,7 +112,7 @@ def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
 
 
 class _Member(NamedTuple):
-    """A ledger of a data set."""
+    """A ledger of a data set, with the block that it covers."""
 
     id: str
     dataset: str

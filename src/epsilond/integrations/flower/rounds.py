@@ -199,7 +199,7 @@ class RoundWatch:
         self.evidence.count_step(shown)
 
     def take_evaluation(self, *, selects: bool) -> None:
-        """Note that metrics of clients were handed out.
+        """Note that clients' metrics were released without noise, so that a premise rests on the caller's word.
 
         Args:
             selects: whether the strategy that gets them chooses the clients.

@@ -158,7 +158,7 @@ class WatchedWrapper:
         inner.aggregate_train = self._aggregate_inner
 
     def _note_limits(self) -> None:
-        """Note the premises that no wrapper of this kind shows."""
+        """Note the premises that this wrapper cannot observe, so that they rest on the caller."""
         if not self._seed_noise:
             self._evidence.rest_on_caller(NOISE, GENERATOR)
         if self._client_side:

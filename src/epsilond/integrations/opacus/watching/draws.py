@@ -245,7 +245,7 @@ class RecordedSampler(UniformWithReplacementSampler):
 
 
 def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
-    """Return a sampler of Opacus with these attributes."""
+    """Return a sampler of Opacus' own class with these attributes, without calling its constructor."""
     sampler = UniformWithReplacementSampler.__new__(UniformWithReplacementSampler)
     sampler.__dict__.update(values)
     return sampler
