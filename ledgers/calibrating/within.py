@@ -335,7 +335,7 @@ def _short(log10_delta: float) -> float:
 
 
 def _clip(epsilon: float) -> float:
-    """Clip ε to the range of the search."""
+    """Limit ε to the range in which the search for the noise takes place."""
     return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
 
 

@@ -153,23 +153,11 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending move as the owner of the key.
-
-        Args:
-            identifier: id of the ledger.
-            move: id of the move.
-            by: must be None: the key names the person.
-        """
+        """Approve and make a pending move, as the person to whom the API key belongs."""
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending move as the owner of the key.
-
-        Args:
-            identifier: id of the ledger.
-            move: id of the move.
-            by: must be None: the key names the person.
-        """
+        """Reject or withdraw a pending move, as the person to whom the API key belongs."""
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:

@@ -129,7 +129,7 @@ class RemoteWitness:
     """
 
     def __init__(self, address: WitnessAddress) -> None:
-        """Prepare the witness at an address. Nothing is sent yet."""
+        """Represent the witness at an address. Nothing is sent yet."""
         self.key = address.key
         self.known = 0
         self._url = urlsplit(address.url)

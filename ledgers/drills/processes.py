@@ -85,7 +85,7 @@ class DrillProcess:
             self.book.continuity.keep(self.book.checkpoint(), self.book.root)
 
     def reconcile(self) -> None:
-        """Accept the log as it is, as an operator does."""
+        """Accept the present log, although it may lack entries, as an operator of the service would."""
         self.book.continuity.accept(self.book.sign_as_it_is())
 
     def reload_keys(self) -> None:

@@ -50,7 +50,7 @@ class Snapshot:
 
 
 class Figures(Collector):
-    """Figures of the ledgers of one service, as one collector of its registry."""
+    """Figures of a service's ledgers, which are collected for its metrics."""
 
     def __init__(self, metrics: Metrics) -> None:
         """Add the figures to the metrics of a service; there are none before `follow` is called."""

@@ -39,7 +39,7 @@ class Inclusion:
 
     @property
     def record(self) -> dict[str, object]:
-        """Record of the proof."""
+        """The proof as a JSON object."""
         return {"leaf_index": self.leaf_index, "tree_size": self.tree_size, "inclusion_path": _texts(self.path)}
 
     @classmethod
@@ -77,7 +77,7 @@ class Consistency:
 
     @property
     def record(self) -> dict[str, object]:
-        """Record of the proof."""
+        """The proof as a JSON object."""
         return {"first": self.first, "second": self.second, "consistency_path": _texts(self.path)}
 
     @classmethod

@@ -80,7 +80,7 @@ class PlanItem:
 
     @property
     def free(self) -> int:
-        """Number of runs that are not held, credit included."""
+        """Number of planned runs that are neither reserved nor committed. It includes the credit."""
         return self.planned - self.reserved - self.committed
 
 
@@ -242,7 +242,7 @@ class LedgerState:
         return next((item for item in self.plan if item.name == name), None)
 
     def slot(self, kind: str) -> Slot | None:
-        """Return the slot of this kind, or None."""
+        """Return the slot of this kind, or None if the ledger has none."""
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
@@ -271,7 +271,7 @@ class LedgerState:
         return self.with_item(changed)
 
     def with_slot(self, slot: Slot) -> LedgerState:
-        """Return the state with this slot in place of the slot of its kind."""
+        """Return the state with this slot, which replaces the slot of the same kind."""
         return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))
 
     def without_slot(self, kind: str) -> LedgerState:

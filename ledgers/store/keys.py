@@ -66,12 +66,7 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the keys that have a stored answer, among some keys.
-
-    Args:
-        connection: connection to read on.
-        names: pairs of an owner and an idempotency key.
-    """
+    """Return those of the given idempotency keys that already have a stored answer."""
     query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
     return {(row.tenant, row.key) for row in connection.execute(query)}
 

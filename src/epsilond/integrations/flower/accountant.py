@@ -335,7 +335,7 @@ class EpsilondAccountant(Stated):
         return (Observation(ROUNDS.id, message, remedy=FIX_COMPOSE, count=count),)
 
     def _open_items(self) -> tuple[str, ...]:
-        """Return the advice to observe the strategy, if there are events and nothing was observed."""
+        """Return advice to let epsilond observe the strategy, if there were releases and nothing was observed."""
         if self._wrappers or not self._compositions or any(self._evidence.shown.values()):
             return ()
         return (UNOBSERVED,)
