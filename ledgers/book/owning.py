@@ -16,7 +16,11 @@ from epsilond.ledgers.store.records import LedgerRow
 
 
 def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Caution, ...]:
-    """Return a warning for each ledger that covers the same people as other ledgers."""
+    """Return a warning for each ledger that covers the same people as other ledgers.
+
+    Args:
+        colliding: for the id of each such ledger, pairs of another ledger's id and whether that ledger is open.
+    """
     return tuple(_collision(name, pairs) for name, pairs in colliding.items())
 
 

@@ -122,7 +122,13 @@ class Place(Protocol):
         """Return the moves of a ledger that wait for a second person."""
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve a pending move as a second person: it is made now, and returned."""
+        """Approve a pending move as a second person: it is made now, and returned.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: name of the caller, where the place does not know it.
+        """
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
         """End a pending move without making it, and return it.

@@ -153,11 +153,23 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Approve and make a pending move, as the person to whom the API key belongs."""
+        """Approve and make a pending move, as the person to whom the API key belongs.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: must be None: the key names the person.
+        """
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Reject or withdraw a pending move, as the person to whom the API key belongs."""
+        """Reject or withdraw a pending move, as the person to whom the API key belongs.
+
+        Args:
+            identifier: id of the ledger.
+            move: id of the move.
+            by: must be None: the key names the person.
+        """
         return self._decide(identifier, move, "reject", by)
 
     def _decide(self, identifier: str, move: str, decision: str, by: str | None) -> Answer:

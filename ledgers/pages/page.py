@@ -91,7 +91,17 @@ def checkpoint_of(text: str) -> str:
 
 
 def _read_data(text: str) -> tuple[JsonRecord, str]:
-    """Extract the report and the signature from the text of a page, without verifying them."""
+    """Extract the report and the signature from the text of a page, without verifying them.
+
+    Args:
+        text: HTML of the page.
+
+    Returns:
+        The record of the report, and the text of the signature.
+
+    Raises:
+        Malformed: the page is too long, lacks a part, or its data are not in canonical form.
+    """
     if len(text) > LONGEST or text.count(OPENING) != 1 or text.count(BEFORE) != 1:
         raise Malformed("is not a page of a ledger, or a part of it is missing")
     data, closing, _ = text.partition(OPENING)[2].partition(CLOSING)

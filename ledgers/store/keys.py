@@ -66,7 +66,12 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return those of the given idempotency keys that already have a stored answer."""
+    """Return those of the given idempotency keys that already have a stored answer.
+
+    Args:
+        connection: connection to read on.
+        names: pairs of an owner and an idempotency key.
+    """
     query = select(KEYS.c.tenant, KEYS.c.key).where(tuple_(KEYS.c.tenant, KEYS.c.key).in_(list(names)))
     return {(row.tenant, row.key) for row in connection.execute(query)}
 
