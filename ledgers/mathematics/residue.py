@@ -309,8 +309,8 @@ def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, re
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
     """Return whether it is worth trying to compose the steps, if charging them one after another fails.
 
-    It is worth trying if the privacy loss of each step has a known distribution or finitely many values. For other pairs
-    composition takes seconds, and its bounds are rarely narrow enough.
+    It is worth trying if the privacy loss of each step has a known distribution or finitely many values. For other
+    pairs composition takes seconds, and its bounds are rarely narrow enough.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 

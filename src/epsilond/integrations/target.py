@@ -193,7 +193,7 @@ class TargetBudget:
             raise RunDiffers.of(self.observations)
 
     def _describe_target(self) -> str:
-        """Return the end of a sentence about a figure that would pass the target."""
+        """Return the end of a message: which figure would exceed which limit of the target."""
         risk = self.target.risk
         if risk is None:
             return f"ε would pass {self.target.epsilon:g} at log10 δ = {self.target.log10_delta:g}"

@@ -392,7 +392,7 @@ class DpFedAvg(Stated, Strategy):
         return result.model
 
     def _metrics(self, noise_std: float, clipping_norm: float) -> MetricRecord:
-        """Return the metrics of a round."""
+        """Log the ε after a committed round, and return it with the other metrics of the round."""
         epsilon = self._enclose_epsilon(self.delta).upper
         log(INFO, "committed round %d: ε ≤ %.6g at δ = %g, %s", self.rounds, epsilon, self.delta, self.status)
         metrics = {"epsilon": epsilon, "delta": self.delta, "noise-std": noise_std, "rounds": self.rounds}

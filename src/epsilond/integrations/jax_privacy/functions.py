@@ -38,7 +38,7 @@ def observe_clipped_grad(
 
     @functools.wraps(clipped_grad)
     def make_gradient(fun: Callable[..., PyTree], *args: Any, **options: Any) -> ObservedGradient:
-        """Return the gradient function of a loss."""
+        """Return the observed function that computes the clipped gradients of a loss function."""
         return ObservedGradient(clipped_grad, journal, (fun, *args), options, compiled=compiled)
 
     return make_gradient

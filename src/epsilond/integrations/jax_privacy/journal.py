@@ -129,7 +129,7 @@ def _sample(tree: PyTree) -> jax.Array:
 
 
 def group_starts(tree: PyTree) -> tuple[int, ...]:
-    """Return where the coordinates of each non-empty array of a pytree begin in its sample."""
+    """Return at which index of a pytree's `sample` the coordinates of each non-empty array begin."""
     return _starts(tuple(int(np.size(leaf)) for leaf in jax.tree.leaves(tree)))
 
 
@@ -188,7 +188,7 @@ def _state_identity(state: PyTree) -> jax.Array:
 
 
 def state_buffers(state: PyTree) -> jax.Array:
-    """Return some of the real numbers of a noise state."""
+    """Return the real numbers of a noise state at fixed coordinates, as one vector of single precision."""
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
     return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
 

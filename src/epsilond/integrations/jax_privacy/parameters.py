@@ -55,7 +55,7 @@ class _Update:
 
     @property
     def noisy(self) -> Vector:
-        """The noisy sum."""
+        """The sum of clipped gradients with the added noise, at the observed coordinates."""
         return self.sums + self.noise
 
 
@@ -121,7 +121,7 @@ class ParameterChanges:
         self._record_result(len(updates), _find_difference(change, updates, rounding))
 
     def observe_update(self, sums: Vector, noise: Vector) -> None:
-        """Store an update of the noise until the parameters are seen again.
+        """Note the sum and the noise of an update, until the parameters are seen again and compared with it.
 
         Args:
             sums: sum of clipped gradients at the observed coordinates.

@@ -71,7 +71,7 @@ class _WaitingGradients:
     absolute_total: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def add_sum(self, clipped_sum: NDArray[np.float64]) -> None:
-        """Add the sum of clipped gradients that one call returned."""
+        """Add the sum of clipped gradients that one call of the gradient function returned to the totals."""
         if self.total is None:
             self.total = clipped_sum
             self.absolute_total = np.abs(clipped_sum)

@@ -24,7 +24,7 @@ class SamplerReplaced(OpacusPrivacyWarning):
 
 
 class LargeDelta(OpacusPrivacyWarning):
-    """The target δ is so large that a release of whole records would meet it."""
+    """The target δ is so large that a mechanism may release whole records and still meet it."""
 
 
 class Watch:

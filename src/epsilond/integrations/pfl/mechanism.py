@@ -354,7 +354,7 @@ def _arrays(statistics: TrainingStatistics) -> dict[str, NDArray[np.number]]:
 
 
 def _processes() -> int:
-    """Return the number of processes that share the users."""
+    """Return the number of processes over which pfl distributes the users of a cohort."""
     from pfl.internal.ops.selector import get_default_framework_module, has_framework_module  # noqa: PLC0415
 
     return int(get_default_framework_module().distributed.world_size) if has_framework_module() else 1

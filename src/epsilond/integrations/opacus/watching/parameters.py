@@ -224,7 +224,7 @@ def tensors_of(module: torch.nn.Module) -> list[torch.Tensor]:
 
 
 def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
-    """Return the digests of tensors that are not watched."""
+    """Return the digests (checksums) of tensors that are not watched."""
     return _sum_bytes(tensors, [_view(tensor) for tensor in tensors])
 
 
@@ -242,7 +242,7 @@ def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteg
 
 
 def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger, bytes]:
-    """Return the sum of the integers of a tensor, and the integers at some positions."""
+    """Return the digest of a tensor on the CPU: the sum of its integers, and the integers at some positions."""
     return np.add.reduce(view), view[_positions(view.size)].tobytes()
 
 

@@ -68,7 +68,7 @@ class SavedWeights:
         return DIFFERENT
 
     def take_step(self) -> None:
-        """Note that a model of the loaded checkpoint was continued."""
+        """Note that one more model of the loaded checkpoint has taken its first step after the resumption."""
         self.waiting = max(0, self.waiting - 1)
 
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
