@@ -311,7 +311,7 @@ class Caller:
         """Reject a caller who has none of these roles in the organisation.
 
         Raises:
-            Problem: it names the roles, of which one is required.
+            Problem: the caller has none of them. The problem names the roles, of which one is required.
         """
         if self.roles.isdisjoint(any_of):
             raise Problem("forbidden", f"This needs the role {' or '.join(sorted(any_of))} in the organisation.")

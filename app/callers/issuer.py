@@ -35,7 +35,7 @@ MOST_BYTES = 1_048_576
 
 
 class IssuerUnreachable(Exception):
-    """The issuer's keys cannot be fetched, and tokens cannot be judged."""
+    """The issuer's keys cannot be fetched, so that tokens can be neither accepted nor rejected."""
 
 
 class Issuer:

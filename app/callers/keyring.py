@@ -142,7 +142,7 @@ class Keyring:
         self._complaint = reading.complaint
 
     async def _follow(self) -> None:
-        """Look at the file every `LOOK_SECONDS`, without end."""
+        """Read the key file again every `LOOK_SECONDS` if it has changed, without end."""
         while True:
             await anyio.sleep(LOOK_SECONDS)
             await self.look()

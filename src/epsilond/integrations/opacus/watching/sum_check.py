@@ -80,7 +80,7 @@ class SumCheck:
 
     # Accumulation -----------------------------------------------------------------------------------------------------
     def see_ghost_backward(self, optimizer: DPOptimizer, rows: int) -> None:
-        """Note the number of records of a backward pass whose losses were weighted by Opacus' clipping factors."""
+        """Note the number of records of a backward pass with losses weighted by Opacus' clipping factors."""
         self._ghost_rows = (self._ghost_rows or 0) + rows
         self._ghost_marks = gradient_marks(optimizer.params)
 
