@@ -188,7 +188,11 @@ class ConditionTimer:
 
 
 class LingeringTransport:
-    """A transport with a `close` after which a client that is still sending a request can read the answer."""
+    """A transport with a `close` after which a client that is still sending a request can read the answer.
+
+    The kernel resets a connection that is closed while received data is unread, and the client may then lose the
+    answer. So only the sending direction ends at first. Further data from the client is discarded for some seconds.
+    """
 
     def __init__(
         self, inner: asyncio.Transport, is_sending: Callable[[], bool], loop: asyncio.AbstractEventLoop, seconds: float
