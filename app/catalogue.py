@@ -66,7 +66,7 @@ def paper(theorem: Theorem) -> str:
 
 
 def slug(name: str) -> str:
-    """Return a name in the form of a part of an identifier: lowy.2.1 → lowy_2_1."""
+    """Return a name with characters that an identifier may contain: lowy.2.1 becomes lowy_2_1."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name)
 
 

@@ -14,7 +14,7 @@ STOPPING = "The service is stopping."
 
 @dataclass(eq=False)
 class Health:
-    """The checks of the parts of a service."""
+    """The checks that load balancers query: whether each part of the service works."""
 
     stopping: bool = False
     _checks: dict[str, Check] = field(default_factory=dict)

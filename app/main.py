@@ -204,7 +204,7 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
 
 
 def _publish_parts(app: FastAPI, parts: ServiceParts) -> None:
-    """Store the parts in the state of an application, where its endpoints find them."""
+    """Store the service's parts in the state of its ASGI application, where endpoints find them."""
     SETTINGS.put(app, parts.settings)
     METRICS.put(app, parts.metrics)
     HEALTH.put(app, parts.health)

@@ -165,7 +165,7 @@ class Metrics:
         self._refreshers.append(refresh)
 
     async def refresh(self) -> None:
-        """Await the registered functions, so that figures that are read elsewhere are recent."""
+        """Await the functions that were registered to read figures, so that the metrics are recent."""
         for refresh in self._refreshers:
             await refresh()
 

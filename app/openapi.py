@@ -114,7 +114,7 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the files or check them, and return the exit code."""
+    """Write the files of the OpenAPI document, or check that they are up to date, and return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m epsilond.app.openapi", description="Generate the OpenAPI document."
     )

@@ -49,7 +49,7 @@ class TheoremDetail(TheoremSummary):
 
     @classmethod
     def of(cls, theorem: Theorem) -> TheoremDetail:
-        """Return a theorem as it is shown by itself, with its links and the schemas of its formula."""
+        """Return the complete description of a theorem, with its links and the schemas of its formula."""
         full = theorem_in_full(theorem)
         return cls(
             **vars(full),

@@ -45,7 +45,7 @@ class AmountQuantity(Quantity):
     def __get_pydantic_core_schema__(
         self, source: object, handler: Callable[[object], dict[str, object]]
     ) -> JsonRecord:
-        """Return the schema of a string."""
+        """Return pydantic's schema of a string, because amounts are kept as decimal strings."""
         return {"type": "str", "strict": True, "max_length": self.longest}
 
     def convert(self, value: object) -> object:

@@ -35,7 +35,7 @@ class Together(Generic[Request, Answer]):
     """
 
     def __init__(self, work: Callable[[Sequence[Request]], Sequence[Answer]], *, most: int) -> None:
-        """Prepare the queue.
+        """Prepare a queue that answers requests of several threads together.
 
         Args:
             work: returns the answer to each of at most `most` requests. If it raises an error, each of their callers
@@ -70,7 +70,9 @@ class Together(Generic[Request, Answer]):
         return caller.answer.result()
 
     def _work_on_next(self, leader: _Caller[Request, Answer]) -> None:
-        """Answer the oldest requests in one call, and wake their callers. The leader's request is the first of them.
+        """Answer the oldest waiting requests in one call of the work function, and wake their callers.
+
+        The leader is the caller who does this in its own thread; its request is the first of them.
 
         If the call is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
         """

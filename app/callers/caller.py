@@ -302,7 +302,7 @@ class Caller:
         """Reject a caller who has none of these scopes.
 
         Raises:
-            Problem: it names the scopes, of which one is required.
+            Problem: the caller has none of them. The problem names the scopes, of which one is required.
         """
         if self.scopes.isdisjoint(any_of):
             raise Problem("forbidden", f"This needs the scope {' or '.join(sorted(any_of))}.")
@@ -311,7 +311,7 @@ class Caller:
         """Reject a caller who has none of these roles in the organisation.
 
         Raises:
-            Problem: it names the roles, of which one is required.
+            Problem: the caller has none of them. The problem names the roles, of which one is required.
         """
         if self.roles.isdisjoint(any_of):
             raise Problem("forbidden", f"This needs the role {' or '.join(sorted(any_of))} in the organisation.")
@@ -320,7 +320,7 @@ class Caller:
         """Reject a caller who has used up the allowed CPU time.
 
         Raises:
-            Problem: it states the seconds until some time is allowed again.
+            Problem: the CPU time is used up. The problem states the seconds until some CPU time is allowed again.
         """
         self.account.advance(self.budgets.clock())
         self.account.require_allowance()

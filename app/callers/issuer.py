@@ -35,7 +35,7 @@ MOST_BYTES = 1_048_576
 
 
 class IssuerUnreachable(Exception):
-    """The issuer's keys cannot be fetched, and tokens cannot be judged."""
+    """The issuer's keys cannot be fetched, so that tokens can be neither accepted nor rejected."""
 
 
 class Issuer:
@@ -176,7 +176,7 @@ def _discover_keys_url(issuer: str) -> str:
 
 
 class _RedirectRefuser(urllib.request.HTTPRedirectHandler):
-    """A handler that follows no redirects."""
+    """A handler for HTTP requests that rejects redirects, so that keys come only from the configured address."""
 
     def redirect_request(self, *_: object) -> None:
         """Reject the redirect."""

@@ -45,7 +45,7 @@ class Keyring:
     """The API keys of a running service, which follow changes of their file within the context `following`."""
 
     def __init__(self, path: Path, budgets: Budgets) -> None:
-        """Read the keys of a file.
+        """Read the API keys of the service from a file.
 
         Raises:
             ValueError: the file cannot be read.
@@ -142,13 +142,13 @@ class Keyring:
         self._complaint = reading.complaint
 
     async def _follow(self) -> None:
-        """Look at the file every `LOOK_SECONDS`, without end."""
+        """Read the key file again every `LOOK_SECONDS` if it has changed, without end."""
         while True:
             await anyio.sleep(LOOK_SECONDS)
             await self.look()
 
     def _take(self, lines: tuple[KeyLine, ...]) -> None:
-        """Use these lines from now on, and forget the last uses of keys that are not among them."""
+        """Use these lines of the key file from now on. The last uses of keys that are no longer in it are forgotten."""
         self._lines = lines
         identifiers = {line.id for line in lines}
         self._last_used = {
@@ -183,7 +183,7 @@ def _signature(path: Path) -> Signature | None:
 
 @dataclass(frozen=True)
 class KeyFileReading:
-    """The result of one look at a file of keys."""
+    """The result of one look at a file of API keys, which is read again only if it has changed."""
 
     signature: Signature | None
     """Present signature of the file; None to read it again at the next look."""

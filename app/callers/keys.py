@@ -50,7 +50,10 @@ class KeyLine:
 
     @property
     def id(self) -> str:
-        """Identifier that distinguishes keys of one name; it reveals nothing of the key."""
+        """Identifier of the key in lists and revocations.
+
+        It distinguishes keys of one name, and does not reveal the key.
+        """
         return self.sha256[:ID_DIGITS]
 
     @property
@@ -135,7 +138,7 @@ def new(
 
 
 def _validate(line: KeyLine) -> KeyLine:
-    """Return a line of the file of keys, after a check of its fields.
+    """Check the fields of a line of the file of API keys, and return the line.
 
     Raises:
         ValueError: a field is invalid. The message names the field, without its value.
@@ -155,7 +158,7 @@ def digest(key: str) -> str:
 
 
 def read_keys(path: Path) -> tuple[KeyLine, ...]:
-    """Return the lines of a file of keys.
+    """Read all lines of a file of API keys.
 
     Raises:
         ValueError: the file cannot be read, or a line is invalid. The message does not repeat the line.

@@ -31,7 +31,7 @@ AT_ONCE = re.compile(r"respond-async\s*(?:;.*)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Preferences:
-    """What a client asks about the way of its answer, in headers: the longest wait, and an idempotency key."""
+    """Wishes of a client about its answer, from headers of the request: the longest wait, and an idempotency key."""
 
     wait: int | None = None
     """Longest wait in seconds that the request prefers; None for the longest that the service allows."""
@@ -249,7 +249,7 @@ async def read_bytes(request: Request) -> bytes:
 
 
 class BoundedBody:
-    """A request body of which at most `limit` bytes are kept in memory."""
+    """A request body of which at most `limit` bytes are kept in memory. Further bytes are read and dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

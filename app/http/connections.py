@@ -138,7 +138,7 @@ class BoundedConnection(H11Protocol):
             self.cycle.message_event.set()
 
     def _is_sending(self) -> bool:
-        """Return whether the client may be in the middle of a request."""
+        """Return whether the client may still be sending a request: its body is incomplete, or it is malformed."""
         return self._malformed or self.conn.their_state is h11.SEND_BODY
 
     def _update_timers(self) -> None:
@@ -188,7 +188,7 @@ class ConditionTimer:
 
 
 class LingeringTransport:
-    """A transport with a `close` that lets a client that is still sending read the answer.
+    """A transport with a `close` after which a client that is still sending a request can read the answer.
 
     The kernel resets a connection that is closed while received data is unread, and the client may then lose the
     answer. So only the sending direction ends at first. Further data from the client is discarded for some seconds.
@@ -227,17 +227,17 @@ class LingeringTransport:
         self._linger_timer.run_while(True)
 
     def close_now(self) -> None:
-        """Wait no longer for a client that is sending."""
+        """Close a lingering connection at once, although the client may still be sending."""
         self._linger_timer.run_while(False)
         if self._lingering:
             self._inner.close()
 
 
 class BoundedApplication:
-    """The application of one connection. It rejects requests while there are too many connections."""
+    """The ASGI application for one connection, which rejects requests while there are too many connections."""
 
     def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:
-        """Wrap an application.
+        """Wrap an ASGI application for one connection.
 
         Args:
             app: the application.

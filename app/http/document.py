@@ -23,7 +23,7 @@ K = TypeVar("K")
 
 
 class Document:
-    """A document, plain and compressed. Its entity tag is weak, because it denotes both forms."""
+    """A document that the service sends, plain or compressed. Its entity tag is weak, because it denotes both forms."""
 
     def __init__(self, body: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
         self.body = body

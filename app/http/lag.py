@@ -47,6 +47,6 @@ class LoopLag:
             self.record(max(0.0, loop.time() - due))
 
     def record(self, seconds: float) -> None:
-        """Record one lag."""
+        """Record one lag: by how many seconds the event loop was late."""
         self._lags.append(seconds)
         self._metrics.loop_lag.observe(seconds)

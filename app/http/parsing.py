@@ -28,7 +28,7 @@ class ParsedHead(NamedTuple):
     body_bytes: int
 
     def matches(self, data: bytes) -> bool:
-        """Return whether data is a complete request with this head."""
+        """Return whether the data is one complete request with exactly this head and a body of the given length."""
         return len(data) == len(self.head) + self.body_bytes and data.startswith(self.head)
 
 

@@ -58,7 +58,7 @@ class Problem(Exception):
     """An exception that the service answers with a problem document (RFC 9457)."""
 
     def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:
-        """Make a problem.
+        """Make the exception from the kind of problem and an explanation.
 
         Args:
             slug: key of the kind of problem in `KINDS`, such as "not-found". The kind has the HTTP status.

@@ -73,6 +73,6 @@ class ServicePart(Generic[T]):
         return self.within(request.app)
 
     def within(self, app: Starlette) -> T:
-        """Return the part of an application."""
+        """Return the part that was put into an application."""
         part: T = getattr(app.state, self._name)
         return part

@@ -33,7 +33,7 @@ BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def tidy(document: Schema) -> Schema:
-    """Change the OpenAPI document of FastAPI as this module's docstring lists, and return it.
+    """Convert FastAPI's OpenAPI document to the published form, as this module's docstring lists, and return it.
 
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
@@ -91,7 +91,7 @@ def _tidy_parameter(parameter: Schema) -> None:
 
 
 def _tidy_answers(document: Schema) -> None:
-    """Remove the defaults of answers, and declare the exact digits of their large integers."""
+    """Remove the default values of answers' members, and add members with the exact digits of their large integers."""
     schemas = document["components"]["schemas"]
     for name in _answer_schemas(document):
         for member in schemas[name].get("properties", {}).values():
@@ -100,7 +100,7 @@ def _tidy_answers(document: Schema) -> None:
 
 
 def _declare_exact(schema: Schema) -> None:
-    """Declare the exact digits that an answer has in addition to an integer from 2^53 on."""
+    """Add a member for each integer of an answer that may be 2^53 or more: its exact digits as a string."""
     for name, member in list(schema.get("properties", {}).items()):
         if member.get("type") == "integer" and name.endswith(LARGE):
             text = f"{name} with all its digits, as a decimal string; absent unless {name} is 2^53 or more"
@@ -146,7 +146,7 @@ def _share_problems(document: Schema) -> Schema:
 
 
 def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str, str], str]:
-    """Return a name for each pair of status and description among the problem responses of all operations.
+    """Choose names for the error responses of an OpenAPI document: one for each pair of status and description.
 
     Args:
         responses_of_operations: responses by status, of each operation.
@@ -208,7 +208,7 @@ def _plain(schema: Schema) -> Schema:
 
 
 def _problems(method: str, path: str, operation: Schema) -> Schema:
-    """Return the problem responses of an operation, by status.
+    """Return the error responses of an operation of the OpenAPI document, by status.
 
     Args:
         method: HTTP method in lower case.

@@ -32,7 +32,7 @@ def has_length(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def whole_answer(parser: h11.Connection, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> bytes:
-    """Return the bytes of an answer, and let the parser know that the answer is sent.
+    """Return the bytes of an HTTP answer, and tell the parser h11 that the answer is sent.
 
     Args:
         parser: the state of the connection.

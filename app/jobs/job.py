@@ -52,7 +52,7 @@ class Job:
 
     @classmethod
     def of(cls, record: Record) -> Job:
-        """Return the job of a stored record, for a job that does not run in this service.
+        """Convert a stored job that does not run in this process to the form that its client sees.
 
         Its progress is the last report in the store. An ended job without such a report has no progress.
         """

@@ -145,7 +145,7 @@ class Jobs:
 
     @property
     def _ending(self) -> Ending:
-        """The fate of jobs that run when the service stops."""
+        """The way in which running jobs end when the service stops."""
         return "released" if self.survives else "interrupted"
 
     @property
@@ -396,5 +396,5 @@ JOBS: ServicePart[Jobs] = ServicePart("jobs")
 
 
 async def _end_unreadable() -> End:
-    """End a job that another version accepted, and that this version cannot read."""
+    """Return the end of a job that another version of the service accepted, and that this version cannot read."""
     return End(state="failed", steps_done=0, problem=text_of(UNREADABLE))

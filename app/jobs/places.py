@@ -38,7 +38,7 @@ class Places:
 
     @contextmanager
     def place(self, identity: str) -> Iterator[None]:
-        """Count one more stream or request of a caller within this context manager, if the limits allow it.
+        """Hold a place for one stream or waiting request of a caller, as a context manager, if the limits allow it.
 
         Args:
             identity: identity of the caller.

@@ -26,7 +26,7 @@ LATER = (429, 503)
 
 
 def headers_of(kind: str) -> Mapping[str, str]:
-    """Return the headers of every answer to a question of this kind."""
+    """Return the headers that every answer to a question of this kind has in addition to the usual ones."""
     return REPORT_HEADERS if kind == "report" else {}
 
 
@@ -38,7 +38,7 @@ def result_path(job: Job) -> str:
 def job_response(
     job: Job, preferences: Preferences, headers: Mapping[str, str] = NO_HEADERS, *, status: Literal[200, 202] = 202
 ) -> Response:
-    """Return the job with its address, and with the time for the next look if the status is 202.
+    """Return the HTTP response that describes a job, with its address. With status 202 it says when to ask again.
 
     Args:
         job: the job that the response describes.

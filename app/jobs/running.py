@@ -70,7 +70,7 @@ class Running:
         )
 
     def as_of(self, record: Record) -> Job:
-        """Return the job at present, with a record that was just read from the store."""
+        """Return the job with its present progress here, and with a record that was just read from the store."""
         return replace(self.job, record=record)
 
     def tell(self) -> None:
@@ -79,7 +79,7 @@ class Running:
         self.changed = anyio.Event()
 
     def stop(self, ending: Ending) -> None:
-        """Stop the job, with this fate if no other was set before."""
+        """Stop the job. It ends in the given way, unless another way was set before."""
         self.ending = self.ending or ending
         self.scope.cancel()
 
@@ -118,7 +118,7 @@ class RunningQuestion(Running):
 
 @dataclass(eq=False, kw_only=True)
 class RunningSimulation(Running):
-    """A simulation, with the times of its blocks."""
+    """A simulation that runs as a job, with the times of its blocks, which are groups of repetitions."""
 
     simulation: SimulationAsked | None = None
     """The simulation; None until its body was read."""

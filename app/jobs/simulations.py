@@ -53,7 +53,7 @@ class SimulationRunner:
             yield
 
     def reading(self, body: bytes) -> Computation:
-        """Return the computation by which a worker reads a body."""
+        """Return the function call by which a worker reads the body of a request."""
         read = partial(read_simulation, self._kinds, self._limits, body, runs_here=self._cluster is None)
         return partial(pickle_result, read)
 

@@ -41,7 +41,7 @@ class Waiting:
         """Event that is set when the service is to end, so that no client waits longer."""
 
     def tell(self) -> None:
-        """Cause jobs that do not run here to be read again, because a job began here or ended."""
+        """Wake the clients that wait for jobs, so that jobs which do not run here are read from the store again."""
         self._news.set()
         self._news = anyio.Event()
 

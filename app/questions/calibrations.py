@@ -48,7 +48,7 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
 
 
 def _sweep_of(calibrator: Calibrator, parsed: object) -> Question:
-    """Return the sweep of a calibrator that a parsed body asks for."""
+    """Return the question (a computation to be done) of a sweep: a calibration at each of several values of a field."""
     single: object = calibrator.problem
     problem = read_body(sweeps.body_type(calibrator.name, single), parsed)
     return sweeps.question_of(calibrator, problem, partial(calibration_of, calibrator))

@@ -64,7 +64,7 @@ class Compute:
         self.closing.set()
 
     def cached_outcome(self, question: Question, owner: str) -> Outcome | None:
-        """Return the cached outcome of an owner's question, or None."""
+        """Return the outcome of a question from the cache; None if the cache has none for this owner."""
         return self._cache.get(owner, question.digest)
 
     def join(
@@ -93,7 +93,7 @@ class Compute:
         return shared, is_new
 
     def leave(self, shared: SharedComputation) -> None:
-        """Note that one party does not wait for a computation any more.
+        """Note that a request, job or larger question does not wait for a computation any more.
 
         If no party is left, a computation with parts is stopped. Any other computation is abandoned: the pool decides
         whether it may still finish.

@@ -107,7 +107,7 @@ class Question:
     def __reduce__(self) -> tuple[type[Question], tuple[object, ...]]:
         """Return how to pickle the question: with the computation as bytes of its own pickle.
 
-        So a process that only passes the question on does not import what the computation needs.
+        So a process that only passes the question on need not import the modules of the computation.
         """
         return Question, (
             self.kind,
@@ -218,7 +218,7 @@ class ParsedQuestions:
         return None if entry is None else entry[0]
 
     def keep(self, owner: str, fingerprint: str, question: Question, length: int) -> None:
-        """Remember the question that was read from a body, unless it is larger than the whole cache.
+        """Cache a parsed request (question) for further requests with the same body, unless it is too large.
 
         Args:
             owner: owner of the question.

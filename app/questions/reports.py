@@ -42,7 +42,7 @@ class ReportRequest:
 
 
 def read_report(body: bytes) -> Question:
-    """Return the question of a body that requests a report.
+    """Read a request for a report, and return the question: the computation to be done.
 
     Raises:
         MalformedJson: the body is not JSON.

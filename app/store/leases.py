@@ -25,7 +25,7 @@ SPARE: Final = 16
 
 
 class Leases(Reading):
-    """Operations of replicas on jobs."""
+    """Operations of replicas (processes of the service) on the jobs of the store."""
 
     def claim(
         self,
@@ -39,9 +39,8 @@ class Leases(Reading):
     ) -> list[Record]:
         """Take jobs from the store to run them in this replica, a process of the service.
 
-        They are queued jobs, and jobs of other replicas whose lease has expired. No two replicas take the same job. A
-        job whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as
-        cancelled.
+        They are queued jobs, and jobs of other replicas with an expired lease. No two replicas take the same job. A job
+        whose replica was lost `MOST_LOST` times ends as failed. A job with a requested cancellation ends as cancelled.
 
         Args:
             replica: name of the replica that claims.
@@ -151,7 +150,7 @@ class Leases(Reading):
             return job_where(connection, is_it)
 
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
-        """Return the next jobs that this replica may claim, and lock their rows against other replicas.
+        """Find the next jobs that this process of the service (replica) may run, and lock their rows against others.
 
         Args:
             connection: the transaction, which holds the locks.
@@ -228,7 +227,7 @@ class Leases(Reading):
         return record_of(connection.execute(taking).mappings().one())
 
     def _end_update(self, condition: ColumnElement[bool], end: End) -> Update:
-        """Return the SQL statement that ends the jobs which fulfil a condition, and frees them from their replicas.
+        """Return the SQL statement that ends all jobs with a condition, so that no process of the service holds them.
 
         Args:
             condition: which jobs end.

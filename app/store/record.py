@@ -93,7 +93,7 @@ class Beat:
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """The end of a job.
+    """How a job ended: its final state with its result or problem.
 
     Attributes:
         state: final state of the job.

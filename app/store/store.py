@@ -99,7 +99,7 @@ class Store(Leases):
         return stored
 
     def _new_row(self, record: Record, replica: str | None, lease_seconds: float) -> JsonRecord:
-        """Return the columns of a new job: running on a replica with a lease, or queued.
+        """Return the database row of a new job: queued, or running in a process of the service (replica).
 
         Args:
             record: the job.

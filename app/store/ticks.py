@@ -15,7 +15,7 @@ MOST_STEP: Final = 3600.0
 
 
 def ticks(database: Database) -> ColumnElement[float]:
-    """Return the seconds of service up to now, as an SQL expression."""
+    """Return the seconds during which the service has run until now, as an SQL expression."""
     return select(TICKS.c.seconds + _since(database)).scalar_subquery()
 
 

@@ -42,7 +42,7 @@ class FairQueue:
         return self._length >= self._room or len(self._lines.get(caller, ())) >= self._room_each
 
     def make_room_for(self, caller: str) -> Task | None:
-        """Remove and return the task that makes room in a full queue for a new caller.
+        """Remove a task from a full queue to make room for a new caller, and return it.
 
         It is the newest task of the caller with most tasks in the queue.
 
@@ -68,7 +68,7 @@ class FairQueue:
         self._length += 1
 
     def put_back(self, task: Task) -> None:
-        """Put a task that has waited before at the front of its caller's line."""
+        """Return a task that has left the queue to the front of its caller's line."""
         self._lines.setdefault(task.caller, deque()).appendleft(task)
         self._length += 1
 
@@ -177,7 +177,10 @@ class Turns:
         self._lingering: TTLCache[str, bool] = TTLCache(CALLERS, LINGER_SECONDS)
 
     def linger(self, caller: str) -> None:
-        """Note that a question of a caller is expensive, or had to leave its place."""
+        """Note that a question of a caller is expensive, or had to make way for other tasks.
+
+        Stricter limits then hold.
+        """
         self._lingering[caller] = True
 
     def seconds(self, caller: str, *, others_wait: bool) -> float:

@@ -44,7 +44,7 @@ class Pool:
         modules: tuple[str, ...],
         charge: Callable[[str, float], None] | None = None,
     ) -> None:
-        """Make a pool without workers.
+        """Make a pool of worker processes; it has no workers yet.
 
         Args:
             settings: numbers of places and workers, and lengths of the queues.
@@ -102,7 +102,7 @@ class Pool:
                     self.stop(task)
 
     def submit(self, message: bytes, *, caller: str, lane: Lane = "question", expensive: bool = False) -> Task:
-        """Queue a pickled computation, and start it at once if a place and a worker are free.
+        """Queue a pickled computation, and start it at once if the limits allow it and a worker is idle.
 
         Args:
             message: the pickled computation.
@@ -132,7 +132,7 @@ class Pool:
         return task
 
     def abandon(self, task: Task) -> None:
-        """Note that nobody waits for a task any more.
+        """Note that no client waits for a task any more.
 
         A queued task is stopped at once. A running task is stopped after some seconds, or earlier if another task needs
         its place.
@@ -145,7 +145,7 @@ class Pool:
             self._dispatch()
 
     def keep(self, task: Task) -> None:
-        """Note that a request waits for an abandoned task again."""
+        """Note that a client waits again for a task that was abandoned, so that the task is not stopped."""
         task.abandoned = False
 
     def to_background(self, task: Task) -> bool:
@@ -184,7 +184,7 @@ class Pool:
         return len(self._queues[lane])
 
     def running_in(self, lane: Lane) -> int:
-        """Return the number of tasks on the places of a lane."""
+        """Return the number of running tasks of a lane, without those in the background."""
         return len(self._tasks_on_places(lane))
 
     def _dispatch(self) -> None:
@@ -229,7 +229,7 @@ class Pool:
             self._begin_anew(task)
 
     def _tasks_on_places(self, lane: Lane) -> list[Task]:
-        """Return the tasks on the places of a lane."""
+        """Return the running tasks of a lane (kind of work) that occupy its places. Background tasks occupy none."""
         return [task for task in self._running if task.lane == lane and not task.background]
 
     def _move_to_background(self, task: Task) -> bool:
@@ -317,7 +317,7 @@ class Pool:
         self._dispatch()
 
     def _handle_outcome(self, process: Process, outcome: Outcome, cpu_seconds: float) -> None:
-        """End the task of a worker with its outcome and its CPU seconds, and reuse the worker.
+        """Take the outcome and the CPU seconds of a worker's task, end the task, and reuse the worker.
 
         A worker with lowered priority is killed instead, because a process cannot raise its priority again.
         """
@@ -336,7 +336,7 @@ class Pool:
         self._dispatch()
 
     def _retry(self, task: Task) -> None:
-        """Queue a task again whose worker has died; end it if nobody awaits it or if it lost too many workers."""
+        """Queue a task again after its worker has died; end it if it is abandoned or lost too many workers."""
         del self._running[task]
         self._account(task, task.become("queued"))
         task.deaths += 1
@@ -361,7 +361,7 @@ class Pool:
         self._end(task, None)
 
     def _take_worker(self, task: Task, cause: Cause) -> None:
-        """Kill the worker of a running task."""
+        """Kill the worker of a running task, which then has no worker."""
         process = self._running.pop(task)
         process.task = None
         process.kill()

@@ -71,7 +71,7 @@ class Task:
     """Time of the last change of state, by the monotonic clock."""
 
     def become(self, state: State) -> float:
-        """Change the state, and return the seconds spent in the previous one."""
+        """Set the task's state, and return the seconds that it has spent in the previous state."""
         now = time.monotonic()
         spent_seconds = now - self.since
         self.since = now

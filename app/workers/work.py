@@ -98,11 +98,11 @@ class Failed:
 
     @property
     def error(self) -> WorkFailed:
-        """The fault, to be raised."""
+        """The failure as an exception that can be raised."""
         return WorkerLost(self.trace) if self.lost else WorkFailed(self.trace)
 
     def get(self) -> RenderedAnswer:
-        """Raise the fault."""
+        """Raise the failure, because there is no answer."""
         raise self.error
 
 
@@ -237,7 +237,9 @@ def frame(message: bytes) -> bytes:
 
 
 def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int) -> None:
-    """Run a worker process: compute what the service sends, and send back the outcomes, until the connection ends.
+    """Run a worker process: run the computations that the service sends, and send back their outcomes.
+
+    It ends with the connection to the service.
 
     Args:
         wire: connection to the service; it is closed at the end.

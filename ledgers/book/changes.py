@@ -154,8 +154,8 @@ class OwnerMoves(BookReader):
     def _end_due(self, end: Callable[[str], object]) -> int:
         """End expired reservations, at most `MOST_DUE` of them, and return their number.
 
-        Reservations of a ledger whose database rows disagree with the log are skipped, and others take their place. The
-        loop ends once a round has skipped no further ledger.
+        If the database rows of a ledger disagree with the log, its reservations are skipped, and others take their
+        place. The loop ends once a round has skipped no further ledger.
 
         Args:
             end: function that ends the reservation with a given id.

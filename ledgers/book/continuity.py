@@ -256,7 +256,7 @@ def roots(nodes: StoredNodes, size: int) -> Root:
     """
 
     def root_of(count: int) -> bytes | None:
-        """Return the root of the first `count` entries."""
+        """Return the root hash of the first `count` log entries; None if the log has fewer entries."""
         return Tree(nodes, count).root() if 0 <= count <= size else None
 
     return root_of

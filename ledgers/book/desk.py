@@ -163,7 +163,7 @@ class Desk:
         return checkpoints.of_tree(Tree(StoredNodes(connection), size), self._keyring().signing.name)
 
     def present_head(self, connection: Connection) -> Checkpoint:
-        """Return the head of the log as it is now."""
+        """Return the unsigned head of the log at its present size."""
         return self.unsigned_head(connection, entries.size(connection))
 
     def find_answer(self, connection: Connection, key: RequestKey) -> JsonRecord | None:
@@ -379,18 +379,18 @@ def _with_voids(connection: Connection, state: LedgerState, ledger: str, reserva
 
 
 def _count_voided(connection: Connection, ledger: str, reservation: str) -> int:
-    """Return the number of voided runs of a reservation in a ledger."""
+    """Return how many runs of a reservation were voided (taken back) in a ledger."""
     records = (entry(row) for row in entries.of_rare_kind(connection, [ledger], "voided"))
     return sum(record["count"] for record in records if record["reservation"] == reservation)
 
 
 def canonical_text(record: JsonObject) -> str:
-    """Return a record as canonical text."""
+    """Return a record as JSON text in canonical form, which is the same for equal records."""
     return canonical(record).decode()
 
 
 def entry(row: EntryRow) -> JsonRecord:
-    """Return the record of an entry."""
+    """Return the JSON record of a log entry, from its stored text."""
     record: JsonRecord = json.loads(row.leaf)
     return record
 

@@ -16,7 +16,7 @@ from epsilond.ledgers.store.records import LedgerRow
 
 
 def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Caution, ...]:
-    """Return a warning for each ledger if other ledgers cover its people, too.
+    """Return a warning for each ledger that covers the same people as other ledgers.
 
     Args:
         colliding: for the id of each such ledger, pairs of another ledger's id and whether that ledger is open.
@@ -87,7 +87,7 @@ def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
         rows: rows of the ledgers.
 
     Raises:
-        BlockHasLedger: another is open, or this one is closed and is not the only one.
+        BlockHasLedger: another such ledger is open, or the ledger itself is closed and is not the only one.
     """
     for row in rows:
         colliding = owners.colliding(connection, row)

@@ -80,7 +80,7 @@ class PublishedLog:
             return self._desk.head(connection, self._signed_size(connection))
 
     def sign_as_it_is(self) -> str:
-        """Return the log's signed head without a comparison, for an operator who accepts it."""
+        """Return the log's signed head without comparing it with known heads, for an operator who accepts the log."""
         with looking(self._database) as connection:
             return self._desk.head(connection, entries.size(connection))
 

@@ -59,7 +59,7 @@ class BookReader(PublishedLog):
             return owners.collisions(connection)
 
     def has_free(self, opened_by: str) -> bool:
-        """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+        """Return whether a caller opened a ledger that belongs to no organisation, or to the one without a name."""
         with looking(self._database) as connection:
             return owners.has_free(connection, opened_by)
 

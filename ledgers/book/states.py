@@ -114,7 +114,7 @@ def item_of(item: PlanItem) -> ItemRow:
 
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
-    """Return the database row of what a reservation holds in one ledger, with mechanism and charge as JSON texts.
+    """Return the database row of a reservation's runs or amounts in one ledger, with JSON texts.
 
     Args:
         ledger: id of the ledger.

@@ -120,7 +120,7 @@ def _step_down(reserve_at: Callable[[float], object | None], log_noise: float) -
 
 
 def _strictness_of(log_noise: float, run_at: Callable[[float], Spec | None], first: Spec, start: float) -> float | None:
-    """Find the target ε whose calibration gives the requested noise or slightly more, by the secant method.
+    """Find the target ε at which a calibration gives the requested noise or slightly more, by the secant method.
 
     The result is the strictness −log ε. A larger strictness needs more noise.
 

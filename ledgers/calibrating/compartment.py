@@ -59,7 +59,7 @@ class Compartment(Protocol):
 
     @property
     def charge_target(self) -> ChargeTarget:
-        """Names of the slot or the item, for a reservation."""
+        """The slot or the item of the plan by its name, as a reservation states it."""
 
     def estimate_epsilon(self, log_delta: float) -> float:
         """Estimate the ε of a run that takes the whole remaining budget. The estimate is only the start of a search.

@@ -148,7 +148,7 @@ def _mismatch(algorithm: str, name: str, supported: str, required: str) -> Condi
 
 
 def _choices(problem: type, name: str) -> tuple[str, ...]:
-    """Return the values that a field of a problem may have; none if it has no such field."""
+    """Return the values that a field of a request class accepts; none if the class has no such field."""
     annotation = get_type_hints(problem, include_extras=True).get(name)
     if annotation is None:
         return ()

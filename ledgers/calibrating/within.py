@@ -170,7 +170,7 @@ def _find_strictness(
     """Find nearly the largest target ε with which a calibrated run fits a ledger, as the strictness −log ε.
 
     The start of the search is estimated by noise (see `near_strictness`). If that fails, it is the strictness at which
-    the run is estimated to take just what is left.
+    the run is estimated to take the whole rest of the budget.
 
     Args:
         runs: the runs by their strictness.
@@ -335,7 +335,7 @@ def _short(log10_delta: float) -> float:
 
 
 def _clip(epsilon: float) -> float:
-    """Clip ε to the range of the search."""
+    """Limit ε to the range in which the search for the noise takes place."""
     return min(max(epsilon, math.exp(-_EPSILONS[1])), math.exp(-_EPSILONS[0]))
 
 

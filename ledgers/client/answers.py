@@ -86,8 +86,8 @@ def scarcest_text(resource: JsonObject) -> str:
     """Describe the fullest resource of a ledger in a text: its name, and how much of it is left.
 
     Args:
-        resource: an item of the plan (planned runs) or an amount of a slot (a budget), with what is left of it and the
-            fraction that is used.
+        resource: an item of the plan (planned runs) or an amount of a slot (a budget), with its rest and the fraction
+            that is used.
     """
     remaining = short(resource["remaining"])
     if "item" in resource:

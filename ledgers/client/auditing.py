@@ -65,7 +65,7 @@ def audited(
 
 @dataclass(frozen=True)
 class _TrustedEvidence:
-    """What a verifier of a log trusts or has in addition to the examined evidence: keys and files.
+    """Keys that a verifier of a log trusts, and files that the verifier has in addition to the examined evidence.
 
     Attributes:
         keys: trusted keys of the log, at least one.
@@ -201,7 +201,7 @@ def _entries_of(bundle: Bundle) -> list[Record]:
 
 
 def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogVerification) -> None:
-    """Report receipts whose runs were later declared void, so that no run may begin with them.
+    """Report receipts of runs that were later declared void, so that no run may begin with them.
 
     Such a receipt is a failure, unless the receipt of the void is among the receipts, as in an export of a ledger.
     Without the log, the report says that later voids cannot be excluded.

@@ -34,7 +34,7 @@ class Books:
     """
 
     def __init__(self, place: Place, runs: RunNotes) -> None:
-        """Use the ledgers of a place. The folder `runs` notes used receipts."""
+        """Use the ledgers of a place: a file or a service. `runs` notes which receipts were used for runs."""
         self._place = place
         self._runs = runs
 

@@ -133,7 +133,10 @@ class Ledger:
         self._place.seal(self.id, bodies.key_or_new(key))
 
     def close(self, *, key: str | None = None) -> None:
-        """Accept no further reservations for ever; existing ones may still be committed."""
+        """Close the ledger for good: no more runs can be reserved.
+
+        Runs that are reserved already may still be committed.
+        """
         self._place.close_ledger(self.id, bodies.key_or_new(key))
 
     def amend(
@@ -255,10 +258,10 @@ class Ledger:
         self._place.contradict(self.id, body, bodies.key_or_new(key))
 
     def entries(self, start: int = 0, *, order: Order = "oldest", limit: int | None = None) -> list[ReadableAnswer]:
-        """Return the ledger's entries.
+        """Return the ledger's entries in the log.
 
         Args:
-            start: number of the log from which on entries are returned.
+            start: number in the log from which on entries are returned.
             order: whether the oldest or the newest come first.
             limit: largest number of entries; None means all.
         """

@@ -85,7 +85,7 @@ def file_place(path: Path, runs: RunNotes) -> FilePlace:
 
 
 class FilePlace:
-    """Ledgers of a file."""
+    """The ledgers in one file on this computer, with the same methods as the ledgers of a service."""
 
     def __init__(self, path: Path, runs: RunNotes) -> None:
         """Open a file of ledgers. Signing keys are made in the folder FILE.keys if there are none.
@@ -343,7 +343,7 @@ class FilePlace:
         return book.continuity.trouble
 
     def _find_discontinuity(self, checkpoint: str, book: Book) -> str | None:
-        """Return in one sentence why the log does not continue a checkpoint, or None if it does."""
+        """Return a sentence that says why the log does not continue a signed checkpoint, or None if it does."""
         try:
             head = read_checkpoint(checkpoint, self._keyring)
         except UnreadableCheckpoint as error:
@@ -351,7 +351,7 @@ class FilePlace:
         return discontinuity(head, book.root, KEPT)
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file, so that another process may open it."""
         if not self.closed:
             self.closed = True
             self._database.close()

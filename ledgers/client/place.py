@@ -90,13 +90,13 @@ class Place(Protocol):
         """
 
     def cancel(self, identifier: str) -> Answer:
-        """Give back the runs that were not committed, and return the reservation."""
+        """Give back the reserved runs that were not committed, and return the reservation."""
 
     def seal(self, identifier: str, key: str) -> None:
         """Fix the membership of the block."""
 
     def close_ledger(self, identifier: str, key: str) -> None:
-        """Accept no further reservations in a ledger."""
+        """Close a ledger: from now on no runs can be reserved in it."""
 
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
         """Change the plan. Return the pending move if a second person must approve it.
@@ -122,7 +122,7 @@ class Place(Protocol):
         """Return the moves of a ledger that wait for a second person."""
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending move, and return it.
+        """Approve a pending move as a second person: it is made now, and returned.
 
         Args:
             identifier: id of the ledger.

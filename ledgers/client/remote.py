@@ -153,7 +153,7 @@ class ServicePlace:
         return moves
 
     def approve(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """Make a pending move as the owner of the key.
+        """Approve and make a pending move, as the person to whom the API key belongs.
 
         Args:
             identifier: id of the ledger.
@@ -163,7 +163,7 @@ class ServicePlace:
         return self._decide(identifier, move, "approve", by)
 
     def reject(self, identifier: str, move: str, *, by: str | None = None) -> Answer:
-        """End a pending move as the owner of the key.
+        """Reject or withdraw a pending move, as the person to whom the API key belongs.
 
         Args:
             identifier: id of the ledger.

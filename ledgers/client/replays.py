@@ -79,7 +79,7 @@ def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
 
 
 def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[object, str], dict[str, str]]) -> None:
-    """Note which block of which data set a ledger covers.
+    """Note which block of a data set a ledger covers, and check that no earlier ledger covers a part of it.
 
     Args:
         ledger: id of the ledger.

@@ -85,7 +85,7 @@ class HeldRun:
 
     @property
     def charge(self) -> ReadableAnswer | None:
-        """The charge in the slot; None for an item of the plan."""
+        """The charge that the slot pays for the runs; None if the runs are planned, and paid by an item of the plan."""
         charge = self._told.get("charge")
         return None if charge is None else ReadableAnswer(charge)
 

@@ -69,7 +69,7 @@ class RunNotes:
             raise ReceiptUsed(f"entry {entry.get('seq')}: {message}") from None
 
     def _path(self, receipt: Receipt) -> Path:
-        """Return the path of a receipt's note."""
+        """Return the path of the file that marks a receipt as used."""
         return self.folder / f"{hashlib.sha256(canonical(receipt.entry)).hexdigest()}.json"
 
 

@@ -44,7 +44,7 @@ class HeadRejected(Exception):
 
 
 class ShownLog(Protocol):
-    """What witnesses, other parties that sign heads of a log, need from the log: its head and consistency proofs."""
+    """The part of a log that witnesses, other parties that sign its heads, need: its head and consistency proofs."""
 
     def checkpoint(self) -> str:
         """Return the signed head as it is now."""
@@ -129,7 +129,7 @@ class RemoteWitness:
     """
 
     def __init__(self, address: WitnessAddress) -> None:
-        """Prepare the witness at an address. Nothing is sent yet."""
+        """Represent the witness at an address. Nothing is sent yet."""
         self.key = address.key
         self.known = 0
         self._url = urlsplit(address.url)

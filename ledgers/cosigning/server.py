@@ -47,7 +47,7 @@ class _Answer(Exception):
 
 
 class WitnessService:
-    """The answers of a witness. Every method blocks, and may be called in any thread."""
+    """The witness behind its HTTP server: it answers requests. Every method blocks, and may be called in any thread."""
 
     def __init__(
         self, folder: WitnessFolder, logs: Iterable[PublicKey], clock: Callable[[], float] = time.time

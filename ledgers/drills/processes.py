@@ -38,7 +38,7 @@ RUN: Final = {"slot": "gdp", "spec": {"kind": "gaussian", "noise_multiplier": 10
 
 
 class DrillProcess:
-    """Stand-in for a process of the service in a drill, a rehearsal of a fault. It runs in this process.
+    """Replacement for a process of the service in a drill, a rehearsal of a fault. It runs in this process.
 
     Attributes:
         database: the open database.
@@ -85,7 +85,7 @@ class DrillProcess:
             self.book.continuity.keep(self.book.checkpoint(), self.book.root)
 
     def reconcile(self) -> None:
-        """Accept the log as it is, as an operator does."""
+        """Accept the present log, although it may lack entries, as an operator of the service would."""
         self.book.continuity.accept(self.book.sign_as_it_is())
 
     def reload_keys(self) -> None:

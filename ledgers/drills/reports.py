@@ -87,7 +87,7 @@ class DrillReport:
 
 
 class UnexpectedRefusal(Exception):
-    """A step failed that the rest of a drill needs. Its check is recorded."""
+    """A step failed on which the rest of the drill depends, so that the drill ends. The failure is already recorded."""
 
 
 @dataclass

@@ -16,7 +16,7 @@ KEPT_CALLERS = 10_000
 
 
 class Adoption:
-    """Assignment of the ledgers of one book to organisations."""
+    """Assigns ledgers of a book that have no named organisation to the organisations of the callers who opened them."""
 
     def __init__(self, book: Book) -> None:
         """Prepare the assignment of the ledgers in a book; nothing is assigned yet."""

@@ -88,7 +88,7 @@ def _parse_request(kind: type[T], body: bytes) -> T:
 
 
 def created_response(answer: object, location: str, *, status: int = 201) -> Response:
-    """Return the response with the location of a new resource.
+    """Return the response to a request that created a resource, with the resource's path in the header `Location`.
 
     Args:
         answer: the resource.

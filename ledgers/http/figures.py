@@ -50,7 +50,7 @@ class Snapshot:
 
 
 class Figures(Collector):
-    """Figures of the ledgers of one service, as one collector of its registry."""
+    """Figures of a service's ledgers, which are collected for its metrics."""
 
     def __init__(self, metrics: Metrics) -> None:
         """Add the figures to the metrics of a service; there are none before `follow` is called."""
@@ -94,7 +94,7 @@ class Figures(Collector):
             await to_thread.run_sync(self._load, self._book, limiter=self._thread, abandon_on_cancel=True)
 
     def _is_fresh(self) -> bool:
-        """Return whether the figures were read recently."""
+        """Return whether the figures were read within the last `KEPT_SECONDS`."""
         return self._snapshot is not None and time.monotonic() < self._snapshot.clock + KEPT_SECONDS
 
     def _load(self, book: Book) -> None:

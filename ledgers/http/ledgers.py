@@ -298,7 +298,7 @@ async def _change(request: Request, kind: str, identifier: str, key: str | None)
 
     Args:
         request: the request.
-        kind: `sealed` or `closed`, which the log and the metrics name the change.
+        kind: `sealed` or `closed`, the name of the change in the log and the metrics.
         identifier: id of the ledger.
         key: idempotency key of the request; None makes a new one.
     """

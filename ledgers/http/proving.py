@@ -32,7 +32,7 @@ def inclusion(ledgers: Ledgers, tenant: str, entry: int) -> JsonRecord:
 
 
 def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, object]:
-    """Return the proof that a log is the beginning of another log.
+    """Return the proof that the log was only appended to between two of its sizes, with warnings.
 
     Args:
         ledgers: ledgers of the service.
@@ -64,7 +64,7 @@ def add_warnings(ledgers: Ledgers, record: Mapping[str, object]) -> JsonRecord:
 
 
 def keys(ledgers: Ledgers) -> JsonRecord:
-    """Return the published keys."""
+    """Return the public keys of the service, as a JSON Web Key Set."""
     return ledgers.keyring.document()
 
 

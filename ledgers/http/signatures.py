@@ -41,7 +41,7 @@ DESCRIBED: Final[JsonRecord] = {
 
 @dataclass(frozen=True)
 class _UnsignedAnswer:
-    """Answer to be signed, with the request.
+    """An answer that is to be signed, with its request.
 
     Attributes:
         kind: kind of the answer, such as `calibration` or `account`.
@@ -81,7 +81,7 @@ class _UnsignedAnswer:
 
 
 class Signatures:
-    """Signatures of the service's answers; there are none until it has keys."""
+    """Signer of the service's answers. Answers are not signed until the service has keys."""
 
     def __init__(self) -> None:
         self._keys: Keys | None = None

@@ -202,7 +202,7 @@ def approve_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -
 
 
 def reject_move(ledgers: Ledgers, caller: Caller, identifier: str, move: str) -> PendingMove:
-    """Reject or withdraw a requested change of a ledger, and return it. Nothing else changes.
+    """Reject or withdraw a requested change of a ledger, and return it. The ledger does not change.
 
     Args:
         ledgers: ledgers of the service.

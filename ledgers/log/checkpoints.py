@@ -48,7 +48,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """Text that is signed."""
+        """Text of the checkpoint that is signed: one line each for origin, size, root and each extension."""
         return "".join(f"{line}\n" for line in (self.origin, self.size, to_base64(self.root), *self.extensions))
 
 

@@ -39,7 +39,7 @@ class Inclusion:
 
     @property
     def record(self) -> dict[str, object]:
-        """Record of the proof."""
+        """The proof as a JSON object."""
         return {"leaf_index": self.leaf_index, "tree_size": self.tree_size, "inclusion_path": _texts(self.path)}
 
     @classmethod
@@ -77,7 +77,7 @@ class Consistency:
 
     @property
     def record(self) -> dict[str, object]:
-        """Record of the proof."""
+        """The proof as a JSON object."""
         return {"first": self.first, "second": self.second, "consistency_path": _texts(self.path)}
 
     @classmethod
@@ -127,7 +127,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
 def verify_consistency(
     earlier: int, earlier_root: bytes, later: int, later_root: bytes, proof: Sequence[bytes]
 ) -> None:
-    """Verify that one tree is the beginning of another.
+    """Verify by a proof (RFC 9162) that the leaves of one Merkle tree are the first leaves of a larger one.
 
     Args:
         earlier: number of leaves of the smaller tree.

@@ -107,7 +107,7 @@ class SigningKeys:
         return tuple(key.key for key in self.published)
 
     def document(self) -> JsonRecord:
-        """Return the document that the service publishes."""
+        """Return the public keys as the JSON document that the service publishes."""
         return document_of(self.published)
 
 

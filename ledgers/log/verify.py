@@ -79,13 +79,13 @@ class LogVerification:
 
     @property
     def holds(self) -> bool:
-        """True if something was verified and nothing failed. The findings list the open points."""
+        """True if at least one claim was verified and none failed. Some claims may have been left unverified."""
         outcomes = {finding.outcome for finding in self.findings}
         return ClaimOutcome.VERIFIED in outcomes and ClaimOutcome.FAILED not in outcomes
 
     @property
     def complete(self) -> bool:
-        """True if everything was verified: nothing failed, and nothing is left open."""
+        """True if at least one claim was verified, none failed, and none was left unverified."""
         return self.holds and all(finding.outcome != ClaimOutcome.NOT_VERIFIED for finding in self.findings)
 
     def sentences(self) -> list[str]:
@@ -395,5 +395,5 @@ def _replay(entries: Sequence[Record], replay: Replay | None, verification: LogV
 
 
 def _count(size: int) -> str:
-    """Return a number of entries in words."""
+    """Return a number of entries as text, such as "1 entry"."""
     return f"{size} entry" if size == 1 else f"{size} entries"

@@ -281,7 +281,7 @@ def charge_record(price: Charge) -> Record:
 
 
 def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
-    """Return amounts as decimal strings."""
+    """Return the amounts of a slot or a charge as decimal strings, by their names."""
     return {part: format_amount(amount) for part, amount in parts.items()}
 
 
@@ -344,5 +344,5 @@ def read_approval(record: JsonObject) -> bool:
 
 
 def _read_amounts(parts: Mapping[str, str]) -> dict[str, Amount]:
-    """Return amounts from their decimal strings."""
+    """Read amounts from decimal strings, by their names."""
     return {part: exact(amount, f"/{part}") for part, amount in parts.items()}

@@ -23,7 +23,8 @@ from epsilond.ledgers.mathematics.state import LedgerState, PlanItem
 def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> PlanItem:
     """Return the item of a ledger's plan that pays for a job.
 
-    The plan lists mechanisms whose runs the ledger has accounted for from the start. A job is a number of equal runs.
+    The plan lists mechanisms with numbers of runs, which the ledger has accounted for from the start. A job is a number
+    of equal runs.
 
     Args:
         state: the ledger.
@@ -137,10 +138,10 @@ class _SampledSum(NamedTuple):
 
 
 def _sampled_sum(spec: Spec) -> _SampledSum | None:
-    """Read a mechanism as a noisy sum over a Poisson sample; return None if it is anything else.
+    """Read a mechanism as a noisy sum over a Poisson sample; return None for any other mechanism.
 
     A noisy sum without sampling has the rate 1. Sampling with a limited batch size, or with several records of a
-    client, is excluded, because a smaller rate alone then proves nothing.
+    client, is excluded, because a smaller rate then proves nothing.
 
     Args:
         spec: spec of a mechanism.

@@ -50,7 +50,7 @@ _ESTIMATED = 1e-4
 
 @dataclass(frozen=True)
 class Opening:
-    """Certificate that a ledger is within its target (ε*, δ*)."""
+    """Certificate that a new ledger, if it is used up completely, stays within its target (ε*, δ*)."""
 
     log_delta: float
     """Upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add."""
@@ -89,8 +89,8 @@ def opening(state: LedgerState) -> Opening:
 def _require_risk(state: LedgerState, pair: Pair, risk: RiskTarget) -> None:
     """Certify that everything which a ledger allows stays within a risk, such as an attacker's advantage.
 
-    A ledger allows its planned runs, and what its full slots (parts of the budget) pay for. The risk must imply the
-    ledger's (ε*, δ*).
+    A ledger allows its planned runs, and the runs that its full slots (parts of the budget) pay for. The risk must
+    imply the ledger's (ε*, δ*).
 
     Args:
         state: the ledger.
@@ -349,7 +349,7 @@ def slots_delta(state: LedgerState) -> Amount:
 
 
 def _log_allowed(state: LedgerState) -> float:
-    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger: log(δ* − what slots add).
+    """Return the logarithm of the δ that is left for the composed mechanisms of a ledger: log(δ* − δ of slots).
 
     It is rounded down, and −∞ if nothing is left. δ* belongs to the ledger's target (ε*, δ*). Slots, parts of the
     budget, may add a δ to the composed profile. The last line subtracts more than the rounding error of the logarithm.
@@ -366,7 +366,7 @@ def _log_allowed(state: LedgerState) -> float:
 
 
 def _with_added(log_delta: float, state: LedgerState) -> float:
-    """Return an upper bound on the log δ of a whole ledger: of its composed mechanisms and of what its slots add.
+    """Return an upper bound on the log δ of a whole ledger: of its composed mechanisms, and added by its slots.
 
     It is cut off at log δ* of the target. Slots are parts of the budget, which may add a δ to the composed profile.
 

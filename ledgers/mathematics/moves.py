@@ -202,7 +202,7 @@ def contradict(
 
 
 def void(state: LedgerState, identifier: str, count: int) -> LedgerState:
-    """Take committed runs back, because the ledger's owner declares that nobody saw an output of them.
+    """Take committed runs back, because the ledger's owner declares that no person saw an output of them.
 
     The guarantee then depends on the declaration, which `conditional` of the new state records. Runs of the plan, and
     of jobs that were charged as a whole, return as credit: paid runs that can be reserved again. If a slot (a budget

@@ -260,7 +260,7 @@ def _is_charged_whole(request: ChargeRequest, slot: Slot) -> bool:
 
 
 def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
-    """Return the cost of a job, its runs priced one by one, as a fraction of what a privacy budget in μ² has free.
+    """Return the cost of a job, its runs priced one by one, as a fraction of the free part of a budget in μ².
 
     Returns:
         The fraction cost / free μ². A value of at most 1 certifies that the job fits. A larger value is an estimate, or
@@ -281,7 +281,7 @@ def _stepwise_share(request: ChargeRequest, slot: Slot) -> float:
 
 
 def _composed_share(request: ChargeRequest, slot: Slot) -> float | None:
-    """Return the certified cost of a job, all runs composed, as a fraction of what a privacy budget in μ² has free.
+    """Return the certified cost of a job, all runs composed, as a fraction of the free part of a budget in μ².
 
     Returns:
         The fraction cost / free μ² if it is at most 1. math.inf if the cost exceeds the free μ², or if no cost is

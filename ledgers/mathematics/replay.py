@@ -281,7 +281,7 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 
 def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> None:
-    """Check the recorded cost of a job whose runs add up: one run pays enough, and the sums over runs are right.
+    """Check a recorded cost that adds up over runs: one run pays enough, and the sums over runs are right.
 
     Args:
         request: the job with its number of runs.

@@ -253,7 +253,7 @@ def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the certified cost of a job whose steps are charged one after another; None if none could be certified.
+    """Return the certified cost of a job if its steps are charged one after another; None if none could be certified.
 
     A small margin is added, so that another machine with other rounding errors certifies the charge again.
     """
@@ -307,10 +307,10 @@ def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, re
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Return whether composition is tried if charging the steps one after another fails.
+    """Return whether it is worth trying to compose the steps, if charging them one after another fails.
 
-    It is, if the privacy loss of each step has a known distribution or finitely many values. For other pairs
-    composition takes seconds, and its bounds are rarely narrow enough.
+    It is worth trying if the privacy loss of each step has a known distribution or finitely many values. For other
+    pairs composition takes seconds, and its bounds are rarely narrow enough.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 

@@ -80,7 +80,7 @@ class PlanItem:
 
     @property
     def free(self) -> int:
-        """Number of runs that are not held, credit included."""
+        """Number of planned runs that are neither reserved nor committed. It includes the credit."""
         return self.planned - self.reserved - self.committed
 
 
@@ -144,7 +144,7 @@ class Charge:
 
 @dataclass(frozen=True, kw_only=True)
 class Reservation:
-    """Runs of one mechanism whose budget a ledger holds, with the number of those that were committed (spent).
+    """Runs of one mechanism for which a ledger holds a budget, with the number of those that were committed (spent).
 
     Attributes:
         id: id of the reservation, the same in all its ledgers.
@@ -242,7 +242,7 @@ class LedgerState:
         return next((item for item in self.plan if item.name == name), None)
 
     def slot(self, kind: str) -> Slot | None:
-        """Return the slot of this kind, or None."""
+        """Return the slot of this kind, or None if the ledger has none."""
         return next((slot for slot in self.slots if slot.kind == kind), None)
 
     def with_item(self, item: PlanItem) -> LedgerState:
@@ -271,7 +271,7 @@ class LedgerState:
         return self.with_item(changed)
 
     def with_slot(self, slot: Slot) -> LedgerState:
-        """Return the state with this slot in place of the slot of its kind."""
+        """Return the state with this slot, which replaces the slot of the same kind."""
         return replace(self, slots=tuple(slot if present.kind == slot.kind else present for present in self.slots))
 
     def without_slot(self, kind: str) -> LedgerState:
@@ -279,7 +279,7 @@ class LedgerState:
         return replace(self, slots=tuple(slot for slot in self.slots if slot.kind != kind))
 
     def with_reservation(self, reservation: Reservation) -> LedgerState:
-        """Return the state with this reservation in place of the reservation with its id."""
+        """Return the state with this reservation, which replaces an earlier one with the same id."""
         return replace(self, reservations={**self.reservations, reservation.id: reservation})
 
     @property

@@ -118,7 +118,7 @@ def add_nearest(
     eta: Amount | None = None,
     delta: Amount | None = None,
 ) -> LedgerExhausted:
-    """Add to a rejection what would fit: the largest number of runs, and the smallest noise multiplier.
+    """Add the nearest requests that would fit to a rejection: the most runs, and the smallest noise multiplier.
 
     Args:
         error: the error that `moves.reserve` raised, because the slot has too little left.

@@ -91,7 +91,7 @@ def checkpoint_of(text: str) -> str:
 
 
 def _read_data(text: str) -> tuple[JsonRecord, str]:
-    """Extract the report and the signature from a page, without verifying them.
+    """Extract the report and the signature from the text of a page, without verifying them.
 
     Args:
         text: HTML of the page.

@@ -53,7 +53,7 @@ class Balances:
         """Ledgers of which the opening was compared, each with the digest of what its row says of it."""
 
     def wrong(self, connection: Connection, ledgers: Mapping[str, tuple[LedgerRow, LedgerState]]) -> dict[str, str]:
-        """Find the ledgers whose database rows differ from the log.
+        """Find the ledgers with database rows that differ from the log.
 
         The balance of each ledger is compared with the digest in its newest entry. Entries of an earlier version have
         no digest. The opening, the owner and the names of each ledger are compared, too.

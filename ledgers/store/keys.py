@@ -33,7 +33,7 @@ class RequestKey:
 
     @property
     def owner(self) -> str:
-        """Owner of the key: the caller in the organisation, in a form that no caller's name has."""
+        """Owner of the key, as `organisation/caller`. The name of a caller never has this form."""
         return f"{self.tenant}/{self.by}"
 
     @property
@@ -66,7 +66,7 @@ def find(connection: Connection, tenant: str, key: str) -> KeptAnswer | None:
 
 
 def find_taken(connection: Connection, names: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return the keys that have a stored answer, among some keys.
+    """Return those of the given idempotency keys that already have a stored answer.
 
     Args:
         connection: connection to read on.

@@ -82,7 +82,7 @@ def _move_to(connection: Connection, row: Row[Any], organisation: str) -> None:
 
 
 def has_free(connection: Connection, opened_by: str) -> bool:
-    """Return whether a caller opened a ledger that has no organisation, or the nameless one."""
+    """Return whether a caller opened a ledger that belongs to no organisation, or to the one without a name."""
     wanted = select(LEDGERS.c.id).where(_is_free(), LEDGERS.c.opened_by == opened_by).limit(1)
     return connection.execute(wanted).scalar_one_or_none() is not None
 
@@ -112,7 +112,7 @@ def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
 
 
 class _Member(NamedTuple):
-    """A ledger of a data set."""
+    """A ledger of a data set, with the block that it covers."""
 
     id: str
     dataset: str

@@ -100,7 +100,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class HoldingRow:
-    """Database row of what a reservation holds in one ledger: planned runs, or amounts of a slot (a budget).
+    """Database row of a reservation's part in one ledger: planned runs, or amounts of a slot (a budget).
 
     Attributes:
         item: item of the plan that the runs are taken from; None if a slot pays. A whole job in a Gaussian slot gets an

@@ -24,7 +24,7 @@ _DURABLE = text(
 
 
 class Again(Exception):
-    """Another process moved in between, and nothing was written. Read, judge and try again."""
+    """Another process changed the ledger meanwhile, and nothing was written. The caller reads it and tries again."""
 
 
 class Unknown(LookupError):

@@ -116,7 +116,7 @@ def _home_of(name: str) -> str | None:
 
 
 def _spec_names() -> list[str]:
-    """Return the names of the specs, which are imported for it."""
+    """Return the public names of the module of specs, which is imported by this call."""
     names: list[str] = import_module(f"{__name__}.{_SPECS}").__all__
     return names
 

@@ -40,7 +40,7 @@ def spec_of(answer: Calibration) -> Spec:
 
 
 def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParameters) -> Spec:
-    """Return the spec of a run of norm-fedavg, with sensitivities that hold in every case.
+    """Return the spec (accounting description) of a run of norm-fedavg, with sensitivities that hold in every case.
 
     The calibration may use smaller sensitivities, which random rounding exceeds with a small probability. A ledger
     cannot charge such a probability.

@@ -21,7 +21,7 @@ FIRST_PAUSE: Final = 0.2
 
 
 class _RejectRedirects(HTTPRedirectHandler):
-    """A handler that follows no redirect: a key is for one host, and a debit for one service."""
+    """Handler that rejects redirects, so that the API key and requests to spend budget go to no other host."""
 
     def redirect_request(self, *_: object) -> None:
         """Return nothing, so that the redirect is an error."""
@@ -52,7 +52,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class ServiceAnswer:
-    """The answer of a service to one request."""
+    """The answer of a service to one HTTP request: status, media type and content."""
 
     status: int
     media_type: str

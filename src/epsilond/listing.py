@@ -99,7 +99,7 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
 
 
 def listed_condition(premise: Condition) -> ListedCondition:
-    """Return a condition of a theorem as it is listed, with its kind: checked, declared or undecidable."""
+    """Convert a condition of a theorem to its entry in a list, with its kind: checked, declared or undecidable."""
     kind: Literal["checked", "declared", "undecidable"]
     if premise.checked:
         kind = "checked"

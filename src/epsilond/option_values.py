@@ -69,7 +69,7 @@ def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
 
 
 def _describe_option(field: Field[object], annotation: object) -> FieldOption:
-    """Return the option of a field, with its placeholder and its help.
+    """Describe the command-line option of a request's field: its type, the placeholder of its value, and its help.
 
     Args:
         field: the field of a request class.
@@ -94,7 +94,7 @@ def _describe_field(annotation: object) -> str:
 
 
 def _metavar(bare: object) -> str:
-    """Return the word that stands for an option's value in its help, such as NUMBER; JSON for structures.
+    """Return the placeholder of an option's value in its help, such as NUMBER; JSON for structures.
 
     Args:
         bare: type of the field, without metadata.

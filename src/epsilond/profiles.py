@@ -48,7 +48,7 @@ def profile_from_trade_off(
 
 
 def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[Decimal, Decimal]]:
-    """Return the points as exact decimals, after checks of their range and order.
+    """Return the points of a trade-off function as exact decimals, after checks of their range and order.
 
     Args:
         alphas: false positive rates.

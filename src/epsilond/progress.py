@@ -9,4 +9,4 @@ Progress = Callable[[int, int], None]
 
 
 def in_silence(done: int, total: int) -> None:
-    """Ignore progress."""
+    """Show no progress: a function to pass where a report of progress is expected."""

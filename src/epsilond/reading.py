@@ -235,7 +235,7 @@ class _Reader:
         return value
 
     def read(self, shape: _Shape, value: object, at: str, *, is_optional: bool = False) -> object:
-        """Convert a value, or add a fault to `faults` and return `_FAULTY`.
+        """Convert a value to the annotated type. After an error, add it to `faults` and return `_FAULTY`.
 
         Args:
             shape: parts of the annotation of the value.
@@ -261,7 +261,7 @@ class _Reader:
         return self._member(shape, value, at) if shape.kind == "tagged" else self.fields(shape.bare, value, at)
 
     def fields(self, request: Any, given: JsonObject, at: str) -> Any:
-        """Convert the fields of a request, and return the request, or `_FAULTY` if a field has a fault.
+        """Convert the fields of a request, and return the request, or `_FAULTY` if a field has an error.
 
         Args:
             request: the request class.
@@ -372,7 +372,7 @@ class _Reader:
         return _FAULTY
 
     def _union(self, shape: _Shape, value: object, at: str) -> object:
-        """Convert a value, as `read` does, to the first type of a union that it fits; else add the errors of all."""
+        """Convert a value, as `read` does, to the first type of a union that it fits, or add the errors of all."""
         is_structure = isinstance(value, Mapping) or is_dataclass(value)
         fitting = [member for member in shape.members if (member.kind == "request") == is_structure]
         faults: list[Fault] = []

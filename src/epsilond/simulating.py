@@ -113,7 +113,7 @@ def with_progress(
         counts: list[int] = []  # finished blocks and all blocks, once the first progress is known
 
         def progress(done: int, total: int) -> None:
-            """Move the bar."""
+            """Move the progress bar to the number of finished blocks."""
             counts[:] = done, total
             bar.update(task, description="simulating", completed=done, total=total)
 

@@ -19,7 +19,7 @@ def suggest(name: str, names: Iterable[str]) -> str:
 
 
 def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -> T:
-    """Return the choice with a name.
+    """Return the one of several choices, such as algorithms, that has a given name.
 
     Args:
         name: name of the wanted choice.

@@ -7,7 +7,7 @@ from epsilond.calibrators import strict_json
 
 
 def parse(text: str, *, at: str = "") -> object:
-    """Return the value of a JSON text without nulls.
+    """Parse a JSON text as strictly as the service does: nulls are rejected too.
 
     Args:
         text: the JSON text of an option or a file.

@@ -143,7 +143,7 @@ class Trained:
         return declared
 
     def report(self, *, date: str | None = None) -> str:
-        """Return a page of HTML to sign: the calibration, and the status of this run.
+        """Return a page of HTML to sign: the calibration, and how far the ε of this run is supported.
 
         Args:
             date: the caller's date, YYYY-MM-DD, because no clock is read; None for a page without a date.

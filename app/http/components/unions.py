@@ -122,7 +122,7 @@ def _text(schema: Schema) -> str:
 
 
 def _member(schema: Schema, tag_name: str) -> Schema:
-    """Return the names of the properties that one member of a union has, without its tag."""
+    """Return the required and the optional property names of one member of a tagged union, without its tag."""
     required = [name for name in schema.get("required", ()) if name != tag_name]
     optional = [name for name in schema["properties"] if name not in {*required, tag_name}]
     return {"required": required, "optional": optional}

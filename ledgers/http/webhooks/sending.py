@@ -20,7 +20,7 @@ GONE: Final = 410
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A response that redirects is a failure: a message goes only where the operator said."""
+    """Handler that treats a redirect as a failure, so that a message goes only to the address that the operator set."""
 
     def redirect_request(self, *_: object) -> None:
         """Return None, so that the response is raised as an error."""

@@ -17,7 +17,7 @@ PURE = "epsilond.ledger-pure-slot"
 
 
 def charge_pure(request: ChargeRequest, _: Slot) -> Charge:
-    """Return what a job costs in a pure slot, a privacy budget in ε with an additional δ.
+    """Return the cost of a job in a pure slot, a privacy budget in ε with an additional δ.
 
     A job is a number of runs of one mechanism. Each run costs its ε at the requested δ, and takes that δ. By basic
     composition, the costs of runs add up.

@@ -31,9 +31,9 @@ _MOST_SUMS = 64
 
 
 def charge(request: ChargeRequest, _: Slot) -> Charge:
-    """Return what a job costs in a zcdp slot, a privacy budget in ρ (zero-concentrated DP) with an additional δ.
+    """Return the cost of a job in a zcdp slot, a privacy budget in ρ (zero-concentrated DP) with an additional δ.
 
-    A job is a number of runs of one mechanism, whose costs add up. A Gaussian run with parameter μ costs ρ = μ²/2 and
+    A job is a number of runs of one mechanism. Their costs add up. A Gaussian run with parameter μ costs ρ = μ²/2 and
     no δ. Any other run costs the least ρ that is proved at a δ of at most the requested one.
 
     Args:

@@ -25,7 +25,7 @@ RESIDUE = "epsilond.ledger-residue"
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return what a job costs in a Gaussian slot, a privacy budget in μ², as in Gaussian differential privacy.
+    """Return the cost of a job in a Gaussian slot, a privacy budget in μ², as in Gaussian differential privacy.
 
     The slot has amounts of μ² and of η, a δ on top of its Gaussian profile. Runs of a μ-Gaussian mechanism cost exactly
     μ² each. Any other job is charged as a whole. Let G be the Gaussian mechanism that remains of the slot before the
@@ -58,8 +58,8 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
 
     η is the δ that the job may add to the Gaussian profile of its budget, in μ². A smaller η costs more μ². The
     candidates are the largest allowed η and the budget's η divided by each of `SMALLER_SHARES`. They are sorted by the
-    number of equal jobs that the budget could pay, at quick prices. A small η suits jobs whose μ² hardly depends on it,
-    and the largest η suits jobs with rare large losses.
+    number of equal jobs that the budget could pay, at quick prices. A small η suits jobs if their μ² hardly depends on
+    it, and the largest η suits jobs with rare large losses.
 
     Args:
         request: the job. Its η, if it states one, is the only candidate.

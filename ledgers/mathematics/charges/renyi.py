@@ -26,7 +26,7 @@ _ROUNDING = 1.0 + 2.0**-49
 
 
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
-    """Return what a job costs in a Rényi slot: an upper bound on its Rényi divergence at every order of the slot.
+    """Return the cost of a job in a Rényi slot: an upper bound on its Rényi divergence at every order of the slot.
 
     A Rényi slot is a privacy budget of one amount for each order. The costs of runs add up. The divergence is the
     larger one of the two directions of neighbouring data sets.

@@ -66,7 +66,7 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     """Return a piecewise linear upper bound F(γ) on the privacy profile δ, γ = e^ε, in each direction of a pair.
 
     F is a sum of hinges, terms p_i (1 − γ/γ_i)₊ with a corner at the privacy loss log γ_i. If the pair is symmetric,
-    the result has one F, else one for each direction.
+    the result has one F, otherwise one for each direction.
 
     Args:
         pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.

@@ -32,5 +32,5 @@ class TargetAsked(TargetFields):
 
     @property
     def of_ledger(self) -> LedgerTarget:
-        """The target with the (ε, δ) that it implies."""
+        """The requested target as the ledger keeps it, with the (ε, δ) that a risk implies."""
         return ledger_target(self.target)

@@ -92,7 +92,7 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
 
 
 def _pair_of(risk: RiskTarget) -> Pair:
-    """Return a pair that dominates every mechanism with the μ or ρ of a risk."""
+    """Return a pair that dominates every mechanism with the risk's μ (Gaussian privacy) or ρ (concentrated privacy)."""
     return gaussian_pair(risk.bound) if risk.kind == "gaussian_dp_mu" else concentrated_pair(risk.bound)
 
 

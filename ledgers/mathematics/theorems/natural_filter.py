@@ -100,7 +100,7 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 class _DescendingLine(NamedTuple):
-    """The line c − d a in a, with the height c at a = 0 and the descent d."""
+    """A descending line c − d a as a function of a: its height c at a = 0, and its descent d per unit of a."""
 
     descent: float
     height: float
@@ -133,7 +133,7 @@ def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
 
 
 def two_truth(epsilon: float, delta: float, mu: float) -> float:
-    """Return the true δ at ε if the output of a first Gaussian mechanism decides what is run second.
+    """Return the true δ at ε if the output of a first Gaussian mechanism decides which mechanism is run second.
 
     The second mechanism is another Gaussian or a randomized response. Each is so large that the first Gaussian and it
     together have exactly the target's δ. The result is E[max(δ_Gaussian, δ_response)] at ε − L, where L is the privacy

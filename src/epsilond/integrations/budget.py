@@ -154,7 +154,7 @@ class LedgerBudget:
             LedgerExhausted: too little is left in the ledger. Runs that were committed before remain paid for.
             NotInPlan: the item of the plan is for another mechanism.
             ConditionViolated: the slot has no rule for the cost of this mechanism.
-            RunDiffers: this run, or another run of the ledger, was observed to differ from what was recorded of it.
+            RunDiffers: this run, or another run of the ledger, was observed to differ from its recorded steps.
         """
         self._require_consistent()
         while self._paid[step] < count:
@@ -177,7 +177,7 @@ class LedgerBudget:
             The number of runs, at most `count`, that are reserved or paid for.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._require_consistent()
         paid = self._paid[step]
@@ -203,7 +203,7 @@ class LedgerBudget:
         return missing > 0 and not self.ledger.what_if(self._item, spec=step, count=missing, **self._charge).fits
 
     def contradict(self, observations: Sequence[Observation]) -> None:
-        """Reject all further payments, because the run was observed to differ from what was recorded of it.
+        """Reject all further payments, because the run was observed to differ from its recorded steps.
 
         The observations are sent to the ledger, which marks the commits of this budget. Reserved steps that were not
         committed return to the ledger.

@@ -21,7 +21,7 @@ FEDERATED: Final = (COHORT, UPDATES, CLIPPING, NOISE, DIVISOR, ROUNDS, RELEASES,
 
 
 def of_cohorts(alarm: str) -> str:
-    """Return an alarm about batches of records in the words of cohorts of clients."""
+    """Reword an alarm about batches of records so that it speaks of cohorts of clients."""
     for word, replacement in (("a batch", "a cohort"), ("batches", "cohorts"), ("records", "clients")):
         alarm = alarm.replace(word, replacement)
     return alarm

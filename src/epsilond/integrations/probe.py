@@ -51,7 +51,7 @@ class Probe:
         return {name: array.shape for name, array in arrays.items()} == self._shapes
 
     def take(self, arrays: Arrays) -> NDArray[np.float64]:
-        """Return the values at the coordinates, in double precision."""
+        """Return the values of arrays at the sampled coordinates, in double precision."""
         parts = [np.asarray(arrays[name]).reshape(-1)[chosen] for name, chosen in self._coordinates.items()]
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
 

@@ -48,7 +48,7 @@ class Stated:
         """Return ε at δ of the run so far, and how far observations of the run support it.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         evidence = self._conclude()
         statement = state_run(evidence, self._enclose_epsilon(delta), delta=delta, **self._setting)
@@ -61,7 +61,7 @@ class Stated:
         """Return the certified upper bound on ε [nat] at δ of the run so far.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._conclude()
         return float(self._enclose_epsilon(delta).upper)
@@ -70,7 +70,7 @@ class Stated:
         """Return the certified upper bound on δ at ε [nat] of the run so far.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._conclude()
         curve = self._find_curve()
@@ -92,7 +92,7 @@ class Stated:
         """Reject a run that an observation contradicts.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         self._conclude()
 
@@ -100,7 +100,7 @@ class Stated:
         """Return the evidence for the run's ε, after checking that no observation contradicts its record.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         evidence = self._summarize()
         observations = (*evidence.observations, *self._open_observations())

@@ -67,7 +67,7 @@ class TargetBudget:
         unit: ProtectedUnit,
         observer: Observer,
     ) -> None:
-        """Set the target, and the setting that every step is accounted for.
+        """Set a privacy target for a run, and the neighbouring relation, unit and observer of its account.
 
         Args:
             epsilon: ε [nat] of all steps together, at least 0; give it with a δ, or give one risk.
@@ -117,7 +117,7 @@ class TargetBudget:
             A number from 0 to `count`.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._require_consistent()
         lower = 0
@@ -139,7 +139,7 @@ class TargetBudget:
 
         Raises:
             LedgerExhausted: the certified figure would pass the target.
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._require_consistent()
         if self.would_exceed(step, count):
@@ -148,9 +148,9 @@ class TargetBudget:
         self.taken += count
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether `count` more runs of a step are not certified to meet the target.
+        """Return whether `count` more runs of a step are not certified to stay within the target.
 
-        It is true as well once observations contradict the run. Nothing changes.
+        It is also True once the run was observed to differ from its recorded steps. Nothing changes.
         """
         if self.observations:
             return True
@@ -162,12 +162,12 @@ class TargetBudget:
         return not meets(curve.natural, self.target)
 
     def spent(self) -> float:
-        """Return a certified upper bound on what was spent so far, in the quantity that the target limits.
+        """Return a certified upper bound on the privacy loss so far, in the quantity that the target limits.
 
         It is ε [nat] at δ, or the risk that is the target. Before the first step it is 0, or the false positive rate.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self._require_consistent()
         risk = self.target.risk
@@ -193,7 +193,7 @@ class TargetBudget:
             raise RunDiffers.of(self.observations)
 
     def _describe_target(self) -> str:
-        """Return the end of a sentence about a figure that would pass the target."""
+        """Return the end of a message: which figure would exceed which limit of the target."""
         risk = self.target.risk
         if risk is None:
             return f"ε would pass {self.target.epsilon:g} at log10 δ = {self.target.log10_delta:g}"

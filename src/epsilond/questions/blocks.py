@@ -129,7 +129,7 @@ def _start(prepared: Prepared) -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait until the parent process has ended, and end this process at once."""
+    """Wait in a worker process until its parent process has ended, and then end the worker at once."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

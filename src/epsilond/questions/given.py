@@ -82,7 +82,7 @@ def plan_within(
 
     Args:
         ledger: the ledger that pays for the run.
-        fields: fields of the request: the learning problem, without what the ledger sets.
+        fields: fields of the request: the learning problem, without the fields that the ledger sets.
         payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
         progress: called with the number of algorithms that are done, and the number of algorithms.
 
@@ -114,7 +114,7 @@ def plan_within(
 
 
 def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None:
-    """Check that the fields of a plan contain none that the ledger sets.
+    """Check that a request to compare algorithms within a ledger has no field that the ledger sets.
 
     The unit and the relation may be given if they are those of the ledger.
 

@@ -26,7 +26,7 @@ def field_names(algorithm: str) -> set[str]:
 def complete_fields(
     algorithm: str, sources: Gradients, fields: Mapping[str, object], first_model: Floats
 ) -> JsonRecord:
-    """Return the fields of the calibration, where absent ones are computed from the clients' data.
+    """Complete the fields of a calibration request: absent ones are computed from the clients' data.
 
     Args:
         algorithm: name of the algorithm.

@@ -61,7 +61,7 @@ REPORT_HINT: Final = "verify checks the page that `epsilond report` writes, or a
 
 @dataclass(frozen=True)
 class VerifiedSignature:
-    """What a signature that was verified states about a document.
+    """Statement of a signature that was verified, about the signed document.
 
     Attributes:
         kind: kind of the signed document: `report` for a page, otherwise the kind of an answer.
@@ -164,7 +164,7 @@ def _describe_json(text: str) -> str:
 
 
 def _compute_answer(kind: str, name: str, request: Mapping[str, object]) -> ReportedAnswer:
-    """Return the present engine's answer to a request.
+    """Answer a request anew with this version of the library.
 
     Args:
         kind: `calibration` or `account`.
@@ -213,7 +213,7 @@ def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> t
 
 # Pages ----------------------------------------------------------------------------------------------------------------
 def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None) -> Verification:
-    """Verify a report's page, after a check of its hash: compute its answer again, and write its page again.
+    """Verify a report: compute its answer again, and write its page again. Its hash was checked before.
 
     Args:
         data: the data in the page, with the request and the answer.

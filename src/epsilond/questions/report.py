@@ -83,7 +83,7 @@ def verify(
 
 
 def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> VerifiedSignature | None:
-    """Return the statement of a valid signature; None if neither signature nor keys are given.
+    """Verify a document's signature, and return its statement; None if neither signature nor keys are given.
 
     Args:
         page: text of the signed document.
@@ -111,7 +111,7 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
 
 
 def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
-    """Return the outcome for the page of a ledger, of which only the signature is checked.
+    """Verify the page of a ledger, of which only the signature is checked, and return the outcome.
 
     Args:
         page: text of the page, with its signature.

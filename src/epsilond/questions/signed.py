@@ -91,7 +91,7 @@ def is_ledger_page(page: str) -> bool:
 
 
 def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
-    """Return the report in a ledger's page, and the trusted key that signed the whole page.
+    """Verify a ledger's signed page, and return the report in it and the trusted key that signed it.
 
     Args:
         page: text of the page, with its signature.

@@ -179,9 +179,9 @@ def _start_session(
 
 
 def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> TrainingOutcome:
-    """Run all rounds, and return the models.
+    """Run all rounds of a training run, and return the models.
 
-    If the run differs from its record, the contradiction is sent to the ledger that paid for the run.
+    If losses or gradients exceed a constant of the guarantee, the ledger that paid for the run is informed.
 
     Args:
         run: function that runs all rounds.

@@ -13,10 +13,10 @@ from epsilond.runs.status import RunStatus
 
 
 class Contradictable(Protocol):
-    """A budget that is informed of the first contradiction."""
+    """A budget that can be informed that an observation contradicts the record of the run that it pays for."""
 
     def contradict(self, observations: Sequence[Observation]) -> None:
-        """Accept no further payment, and mark the earlier ones."""
+        """Pay for no more steps of the contradicted run, and mark the steps that were already paid for."""
 
 
 class Evidence:
@@ -130,7 +130,7 @@ class Evidence:
     # Conclusions ------------------------------------------------------------------------------------------------------
     @property
     def observations(self) -> tuple[Observation, ...]:
-        """Observations that contradict the record."""
+        """Observations that contradict the record of the run."""
         return tuple(self._observations.values())
 
     @property
@@ -154,7 +154,7 @@ class Evidence:
         """Reject a run that an observation contradicts.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         if self._observations:
             raise RunDiffers.of(self.observations)

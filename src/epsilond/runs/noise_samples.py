@@ -77,7 +77,7 @@ class NoiseSamples:
         self._test_shape(sample, total)
 
     def _test_squares(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
-        """Test that the variance in each group is 1, in this step and over the last steps together.
+        """Test that the noise in each group of coordinates has variance 1, in this step and over the last steps.
 
         The steps are divided into windows of `_WINDOW` consecutive steps. The second test covers the steps of the
         present window so far. A new window also starts if the number of groups changes.

@@ -74,7 +74,7 @@ def report_run(
 
 
 def describe_evidence(evidence: Evidence) -> JsonRecord:
-    """Return the evidence as JSON values, in the form in which a report carries it."""
+    """Return the observations and declarations of a run as JSON values, in the form of a report."""
     return {
         "status": str(evidence.status),
         "steps": evidence.steps,
@@ -92,7 +92,7 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
 
 def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
-    """Return the HTML page about a run that differs from its record, with the observed differences and without an ε.
+    """Return an HTML page about a run that differs from its recorded steps: with the differences, without an ε.
 
     Args:
         support: the evidence as JSON values, from `describe_evidence`.

@@ -72,7 +72,7 @@ class RunStatement:
 def state_run(
     evidence: Evidence, epsilon: Interval, *, delta: float, relation: Relation, unit: ProtectedUnit, observer: Observer
 ) -> RunStatement:
-    """Return a statement of the ε of a training run, with how far it is supported by what was observed of the run.
+    """Return a statement of the ε of a training run, with the support that observations of the run give it.
 
     Args:
         evidence: the observations of the run.
@@ -83,7 +83,7 @@ def state_run(
         observer: the adversary.
 
     Raises:
-        RunDiffers: the run was observed to differ from what was recorded of it.
+        RunDiffers: the run was observed to differ from its recorded steps.
     """
     evidence.require_consistent()
     return RunStatement(

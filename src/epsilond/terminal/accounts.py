@@ -140,7 +140,7 @@ def verification(result: Verification) -> RenderableType:
 
 
 def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
-    """Return the numbers of an answer that was computed again, by their names.
+    """Return the table rows of an answer that was computed again to verify a report: numbers by their names.
 
     They are the parameters in full, the target, the enclosures of ε and δ at each point of the privacy curve, and a
     checked claim. Without points, the enclosures are those of the guarantee.

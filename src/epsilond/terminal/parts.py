@@ -126,7 +126,7 @@ def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str =
 
 
 def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
-    """Return both sides of a condition that was checked; an empty text if it has none."""
+    """Return the text of both sides of a condition that was checked; an empty text if there are none."""
     if condition is None or condition.left is None or condition.right is None:
         return ""
     return f"{condition.left:.6g} against {condition.right:.6g}"

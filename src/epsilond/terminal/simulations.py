@@ -27,7 +27,7 @@ def presets(listed: Sequence[Preset]) -> RenderableType:
 
 
 def _preset_row(preset: Preset) -> Mapping[str, str]:
-    """Return the row of an experiment, with the estimated seconds that it takes on one core."""
+    """Return the table row of an experiment that can be simulated, with its estimated seconds on one core."""
     plan = simulation_plan(PresetSimulation(preset=preset.name))  # type: ignore[arg-type]
     return {
         "preset": preset.name,
@@ -173,7 +173,7 @@ def _membership(body: JsonObject) -> RenderableType:
 
 
 def _attack(attack: JsonObject) -> Mapping[str, str]:
-    """Return the row of an attack, with the counts that its bound on ε follows from."""
+    """Return the table row of a membership attack, with the counts from which its lower bound on ε follows."""
     if attack["method"] == "one-run":
         counts = f"{attack['right']} of {attack['guesses']} guesses right"
     else:
@@ -322,7 +322,7 @@ def _data_file(file: JsonObject) -> Mapping[str, str]:
 
 
 def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measure: str | None) -> Mapping[str, str]:
-    """Return a table row for one cell, one point of an experiment's grid; its columns depend on what is measured.
+    """Return a table row for one cell, one point of an experiment's grid, with columns for the measured quantity.
 
     Args:
         cell: a cell of the answer in its JSON form.
@@ -340,7 +340,7 @@ def _cell_columns(cell: JsonObject, kind: str, references: Sequence[str], measur
 
 
 def _findings(body: JsonObject) -> list[RenderableType]:
-    """Show the verdicts on the claims of a preset's paper; nothing without such claims."""
+    """Show the simulation's verdict on each claim of the preset's paper; nothing if there are no claims."""
     rows = [
         {"claim": finding["claim"], "verdict": finding["told"], "measurement": finding["words"]}
         for finding in body.get("findings", ())

@@ -42,7 +42,10 @@ def upgrade() -> None:
 
 
 def _fill() -> None:
-    """Fill the normal forms of names; the trigger of `version` demands that it grows by one."""
+    """Fill the columns with normal forms of names.
+
+    The versions are raised, because a trigger demands it of each change.
+    """
     connection = op.get_bind()
     names = ("id", "tenant", "dataset", "block", "version", *OF_BLOCK, "opened_by")
     table = sa.table("ledgers", *map(sa.column, names))

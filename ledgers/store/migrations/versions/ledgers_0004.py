@@ -23,7 +23,7 @@ REFUSAL: Final = "no move commits to a ledger while another of its people is ope
 
 
 def upgrade() -> None:
-    """Let a trigger refuse commits to ledgers that collide."""
+    """Create a trigger that rejects commits in a ledger if another ledger covers the same people."""
     if op.get_bind().dialect.name == "postgresql":
         op.execute(
             "CREATE FUNCTION ledger_refuse_colliding() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"

@@ -85,7 +85,10 @@ def _refuse(table: str, name: str, what: str, when: str | None, why: str) -> Non
 
 
 def _refuse_postgresql(table: str, name: str, what: str, when: str, why: str) -> None:
-    """Refuse by a function: a condition of a trigger has no queries there."""
+    """Create a trigger that rejects statements, with its condition in a function.
+
+    In PostgreSQL the condition of a trigger itself must not contain queries.
+    """
     function = f"{table}_refuse_{name}"
     op.execute(
         f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF {when} THEN"

@@ -132,7 +132,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return run_of(self._run.items())
 
     def compose(self, event: dp_accounting.DpEvent, count: int = 1) -> Self:
-        """Count an event. If there is a budget, the event is committed first.
+        """Add a privacy event to the account. If there is a budget, it pays for the event first.
 
         Args:
             event: an event of dp-accounting.
@@ -252,7 +252,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _explain_rejection(
         self, event: dp_accounting.DpEvent
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
-        """Return the reason why no certified ε exists for an event.
+        """Explain why no certified ε exists for an event of dp-accounting.
 
         Args:
             event: an event of dp-accounting.

@@ -48,7 +48,7 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
 
 
 def read_exponential(placed: PlacedEvent) -> Parts:
-    """Read the exponential mechanism with ε-bounded range; with ε = 0 it releases nothing."""
+    """Convert an exponential mechanism of bounded range ε to a spec. With ε = 0 it releases nothing."""
     epsilon = placed.number("epsilon", least=0.0)
     if epsilon == 0.0:
         return []
@@ -56,7 +56,7 @@ def read_exponential(placed: PlacedEvent) -> Parts:
 
 
 def read_permute_and_flip(placed: PlacedEvent) -> Parts:
-    """Read permute-and-flip; with ε = 0 it releases nothing."""
+    """Convert a permute-and-flip mechanism to a spec. With ε = 0 it releases nothing."""
     epsilon = placed.number("epsilon", least=0.0)
     return [] if epsilon == 0.0 else [(placed.build_kind("permute_and_flip", {}, epsilon=epsilon), 1)]
 

@@ -14,7 +14,7 @@ def read_gaussian(placed: PlacedEvent) -> Parts:
 
 
 def read_laplace(placed: PlacedEvent) -> Parts:
-    """Read a Laplace mechanism."""
+    """Convert a Laplace event to a spec with one run."""
     names = {"scale_multiplier": "noise_multiplier"}
     return [(placed.build(Laplace, names, scale_multiplier=placed.noise("noise_multiplier")), 1)]
 

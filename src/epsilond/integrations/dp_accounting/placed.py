@@ -65,7 +65,7 @@ class PlacedEvent:
         return getattr(self.event, name)
 
     def number(self, name: str, *, least: float | None = None, most: float | None = None) -> float:
-        """Return the value of a field as a float.
+        """Return the value of a field of the event as a float, after checking its range.
 
         Args:
             name: name of the field.
@@ -105,7 +105,7 @@ class PlacedEvent:
     def out_of_range(
         self, name: str, value: object, *, least: float | None = None, most: float | None = None
     ) -> InvalidInput:
-        """Return the error for a field whose value is out of range. Its message states the range.
+        """Return the error for a field with a value out of range. Its message states the range.
 
         Args:
             name: name of the field.

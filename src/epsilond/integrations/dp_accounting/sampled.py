@@ -139,7 +139,7 @@ def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
     """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
 
     Raises:
-        NotCovered: it has trees. A batch moves their leaves, so that a record may be in several trees.
+        NotCovered: it sums by trees. Sampling shifts the leaves, so that a record may be in several trees.
     """
     inner = placed.inner()
     if _has_tree(inner):

@@ -121,7 +121,7 @@ class EpsilondAccountant(Stated):
             delta: δ of the statement; that of the configuration if absent.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         return super().statement(self._config.target_delta if delta is None else delta)
 
@@ -168,7 +168,7 @@ class EpsilondAccountant(Stated):
         By default δ is that of the configuration.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         at = self._config.target_delta if delta is None else delta
         return PrivacySpent(
@@ -185,7 +185,7 @@ class EpsilondAccountant(Stated):
 
         Raises:
             ValueError: there is neither a limit, here or in the configuration, nor a budget (paid by a ledger).
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self.require_consistent()
         step = self._step(event, count)
@@ -292,7 +292,7 @@ class EpsilondAccountant(Stated):
         return compositions
 
     def _step(self, event: GaussianPrivacyEvent, count: int) -> Spec:
-        """Return the spec of one release.
+        """Return the spec (accounting description) of one release, after checking the event.
 
         Args:
             event: the release.
@@ -335,7 +335,7 @@ class EpsilondAccountant(Stated):
         return (Observation(ROUNDS.id, message, remedy=FIX_COMPOSE, count=count),)
 
     def _open_items(self) -> tuple[str, ...]:
-        """Return the advice to observe the strategy, if there are events and nothing was observed."""
+        """Return advice to let epsilond observe the strategy, if there were releases and nothing was observed."""
         if self._wrappers or not self._compositions or any(self._evidence.shown.values()):
             return ()
         return (UNOBSERVED,)

@@ -17,7 +17,7 @@ FIX_DRAW: Final = "Let each round draw its clients anew, from a generator that i
 
 
 def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]:
-    """Draw the nodes (clients) of one round.
+    """Draw at random the nodes (clients) that take part in one round.
 
     Args:
         step: mechanism of the round, with its sampling. Without subsampling, all nodes take part.

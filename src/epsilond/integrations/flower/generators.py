@@ -26,7 +26,7 @@ class GeneratorStates:
         self._digests: set[str] = set()
 
     def repeats(self, state: object) -> bool:
-        """Return whether a state is one of an earlier round, and keep it."""
+        """Return whether a generator had this state in an earlier round, and remember the state."""
         digest = hashlib.blake2b(pickle.dumps(state), digest_size=16).hexdigest()
         repeats = digest in self._digests
         self._digests.add(digest)

@@ -111,7 +111,7 @@ class Matching:
         return False
 
     def _check_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> None:
-        """Report it if the clients of a round cannot be the random draw that its event describes.
+        """Check that the clients of a round may be the random draw that its privacy event describes; report it if not.
 
         Args:
             step: the spec of the event, with its sampling.

@@ -41,7 +41,10 @@ class ReleasedModels:
         self._latest = _contents(arrays)
 
     def contains(self, arrays: ArrayRecord) -> bool:
-        """Return whether a model was released; without any released model, accept it as the first one and add it."""
+        """Return whether a model may be sent to clients: it was released, or is the first model.
+
+        The model of the first call is the first model, and is added.
+        """
         # The bytes of a Flower array cannot change, so the same objects are the same model. Tuples compare by identity
         # before they compare by value.
         if _contents(arrays) == self._latest:

@@ -180,7 +180,7 @@ def check_strategy(strategy: Strategy) -> list[str]:
 
 
 def bases_of(wrapper: Strategy) -> set[str]:
-    """Return the names of the classes of a differentially private wrapper.
+    """Return the class names of a differentially private wrapper of Flower: its own and those of its base classes.
 
     Raises:
         InvalidInput: it is another strategy.

@@ -199,7 +199,7 @@ class RoundWatch:
         self.evidence.count_step(shown)
 
     def take_evaluation(self, *, selects: bool) -> None:
-        """Note that metrics of clients were handed out.
+        """Note that clients' metrics were released without noise, so that a premise rests on the caller's word.
 
         Args:
             selects: whether the strategy that gets them chooses the clients.
@@ -222,7 +222,9 @@ class RoundWatch:
         }
 
     def load_state_dict(self, state: RoundsState) -> None:
-        """Continue from a state.
+        """Continue from a state that `state_dict` returned, such as that of a checkpoint.
+
+        A state with fewer rounds than this object has seen contradicts the record of the run.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.

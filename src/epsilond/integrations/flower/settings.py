@@ -19,7 +19,7 @@ OBSERVERS: Final = ("released-models", "final-model")
 
 
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
-    """Check the settings of DP-FedAvg.
+    """Check the ranges of the settings of DP-FedAvg.
 
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.

@@ -154,7 +154,7 @@ class DpFedAvg(Stated, Strategy):
         """Return ε [nat] at `delta` of the rounds so far, as an enclosure; None before the first.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         self.require_consistent()
         return self._enclose_epsilon(self.delta) if self.rounds else None
@@ -166,7 +166,7 @@ class DpFedAvg(Stated, Strategy):
             delta: δ of the statement; `self.delta` if absent.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
         """
         return super().statement(self.delta if delta is None else delta)
 
@@ -215,7 +215,7 @@ class DpFedAvg(Stated, Strategy):
     def configure_train(
         self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid
     ) -> Iterable[Message]:
-        """Return the messages of the round. Without room in the budget no client is contacted.
+        """Return the messages to the clients of a round. Without room in the budget no client is contacted.
 
         Args:
             server_round: number of the round, from 1.
@@ -255,7 +255,7 @@ class DpFedAvg(Stated, Strategy):
         Raises:
             AggregationError: no client replied with a model; nothing is committed.
             LedgerExhausted: the ledger rejects the round; nothing is returned.
-            RunDiffers: the run was observed to differ from what was recorded of it; nothing is returned.
+            RunDiffers: the run was observed to differ from its recorded steps; nothing is returned.
         """
         contacted = self._contacted.pop(server_round, None)
         if contacted is None or self._current is None:
@@ -373,7 +373,7 @@ class DpFedAvg(Stated, Strategy):
         ]
 
     def _release(self, server_round: int, updates: Sequence[Arrays], current: Arrays) -> dict[str, NDArray[np.number]]:
-        """Return `current` plus the noisy mean of clipped `updates`, and set the clipping norm of the next round."""
+        """Return the new model, `current` plus the noisy mean of clipped `updates`, and set the next clipping norm."""
         shapes = {name: array.shape for name, array in current.items()}
         if self._probe is None or not self._probe.fits(current):
             self._probe = Probe(shapes)  # sample of coordinates at which the noise is tested
@@ -392,7 +392,7 @@ class DpFedAvg(Stated, Strategy):
         return result.model
 
     def _metrics(self, noise_std: float, clipping_norm: float) -> MetricRecord:
-        """Return the metrics of a round."""
+        """Log the ε after a committed round, and return it with the other metrics of the round."""
         epsilon = self._enclose_epsilon(self.delta).upper
         log(INFO, "committed round %d: ε ≤ %.6g at δ = %g, %s", self.rounds, epsilon, self.delta, self.status)
         metrics = {"epsilon": epsilon, "delta": self.delta, "noise-std": noise_std, "rounds": self.rounds}

@@ -158,7 +158,7 @@ class WatchedWrapper:
         inner.aggregate_train = self._aggregate_inner
 
     def _note_limits(self) -> None:
-        """Note the premises that no wrapper of this kind shows."""
+        """Note the premises that this wrapper cannot observe, so that they rest on the caller."""
         if not self._seed_noise:
             self._evidence.rest_on_caller(NOISE, GENERATOR)
         if self._client_side:
@@ -200,7 +200,7 @@ class WatchedWrapper:
         return messages
 
     def _keeps_parts(self) -> bool:
-        """Return whether settings and methods are those of the start; otherwise report it."""
+        """Return whether the wrapper still has its initial settings and observed methods. A change is reported."""
         has_initial_settings = self._parts.check(self._evidence)
         wrapper_is_observed = all(vars(self.wrapper).get(name) == method for name, method in self._installed.items())
         inner_is_observed = vars(self.inner).get("aggregate_train") == self._aggregate_inner
@@ -395,6 +395,6 @@ class WatchedWrapper:
 
 
 def _draws_like_fedavg(inner: Strategy) -> bool:
-    """Return whether FedAvg's own method draws the clients, which are then a fixed number."""
+    """Return whether the clients are drawn by FedAvg's own method, so that their number is fixed."""
     base = averaging_of(inner)
     return base is not None and type(inner).configure_train is vars(base)["configure_train"]

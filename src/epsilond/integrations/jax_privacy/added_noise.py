@@ -56,7 +56,7 @@ class AddedNoise:
         self._expected: tuple[bytes, NDArray[np.float64] | None] | None = None
 
     def observe_start(self, identity: NDArray[np.uint32]) -> None:
-        """Accept a state that `init` returned as the start of the first update.
+        """Note a state that `init` returned, so that the first update may start with it.
 
         Args:
             identity: random keys and counters of the state.

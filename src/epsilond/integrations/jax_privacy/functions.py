@@ -38,7 +38,7 @@ def observe_clipped_grad(
 
     @functools.wraps(clipped_grad)
     def make_gradient(fun: Callable[..., PyTree], *args: Any, **options: Any) -> ObservedGradient:
-        """Return the gradient function of a loss."""
+        """Return the observed function that computes the clipped gradients of a loss function."""
         return ObservedGradient(clipped_grad, journal, (fun, *args), options, compiled=compiled)
 
     return make_gradient
@@ -105,7 +105,7 @@ class ObservedGradient:
         return (value, aux) if self.plain.has_aux else value
 
     def _evaluate(self, *args: PyTree, **kwargs: PyTree) -> tuple[PyTree, AuxiliaryOutput, tuple[jax.Array, ...]]:
-        """Compute the sum of clipped gradients, and the arrays that are recorded about the call.
+        """Compute the sum of clipped gradients, and the arrays that describe the call in the record.
 
         Args:
             *args: arguments of the gradient function.
@@ -149,7 +149,7 @@ class ObservedGradient:
 def observe_noise(
     transform: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Return a noise transformation that works like the given one, and records its first state and each update.
+    """Wrap a noise transformation so that its first state and each update are recorded.
 
     Args:
         transform: the noise transformation of a plan.

@@ -29,7 +29,7 @@ _LEAST: Final = 4
 
 
 class Facts(TypedDict, total=False):
-    """What is known about a call of an observed function before it runs: settings, shapes and precision.
+    """Facts about a call of an observed function that are known before it runs: settings, shapes and precision.
 
     Attributes:
         bound: norm to which a gradient function clips.
@@ -129,7 +129,7 @@ def _sample(tree: PyTree) -> jax.Array:
 
 
 def group_starts(tree: PyTree) -> tuple[int, ...]:
-    """Return where the coordinates of each non-empty array of a pytree begin in its sample."""
+    """Return at which index of a pytree's `sample` the coordinates of each non-empty array begin."""
     return _starts(tuple(int(np.size(leaf)) for leaf in jax.tree.leaves(tree)))
 
 
@@ -188,13 +188,13 @@ def _state_identity(state: PyTree) -> jax.Array:
 
 
 def state_buffers(state: PyTree) -> jax.Array:
-    """Return some of the real numbers of a noise state."""
+    """Return the real numbers of a noise state at fixed coordinates, as one vector of single precision."""
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(state)]
     return sample([leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)])
 
 
 class SampledUpdate(NamedTuple):
-    """Result of one update of a gradient transformation, with the arrays that are recorded of it.
+    """Result of one update of a gradient transformation, such as one that adds noise, with the arrays to record.
 
     Attributes:
         updates: result of the transformation.
@@ -211,7 +211,7 @@ class SampledUpdate(NamedTuple):
 def sampled_update(
     transform: optax.GradientTransformation, *, compiled: bool
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
-    """Return the update function of a gradient transformation, extended by the arrays to record.
+    """Return a function that runs one update of a gradient transformation and also returns the arrays to record.
 
     Args:
         transform: a gradient transformation of optax.

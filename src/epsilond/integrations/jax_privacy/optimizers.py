@@ -20,7 +20,7 @@ _TOLERANCE: Final = 1e-4
 def observe_optimizer(
     optimizer: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
-    """Return an optimizer that works like the given one, and records its first state and each update.
+    """Wrap an optimizer so that its first state and each update are recorded.
 
     Its update takes only the gradient, the state and the parameters. Further arguments, such as a loss, could contain
     private data without noise.

@@ -55,7 +55,7 @@ class _Update:
 
     @property
     def noisy(self) -> Vector:
-        """The noisy sum."""
+        """The sum of clipped gradients with the added noise, at the observed coordinates."""
         return self.sums + self.noise
 
 
@@ -88,7 +88,7 @@ class ParameterChanges:
         return len(self._updates)
 
     def observe_parameters(self, values: Vector, *, aligned: bool, precision: float) -> None:
-        """Compare the change of the parameters since the last call with the noisy updates in between.
+        """Check that the parameters have changed since the last call by the noisy updates in between only.
 
         Args:
             values: the parameters at the coordinates that are compared.
@@ -121,7 +121,7 @@ class ParameterChanges:
         self._record_result(len(updates), _find_difference(change, updates, rounding))
 
     def observe_update(self, sums: Vector, noise: Vector) -> None:
-        """Store an update of the noise until the parameters are seen again.
+        """Note the sum and the noise of an update, until the parameters are seen again and compared with it.
 
         Args:
             sums: sum of clipped gradients at the observed coordinates.
@@ -150,7 +150,7 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether these are the parameters of the latest gradient plus the optimizer's updates since then."""
+        """Return whether these parameters are those of the latest gradient plus the optimizer's updates since then."""
         if self._latest is None:
             return True
         steps = [update.step for update in self._updates[:-1]]

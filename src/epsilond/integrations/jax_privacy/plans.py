@@ -80,7 +80,7 @@ class PlanReading:
         """Reject a plan with parts that contradict each other.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         if self.observations:
             raise RunDiffers.of(self.observations)
@@ -191,7 +191,7 @@ def _read_event(plan: DPExecutionPlan, relation: Relation) -> tuple[Spec, int]:
 
 
 def _count_bands(noise: NoiseReading | None, bands: int | None) -> int:
-    """Return the number of bands of the strategy matrix.
+    """Return the number of bands of a plan's strategy matrix, by which its noise is correlated.
 
     Args:
         noise: noise as read from the plan; None if it could not be read.
@@ -284,7 +284,7 @@ def _compare_bands(reading: PlanReading) -> Observation | None:
 
 
 def _compare_multiplier(reading: PlanReading) -> Observation | None:
-    """Return a contradiction if the plan's noise multiplier is below that of its event, up to rounding.
+    """Check that a plan adds at least the noise that its privacy event states, up to rounding.
 
     The multiplier is σ / (‖C‖ B), with the standard deviation σ of the noise and the norm bound B of a gradient. ‖C‖ is
     the largest norm of a column of the strategy matrix C. This holds if a record takes part at most once in as many
@@ -292,6 +292,9 @@ def _compare_multiplier(reading: PlanReading) -> Observation | None:
 
     Args:
         reading: the parameters that were read from the plan.
+
+    Returns:
+        A contradiction if it adds less; otherwise None.
     """
     noise = reading.noise
     if noise is None or reading.bands > reading.draws.cycle:

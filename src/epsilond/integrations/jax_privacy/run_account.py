@@ -100,7 +100,7 @@ class RunAccount(Stated):
         self._steps.process(self._journal.take(keep=0 if wait else _BEHIND))
 
     def require_consistent(self, budget: Contradictable | None = None) -> None:
-        """Raise an error if the run so far was observed to differ from what was recorded of it.
+        """Raise an error if the run so far was observed to differ from its recorded steps.
 
         Args:
             budget: is informed of contradictions from now on, unless the run has a budget already.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SampledRun:
-    """A run whose batches a sampler of jax_privacy draws, as the input for its spec.
+    """A run with batches that a sampler of jax_privacy draws, as the input for its spec.
 
     Attributes:
         sampler: the sampler of records, or of users.

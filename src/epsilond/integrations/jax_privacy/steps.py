@@ -71,7 +71,7 @@ class _WaitingGradients:
     absolute_total: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def add_sum(self, clipped_sum: NDArray[np.float64]) -> None:
-        """Add the sum of clipped gradients that one call returned."""
+        """Add the sum of clipped gradients that one call of the gradient function returned to the totals."""
         if self.total is None:
             self.total = clipped_sum
             self.absolute_total = np.abs(clipped_sum)
@@ -143,7 +143,7 @@ class ObservedSteps:
         parameters: NDArray[np.generic],
         *states: Any,
     ) -> None:
-        """Check an update of the optimizer.
+        """Check an update of the optimizer: that it used its last state and the latest noisy sum.
 
         Args:
             gradient: input of the update, at the sampled coordinates.
@@ -194,7 +194,9 @@ class ObservedSteps:
         )
 
     def _check_clipping(self, facts: Facts, clipped_sum: NDArray[np.float64], active: int, *, finite: bool) -> None:
-        """Check the clipping norm, the norm of the sum, and that non-finite gradients were clipped.
+        """Check that gradients were clipped to at most the planned norm, and report a contradiction.
+
+        The norm of their sum may be at most their number times that norm. Non-finite gradients must be clipped too.
 
         Args:
             facts: facts about the call, with the norm to which it clips.

@@ -59,7 +59,7 @@ class EpsilondAccountant(Stated, IAccountant):
 
     # Steps ------------------------------------------------------------------------------------------------------------
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
-        """Record a step that was not observed, after paying for it if there is a budget.
+        """Record a training step that was not observed, after paying for it if there is a budget.
 
         Args:
             noise_multiplier: standard deviation of the noise over the clipping norm.
@@ -161,7 +161,7 @@ class EpsilondAccountant(Stated, IAccountant):
         Other arguments are those of Opacus' own accountants and have no effect.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
         del args, kwargs
@@ -171,7 +171,7 @@ class EpsilondAccountant(Stated, IAccountant):
         """Return both bounds of ε at δ.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
         """
         self._conclude()
@@ -181,7 +181,7 @@ class EpsilondAccountant(Stated, IAccountant):
         """Return the upper bound of δ at ε; 1 where a step had no noise.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it.
+            RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: ε is negative, or the history has an impossible step.
         """
         if not self._lacks_noise():

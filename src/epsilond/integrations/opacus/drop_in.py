@@ -24,7 +24,7 @@ class CertifiedRDPAccountant(EpsilondAccountant):
 
     @classmethod
     def mechanism(cls) -> str:
-        """Return the name of Opacus' mechanism."""
+        """Return the name under which Opacus finds this accountant, as for its own accountant."""
         return "rdp"
 
     def get_privacy_spent(self, *, delta: float, alphas: object = None) -> tuple[float, float]:
@@ -48,7 +48,7 @@ class CertifiedGDPAccountant(EpsilondAccountant):
 
     @classmethod
     def mechanism(cls) -> str:
-        """Return the name of Opacus' mechanism."""
+        """Return the name under which Opacus finds this accountant, as for its own accountant."""
         return "gdp"
 
 
@@ -59,7 +59,7 @@ class CertifiedPRVAccountant(EpsilondAccountant):
 
     @classmethod
     def mechanism(cls) -> str:
-        """Return the name of Opacus' mechanism."""
+        """Return the name under which Opacus finds this accountant, as for its own accountant."""
         return "prv"
 
 

@@ -24,7 +24,7 @@ class SamplerReplaced(OpacusPrivacyWarning):
 
 
 class LargeDelta(OpacusPrivacyWarning):
-    """The target δ is so large that a release of whole records would meet it."""
+    """The target δ is so large that a mechanism may release whole records and still meet it."""
 
 
 class Watch:
@@ -55,7 +55,10 @@ class Watch:
 
 
 def describe_denominator(expected_batch_size: object, sample_rate: float) -> str:
-    """Return the warning that the divisor and the rate are computed from the number of records."""
+    """Return the warning that the divisor and the sample rate are computed from the number of records.
+
+    Both then reveal this number.
+    """
     return (
         f"gradients are divided by {expected_batch_size}, the number of records times the sample rate, and the "
         f"sample rate {sample_rate:g} is 1 over the number of batches. Both reveal the number of records, in which "

@@ -153,7 +153,7 @@ def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
 
 
 def _backward(original: Callable[[DPTensorFastGradientClipping], object], loss: DPTensorFastGradientClipping) -> object:
-    """Run a backward pass of ghost clipping, and count its rows for the watched optimizer."""
+    """Run a backward pass of ghost clipping, and report its number of records to the observers of the optimizer."""
     returned = original(loss)
     for part in watch.parts_of(loss.optimizer):
         if part.sums is not None:

@@ -111,7 +111,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return f"EpsilondJointPrivacyAccountant({self._specs(self.noise_parameters)!r}, {self.status})"
 
     def _plans(self) -> list[MechanismPlan]:
-        """Return the plan of each mechanism, with the noise that pfl adds to these cohorts."""
+        """Return the plan of each mechanism at the noise that pfl adds to the cohorts of this run."""
         return self._plans_with(self.cohort_noise_parameters)
 
     def _plans_with(self, noises: Sequence[float]) -> list[MechanismPlan]:
@@ -120,7 +120,7 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return [MechanismPlan(*mechanism_fields) for mechanism_fields in fields]
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
-        """Return the spec of each mechanism's run at these noise parameters."""
+        """Return the specs (accounting descriptions) of the runs of all mechanisms at these noise parameters."""
         return [
             spec_from_pfl(
                 mechanism=plan.mechanism,

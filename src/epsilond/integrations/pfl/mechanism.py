@@ -138,7 +138,7 @@ class WatchedMechanism:
 
     # Methods of the postprocessors ------------------------------------------------------------------------------------
     def _after_user(self, original: Callable[..., Result], *, user_context: UserContext, **arguments: object) -> Result:
-        """Call the last postprocessor for one user, and add the user's resulting statistics to the cohort.
+        """Call the last postprocessor for one user, and add the user's resulting model update to the observed cohort.
 
         Args:
             original: original method of the postprocessor.
@@ -332,7 +332,7 @@ class WatchedMechanism:
 
 
 def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism:
-    """Return the central privacy mechanism among postprocessors.
+    """Return the mechanism among pfl's postprocessors that adds noise to the sum over users.
 
     Raises:
         InvalidInput: there is none.
@@ -354,7 +354,7 @@ def _arrays(statistics: TrainingStatistics) -> dict[str, NDArray[np.number]]:
 
 
 def _processes() -> int:
-    """Return the number of processes that share the users."""
+    """Return the number of processes over which pfl distributes the users of a cohort."""
     from pfl.internal.ops.selector import get_default_framework_module, has_framework_module  # noqa: PLC0415
 
     return int(get_default_framework_module().distributed.world_size) if has_framework_module() else 1

@@ -81,7 +81,7 @@ class PlannedRun(Stated):
         return super().statement(self._target_delta() if delta is None else delta)
 
     def declare(self, premise: Premise | str, declaration: str) -> None:
-        """Record the caller's word for a premise, as `Stated.declare` does."""
+        """Record that the caller vouches for a premise of the theorem, as `Stated.declare` does."""
         super().declare(premise, declaration)
         self._planned.vouch(premise if isinstance(premise, str) else premise.id, declaration)
 
@@ -89,7 +89,7 @@ class PlannedRun(Stated):
         """Reject a run that an observation contradicts; before the plan is complete there is none.
 
         Raises:
-            RunDiffers: the run was observed to differ from what was recorded of it. The error lists all observations.
+            RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.
         """
         if self._complete:
             super().require_consistent()

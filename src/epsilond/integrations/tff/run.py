@@ -121,7 +121,7 @@ class TffRun(Stated):
         return output
 
     def _check_round(self, before: LearningAlgorithmState) -> set[Premise]:
-        """Check the present state, and note the conditions of the privacy theorem that the caller must vouch for.
+        """Check the state after a round, and note which conditions of the privacy theorem the caller must vouch for.
 
         Args:
             before: state before the round.
@@ -191,7 +191,7 @@ class TffRun(Stated):
         return {"rounds": self.rounds, "models": sorted(self._models), "evidence": self.evidence.state_dict()}
 
     def load_state_dict(self, saved: TffRunState, *, state: LearningAlgorithmState) -> None:
-        """Continue after a checkpoint.
+        """Restore this account from a checkpoint, with the state of the process at that time.
 
         Args:
             saved: the result of `state_dict`.

@@ -68,7 +68,7 @@ _RELATIVE: Final = 1e-5
 
 
 def class_methods(kind: type) -> list[object]:
-    """Return the methods of a class of optimizers; None where it has none of this name."""
+    """Return the observed methods of a class of optimizers, in the order of `METHODS`; None for a missing one."""
     return [getattr(kind, name, None) for name in METHODS]
 
 
@@ -134,7 +134,7 @@ class ClippedSums:
         return True
 
     def compute_increments(self, optimizer: DPOptimizer) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Compute the amounts by which the clipped sums must grow when Opacus accumulates the next gradients.
+        """Recompute by how much the sums of clipped gradients must grow when Opacus adds the next gradients.
 
         Args:
             optimizer: the private optimizer, with per-sample gradients that are not accumulated yet.

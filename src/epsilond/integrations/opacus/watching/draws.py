@@ -92,7 +92,7 @@ class Epoch:
         return [draw for draw in self.draws if draw.handed_out or not self.loader]
 
     def use(self, draw: IndexBatch) -> int:
-        """Mark a draw as used by a step, and the unused draws before it as skipped.
+        """Mark a draw (batch of indices) as used by an optimizer step, and the unused draws before it as skipped.
 
         Args:
             draw: a draw of this pass.
@@ -167,7 +167,7 @@ class Draws:
             self.alarm = observation
 
     def start(self, batches: Iterator[list[int]]) -> Epoch:
-        """Start a pass over the sampler, and forget the oldest pass if there are more than `_EPOCHS`.
+        """Start a pass (epoch) over the sampler, and forget the oldest pass if there are more than `_EPOCHS`.
 
         Args:
             batches: Opacus' own iterator, which draws the batches of this pass.
@@ -245,14 +245,14 @@ class RecordedSampler(UniformWithReplacementSampler):
 
 
 def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
-    """Return a sampler of Opacus with these attributes."""
+    """Return a sampler of Opacus' own class with these attributes, without calling its constructor."""
     sampler = UniformWithReplacementSampler.__new__(UniformWithReplacementSampler)
     sampler.__dict__.update(values)
     return sampler
 
 
 def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]) -> Draws | None:
-    """Record the draws of a sampler from now on, by changing its class to `RecordedSampler`.
+    """Record the batches of indices that a sampler draws from now on, by changing its class to `RecordedSampler`.
 
     Args:
         sampler: batch sampler of the loader that `make_private` returned.

@@ -92,7 +92,7 @@ class GeneratorWatch:
         return message
 
     def _start(self, block: bytes) -> str | None:
-        """Compare the first state with those of the run that is resumed, if one is.
+        """Compare the generator's first state with its states in an earlier run, if that is resumed.
 
         Args:
             block: the first bytes of the present block of random numbers.
@@ -111,10 +111,13 @@ class GeneratorWatch:
         return None
 
     def _compare(self, block: bytes) -> str | None:
-        """Return the observation that the generator was seeded anew or reset; None if its new block is a later one.
+        """Decide from the generator's present block of numbers whether it was seeded anew or reset since the last one.
 
         Args:
             block: the first bytes of the present block of random numbers.
+
+        Returns:
+            A phrase about it; None if the block is a later one.
         """
         earlier_seed = self.seed
         self.seed = self.generator.initial_seed()
@@ -218,7 +221,7 @@ class GeneratorWatches:
 
 
 def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
-    """Return the first `_EARLY_BLOCKS` blocks that a generator produces after its seed, numbered from 0.
+    """Return the first `_EARLY_BLOCKS` blocks of random numbers that a generator produces after its seed, from 0 on.
 
     Args:
         generator: the generator, of which only the seed is read.

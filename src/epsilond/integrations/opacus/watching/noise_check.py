@@ -116,7 +116,7 @@ class NoiseCheck:
         return reset is None and self._samples.alarm is None
 
     def _store_step(self, parameters: list[torch.nn.Parameter], *, divisor: float, noise_std: float) -> None:
-        """Store the values of a step, and run the tests if enough steps wait or the run has just begun.
+        """Store the values that give a step's noise; test it if enough steps wait or the run has just begun.
 
         Args:
             parameters: parameters of the private optimizer, with their sums and gradients.

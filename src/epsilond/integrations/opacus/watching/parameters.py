@@ -224,7 +224,7 @@ def tensors_of(module: torch.nn.Module) -> list[torch.Tensor]:
 
 
 def digests_of(tensors: list[torch.Tensor]) -> list[Digest]:
-    """Return the digests of tensors that are not watched."""
+    """Return the digests (checksums) of tensors that are not watched."""
     return _sum_bytes(tensors, [_view(tensor) for tensor in tensors])
 
 
@@ -242,7 +242,7 @@ def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteg
 
 
 def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger, bytes]:
-    """Return the sum of the integers of a tensor, and the integers at some positions."""
+    """Return the digest of a tensor on the CPU: the sum of its integers, and the integers at some positions."""
     return np.add.reduce(view), view[_positions(view.size)].tobytes()
 
 
@@ -256,7 +256,7 @@ def _positions(size: int) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=4096)
 def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the same positions on a device, and a random odd weight of each."""
+    """Return the sampled positions of a vector on a device, and a random odd weight of each."""
     positions = _positions(size)
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 
 class PartOwner(Protocol):
-    """What an observed optimizer needs from the run that it belongs to, which may have several optimizers.
+    """The run that an observed optimizer belongs to, with the parts that the optimizer's checks need.
+
+    A run may have several optimizers.
 
     Attributes:
         reporter: passes observations to the evidence.
@@ -271,7 +273,7 @@ class ObservedPart:
         self.parameters.record()
 
     def see_foreign_step(self, stepping: torch.optim.Optimizer) -> None:
-        """Report a step of an optimizer that changes these parameters and was not recorded by the accountant.
+        """Report that an optimizer is about to change the model's parameters by a step that was not recorded.
 
         Args:
             stepping: the optimizer that is about to take the step.

@@ -121,7 +121,7 @@ def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
 
 
 def mark_rows(gradient: torch.Tensor | None) -> None:
-    """Remember the number of writes to per-sample gradients that a backward pass has computed."""
+    """Mark the per-sample gradients that a backward pass has computed, so that later changes of them are noticed."""
     if gradient is not None:
         setattr(gradient, _MARK, gradient._version)  # noqa: SLF001  torch has no other counter of writes
 

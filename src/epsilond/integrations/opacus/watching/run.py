@@ -187,7 +187,7 @@ class ObservedRun:
         self.evidence.load_state_dict({**present, "steps": 0, "shown": {}, "reasons": []})
 
     def contradict_parts(self, kind: str, message: str) -> None:
-        """Report that a part of the run was replaced, rewound or cleared."""
+        """Report that a part of the run, such as its history, was replaced, reset to an earlier state, or cleared."""
         self.reporter.contradict(
             SAME_PARTS,
             kind,
@@ -228,7 +228,7 @@ class ObservedRun:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RunState:
-        """Return what was observed of the run as JSON values for a checkpoint."""
+        """Return all observations of the run as JSON values for a checkpoint."""
         for part in self.parts:
             part.flush()
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]

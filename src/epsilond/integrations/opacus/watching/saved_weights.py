@@ -68,11 +68,11 @@ class SavedWeights:
         return DIFFERENT
 
     def take_step(self) -> None:
-        """Note that a model of the loaded checkpoint was continued."""
+        """Note that one more model of the loaded checkpoint has taken its first step after the resumption."""
         self.waiting = max(0, self.waiting - 1)
 
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
-        """Add the digests of the present models, and return all digests as JSON values for a checkpoint.
+        """Add the digests of the models' present weights, and return all digests as JSON values for a checkpoint.
 
         Args:
             models: for each model that has taken a step, its parameters, and whether they are those after a recorded

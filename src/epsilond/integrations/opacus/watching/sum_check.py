@@ -56,7 +56,7 @@ class SumCheck:
         self._wrapper = self._wrap(optimizer)
 
     def _wrap(self, optimizer: DPOptimizer) -> Callable[[], None]:
-        """Replace the accumulating method of this optimizer by one that also checks the sum, and return the new one.
+        """Replace the method that sums an optimizer's clipped gradients by one that also checks the sum; return it.
 
         Args:
             optimizer: the private optimizer.
@@ -67,7 +67,7 @@ class SumCheck:
         optimizer_reference = weakref.ref(optimizer)
 
         def accumulate_and_follow() -> None:
-            """Accumulate as before, and follow the sum while the check exists."""
+            """Call the original accumulating method. Its sum is checked as long as the check exists."""
             check = check_reference()
             owner = optimizer_reference()
             if check is None or owner is None:
@@ -80,7 +80,7 @@ class SumCheck:
 
     # Accumulation -----------------------------------------------------------------------------------------------------
     def see_ghost_backward(self, optimizer: DPOptimizer, rows: int) -> None:
-        """Take the number of rows of a backward pass with losses weighted by Opacus' clipping factors."""
+        """Note the number of records of a backward pass with losses weighted by Opacus' clipping factors."""
         self._ghost_rows = (self._ghost_rows or 0) + rows
         self._ghost_marks = gradient_marks(optimizer.params)
 
@@ -227,7 +227,7 @@ class SumCheck:
 
 
 class Divisor(NamedTuple):
-    """Division of the noisy sum in one step.
+    """The number by which the noisy sum of gradients is divided in one step, with its reason.
 
     Attributes:
         reduction: reduction of the loss, "mean" or "sum".
@@ -251,5 +251,5 @@ def divisor_of(optimizer: DPOptimizer, batches: int) -> Divisor:
 
 
 def gradient_marks(parameters: list[torch.nn.Parameter]) -> list[tuple[int, int]]:
-    """Return the identity of each gradient and the number of writes to it."""
+    """Return the identity of each gradient and the number of writes to it, by which changes are noticed."""
     return marks_of([parameter.grad for parameter in parameters])
