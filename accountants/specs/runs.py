@@ -29,8 +29,9 @@ from epsilond.accountants.quantities.mechanisms import (
     RECORDS_OF_ONE_CLIENT,
     REPORT_DIMENSION,
 )
+from epsilond.accountants.specs.integers.poisson_binomial import PoissonBinomial
 from epsilond.accountants.specs.mechanisms import Mechanism
-from epsilond.accountants.specs.primitives import KIND, Primitive, SummedTrials
+from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
 from epsilond.accountants.specs.random_allocation import RandomAllocation
 from epsilond.accountants.specs.selection.repetitions import Repetitions
@@ -271,8 +272,7 @@ class Shuffled:
 
 def most_summed_clients(spec: Spec) -> int:
     """Return the largest number of clients that a sum in a spec needs; 1 if the spec has no sum over clients."""
-    primitives = (getattr(part, "primitive", None) for part in _parts(spec))
-    return max((primitive.clients for primitive in primitives if isinstance(primitive, SummedTrials)), default=1)
+    return max((part.clients for part in _parts(spec) if isinstance(part, PoissonBinomial)), default=1)
 
 
 def reject_enclosed_draws(mechanism: Spec) -> None:
