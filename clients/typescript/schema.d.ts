@@ -1373,21 +1373,21 @@ export interface components {
          *     `initial_gap` then uses the mean Lipschitz constant of these losses.
          */
         AcceleratedMbSgdProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -1555,7 +1555,7 @@ export interface components {
         AlgorithmList: {
             algorithms: components["schemas"]["Algorithm"][];
         };
-        /** @description Another plan: items that are added, and items with fewer runs than before. */
+        /** @description A change of a plan: items to add, items with fewer runs, or whether a second person must approve. */
         AmendAsked: {
             /** @description items to add to the plan. Their names must be new */
             add?: components["schemas"]["PlanChange"][];
@@ -1769,15 +1769,15 @@ export interface components {
          *     of one client's loss, relative to those of other groups.
          */
         ClientGroup: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description number of clients in the federation */
             clients: number;
@@ -1789,7 +1789,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
@@ -2009,21 +2009,21 @@ export interface components {
          *     `lipschitz` and `diameter`, and is for one gradient step of a client in each round.
          */
         DpFedavgProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -2097,7 +2097,7 @@ export interface components {
         };
         /** @description The outputs of a formula, with the theorem's conditions, status and errata. */
         EvaluationAnswer: {
-            /** @description outputs of the formula by name, as in the theorem's outputs_schema. An infinite output is "unbounded" */
+            /** @description outputs of the formula by name, as in the theorem's outputs_schema. ∞ is "unbounded", and −∞ is "-unbounded" */
             outputs: components["schemas"]["JsonObject"];
             conditions: components["schemas"]["Condition"][];
             status: components["schemas"]["Status"];
@@ -2135,15 +2135,15 @@ export interface components {
          *     replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
          */
         GaussianProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -2169,7 +2169,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
         };
         /**
@@ -2514,21 +2514,21 @@ export interface components {
         };
         /** @description The request of mb-sgd: the target, the federation, the learning problem and limits on the run. */
         MbSgdProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -2590,21 +2590,21 @@ export interface components {
          *     point at which ε is returned.
          */
         Mu2SgdProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
             /** @description parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -2654,7 +2654,7 @@ export interface components {
         NormFedavgProblem: {
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon: number;
@@ -2740,21 +2740,21 @@ export interface components {
          *     rounded down, and at least 1. Every client needs records for every round.
          */
         OnePassProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -2942,8 +2942,9 @@ export interface components {
              *
              *     - step size of the risk bound; absent if no risk bound is proved
              *     - step size of a gradient step; absent where no risk bound applies
+             *     - step size η: round t moves by η times t times the gradient; absent without a risk bound
              *     - step size η in the theorem of the risk bound; absent where no risk bound applies
-             *     - largest step size of all steps
+             *     - largest step size; step_schedule has each
              */
             step_size?: number;
             /** @description parameters of adaptive clipping; absent if the clipping norm is fixed */
@@ -3187,15 +3188,15 @@ export interface components {
          *     participation restrict this choice. An entry that exceeds a limit is never ranked or recommended.
          */
         PlanProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -3205,7 +3206,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description number of clients in the federation */
             clients?: number;
@@ -3273,7 +3274,7 @@ export interface components {
             optimum_norm?: number;
             /** @description root mean square distance of the clients' own optimal models from their mean; 0 if they are all equal */
             optimum_spread?: number;
-            /** @description adversaries against whom the guarantee may hold. Only algorithms with a guarantee against one of them are considered */
+            /** @description adversaries that are accepted. An algorithm applies if the adversary of its guarantee is in the list by name. List stronger ones too */
             observers: components["schemas"]["Observer"][];
             /** @description trust models that are accepted; all if absent. local: no other party is trusted. shuffle: a shuffler is trusted. central: the server is trusted, and others see models only. joint: the server is trusted, and a client's own model stays with the client */
             trust?: components["schemas"]["Definition"][];
@@ -3301,21 +3302,21 @@ export interface components {
          *     and a client's own part. If `personalization` is absent, the degree of sharing with the smallest bound is chosen.
          */
         PpsgdProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
+            /** @description in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ) */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -3473,9 +3474,9 @@ export interface components {
          *     `participants` is then absent, and no schedule lists its values.
          */
         ProjectedSgdProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
@@ -3483,7 +3484,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -3536,7 +3537,7 @@ export interface components {
         QtdlProblem: {
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description ε of the (ε, δ) guarantee, with natural logarithms */
             epsilon: number;
@@ -3596,7 +3597,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description list of ε, at most 1000, at each of which δ is returned */
             epsilons?: number[];
@@ -3884,7 +3885,11 @@ export interface components {
             /** @description status of the theorem as it is printed. The reading `corrected` is without its known errors */
             status?: components["schemas"]["Status"];
         };
-        /** @description Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent. */
+        /**
+         * @description Upper and lower bounds on the risk of a run, and orders of growth to compare with.
+         *
+         *     A list is empty if no bound is known. Other parts that do not apply are absent.
+         */
         RiskBoundsAnswer: {
             algorithm: string;
             /** @description quantity that is bounded. excess-risk: the objective minus its least value. gradient-norm: the norm of the objective's gradient. squared-error: the expected squared error of a released mean */
@@ -3914,11 +3919,11 @@ export interface components {
              *
              *     - standard deviation per coordinate of the Gaussian noise that is added to a message
              *     - standard deviation per coordinate of the noise in the mean of a round; 0 for a run without noise
-             *     - standard deviation per coordinate of the noise on the sum of a batch. Absent: the smallest certified noise
+             *     - standard deviation per coordinate of the noise on the sum of a batch. Absent: noise_multiplier · contribution_norm, or the smallest certified noise
              *     - standard deviation per coordinate of the noise on a client's first report, or on every round's mean if the server is trusted. Absent: the smallest certified noise
              *     - standard deviation per coordinate of the noise on one message, in units of the normalised update. Absent: the smallest certified noise
              *     - standard deviation per coordinate of the noise that the server adds to the average of the clients' shared gradients
-             *     - standard deviation per coordinate of the noise on one client's gradient, in the step where it is smallest. Absent: the smallest certified noise
+             *     - standard deviation per coordinate of the noise on one client's gradient, in the step where it is smallest. Absent: noise_schedule, or the smallest certified noise
              *     - standard deviation per coordinate of the noise on one message, in units of the update. Absent: the smallest certified noise
              */
             noise_std?: number;
@@ -3946,7 +3951,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -4046,20 +4051,20 @@ export interface components {
             max_reports_per_client?: number;
             /** @description step size of a gradient step */
             step_size?: number;
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
             /**
              * @description Depends on the object:
              *
-             *     - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
+             *     - in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
              *     - parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ)
              */
             gaussian_dp_mu?: number;
-            /** @description target in place of epsilon: parameter ρ of zero-concentrated differential privacy */
+            /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
             /** @description name of the number to compute; the request gives the others */
             solve_for?: components["schemas"]["SolveFor"];
@@ -4315,9 +4320,9 @@ export interface components {
         RunAlgorithm: "accelerated-mb-sgd" | "fedavg" | "grid-fedavg" | "local-sgd" | "mb-sgd" | "mu2-sgd" | "norm-fedavg" | "one-pass-accelerated-mb-sgd" | "ppsgd" | "projected-sgd" | "shuffled-mb-sgd";
         /** @description The run whose risk is bounded. */
         RunAnswer: {
-            /** @description standard deviation of the noise per coordinate; with client groups its root mean square over clients */
+            /** @description standard deviation of the noise per coordinate, as in the request; the smallest if it varies over steps. With client groups its root mean square over clients */
             noise_std: number;
-            /** @description given: the request has this noise. certified: it is the smallest noise that is certified to meet the target */
+            /** @description given: the request has this noise and no guarantee is certified. certified: the run is certified to meet the target */
             noise_source: string;
             /** @description number of records in a client's batch, or of clients in a step; absent where the algorithm has neither */
             batch_size?: number;
@@ -4448,7 +4453,7 @@ export interface components {
             global_only: components["schemas"]["SharingPoint"];
             /** @description bounds at many α in ascending order, from 0 (local models) to unbounded (one model) */
             curve: components["schemas"]["SharingPoint"][];
-            /** @description rounds and ε at which sharing nothing has the least variance. Absent unless all clients take part, are equal, and both gradient parts have equal variance */
+            /** @description rounds and ε at which sharing nothing has the least variance. Absent unless all clients take part, are equal and have one optimum, and both gradient parts have equal variance */
             threshold?: components["schemas"]["SharingThreshold"];
         };
         /**
@@ -4494,9 +4499,9 @@ export interface components {
          *     compared keep to `max_gradients` and `communication_budget`.
          */
         ShuffledMbSgdProblem: {
-            /** @description target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one */
+            /** @description in place of epsilon: largest true minus false positive rate of an attacker */
             advantage?: number;
-            /** @description target in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
+            /** @description in place of epsilon: largest true positive rate of an attacker at false_positive_rate */
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
@@ -4504,7 +4509,7 @@ export interface components {
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
@@ -4580,7 +4585,7 @@ export interface components {
             attack?: string;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /** @description number of runs of the mechanism on each of the two data sets */
             samples?: number;
@@ -4734,7 +4739,7 @@ export interface components {
          *
          *     C bounds the absolute value of every coordinate (ℓ∞). All binomial variables are independent and drawn afresh. Only
          *     the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation. One
-         *     client's message by itself is that of `clients` = 1.
+         *     client's message by itself is that of `clients` = 1, which is needed if the observer is a server.
          *
          *     Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
          *     exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent client
@@ -5083,20 +5088,20 @@ export interface components {
              *     - target δ; absent if it is too small for a double
              */
             delta?: number;
-            /** @description base-10 logarithm of δ, in place of delta, also for a δ too small for a double */
+            /** @description log₁₀ δ in place of delta, also for a δ below every double */
             log10_delta?: number;
             /**
              * @description Depends on the object:
              *
              *     - requested bound on the advantage of an attacker; absent unless the target is an advantage
-             *     - target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one
+             *     - in place of epsilon: largest true minus false positive rate of an attacker
              */
             advantage?: number;
             /**
              * @description Depends on the object:
              *
              *     - requested bound on the true positive rate of an attacker; absent unless the target is a true positive rate
-             *     - target in place of epsilon: largest true positive rate of an attacker at false_positive_rate
+             *     - in place of epsilon: largest true positive rate of an attacker at false_positive_rate
              */
             true_positive_rate?: number;
             /**
@@ -5110,14 +5115,14 @@ export interface components {
              * @description Depends on the object:
              *
              *     - requested parameter μ of Gaussian differential privacy; absent unless the target is μ
-             *     - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
+             *     - in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
              */
             gaussian_dp_mu?: number;
             /**
              * @description Depends on the object:
              *
              *     - requested parameter ρ of zero-concentrated differential privacy; absent unless the target is ρ
-             *     - target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+             *     - in place of epsilon: parameter ρ of zero-concentrated differential privacy
              */
             rho?: number;
         };
@@ -6396,7 +6401,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Every algorithm with its calibration or the reason why it has none, and rankings of those that can be compared */
+            /** @description Every considered algorithm with its calibration or the reason why it has none, rankings of those that can be compared, and a recommendation */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="AmendAsked")
 
 @_attrs_define
 class AmendAsked:
-    """Another plan: items that are added, and items with fewer runs than before.
+    """A change of a plan: items to add, items with fewer runs, or whether a second person must approve.
 
     Attributes:
         add (list[PlanChange] | Unset): items to add to the plan. Their names must be new

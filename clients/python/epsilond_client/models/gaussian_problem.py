@@ -39,14 +39,13 @@ class GaussianProblem:
                 as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All other clients
                 together are the adversary and see every model that a trusted server sends them.
             sampling (Sampling):
-            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
-                minus its false one
-            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+            advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
+            true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
                 false_positive_rate
             false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
-            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
-                the ρ of zCDP, for which μ = √(2ρ)
-            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
+                zCDP, for which μ = √(2ρ)
+            rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
             solve_for (SolveFor | Unset):
             noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
                 the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
@@ -57,7 +56,7 @@ class GaussianProblem:
             population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
             epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
     """
 
     relation: Relation

@@ -49,7 +49,7 @@ class NormFedavgProblem:
             quasar_convexity (float): quasar-convexity constant of every client's loss; 1 if the losses are convex
             initial_distance (float): bound on the distance between the initial model and a minimiser of the objective
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
                 neighbouring data sets, in grid steps
             linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer

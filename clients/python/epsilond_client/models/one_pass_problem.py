@@ -45,17 +45,16 @@ class OnePassProblem:
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
             diameter (float): diameter of the domain, the set to which the model is restricted
             smoothness (float): smoothness constant: Lipschitz constant of the gradient of the loss
-            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
-                minus its false one
-            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+            advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
+            true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
                 false_positive_rate
             false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
-            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
-                the ρ of zCDP, for which μ = √(2ρ)
-            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
+                zCDP, for which μ = √(2ρ)
+            rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
             epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             participants (int | Unset): number of clients that take part in one round
             rounds (int | Unset): number of rounds
             batch_size (int | Unset): number of records that a client uses in one round

@@ -115,8 +115,9 @@ class Parameters:
 
             - step size of the risk bound; absent if no risk bound is proved
             - step size of a gradient step; absent where no risk bound applies
+            - step size η: round t moves by η times t times the gradient; absent without a risk bound
             - step size η in the theorem of the risk bound; absent where no risk bound applies
-            - largest step size of all steps
+            - largest step size; step_schedule has each
         adaptive_clipping (AdaptiveClipping | Unset): Adaptive clipping by Andrew et al. 2021: every round releases a
             noisy share of the updates that were not clipped. Each participant sends a bit, ½ if its update was not clipped
             and −½ otherwise.

@@ -118,7 +118,7 @@ class PlanChange:
             Only
             the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation.
             One
-            client's message by itself is that of `clients` = 1.
+            client's message by itself is that of `clients` = 1, which is needed if the observer is a server.
 
             Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
             exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent

@@ -35,19 +35,18 @@ class PlanProblem:
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
             unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
-            observers (list[Observer]): adversaries against whom the guarantee may hold. Only algorithms with a guarantee
-                against one of them are considered
-            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
-                minus its false one
-            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+            observers (list[Observer]): adversaries that are accepted. An algorithm applies if the adversary of its
+                guarantee is in the list by name. List stronger ones too
+            advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
+            true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
                 false_positive_rate
             false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
-            gaussian_dp_mu (float | Unset): target in place of epsilon: parameter μ of Gaussian differential privacy; not
-                the ρ of zCDP, for which μ = √(2ρ)
-            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
+                zCDP, for which μ = √(2ρ)
+            rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
             epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             clients (int | Unset): number of clients in the federation
             samples_per_client (int | Unset): number of records of one client
             participants (int | Unset): number of clients that take part in one round

@@ -47,14 +47,13 @@ class ProjectedSgdProblem:
             dimension (int): number of coordinates of the model
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
             radius (float): radius of the domain, the ball to which the model is restricted
-            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
-                minus its false one
-            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+            advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
+            true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
                 false_positive_rate
             false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
             epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             solve_for (SolveFor | Unset):
             participants (int | Unset): number of clients that take part in one round
             smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss

@@ -41,7 +41,7 @@ class QtdlProblem:
             quantization_levels (int): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of
                 1/s
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
                 neighbouring data sets, in grid steps
             linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer

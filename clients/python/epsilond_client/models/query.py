@@ -20,7 +20,7 @@ class Query:
         Attributes:
             epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             epsilons (list[float] | Unset): list of ε, at most 1000, at each of which δ is returned
             deltas (list[float] | Unset): list of δ, at most 1000, at each of which ε is returned
             log10_deltas (list[float] | Unset): list of base-10 logarithms of δ, at most 1000, at each of which ε is

@@ -25,31 +25,33 @@ T = TypeVar("T", bound="RiskBoundsAnswer")
 
 @_attrs_define
 class RiskBoundsAnswer:
-    """Upper and lower bounds on the risk of a run, and reference rates. Parts that do not apply are absent.
+    """Upper and lower bounds on the risk of a run, and orders of growth to compare with.
 
-    Attributes:
-        algorithm (str):
-        run (RunAnswer): The run whose risk is bounded.
-        upper (list[RiskBound]):
-        lower (list[RiskBound]):
-        ratios (list[RatioAnswer]):
-        declared_conditions (list[Condition]):
-        warnings (list[Caution]):
-        engine_version (str):
-        measure (str | Unset): quantity that is bounded. excess-risk: the objective minus its least value. gradient-
-            norm: the norm of the objective's gradient. squared-error: the expected squared error of a released mean
-        objective (Objective | Unset):
-        baseline (Baseline | Unset): A bound on the risk of the initial model, before any training, to compare other
-            bounds with.
-        aggregates (AggregatesAnswer | Unset): Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at
-            the rounds of the run (Appendix E.1).
+    A list is empty if no bound is known. Other parts that do not apply are absent.
 
-            M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number
-            of
-            records and the rounds. L is the Lipschitz constant.
-        no_upper_bound (str | Unset): why no upper bound has a value for this run, in words; absent if one has
-        reference (ReferenceAnswer | Unset): Orders of growth of the excess risk for comparison, up to constants and
-            logarithms.
+        Attributes:
+            algorithm (str):
+            run (RunAnswer): The run whose risk is bounded.
+            upper (list[RiskBound]):
+            lower (list[RiskBound]):
+            ratios (list[RatioAnswer]):
+            declared_conditions (list[Condition]):
+            warnings (list[Caution]):
+            engine_version (str):
+            measure (str | Unset): quantity that is bounded. excess-risk: the objective minus its least value. gradient-
+                norm: the norm of the objective's gradient. squared-error: the expected squared error of a released mean
+            objective (Objective | Unset):
+            baseline (Baseline | Unset): A bound on the risk of the initial model, before any training, to compare other
+                bounds with.
+            aggregates (AggregatesAnswer | Unset): Statistics of unequal clients in the theorems of Lowy and Razaviyayn, at
+                the rounds of the run (Appendix E.1).
+
+                M_r is the random number of participants of a round. ξ_i is the privacy cost of client i, from its ε, δ, number
+                of
+                records and the rounds. L is the Lipschitz constant.
+            no_upper_bound (str | Unset): why no upper bound has a value for this run, in words; absent if one has
+            reference (ReferenceAnswer | Unset): Orders of growth of the excess risk for comparison, up to constants and
+                logarithms.
     """
 
     algorithm: str

@@ -49,7 +49,8 @@ class RiskProblem:
 
                 - standard deviation per coordinate of the Gaussian noise that is added to a message
                 - standard deviation per coordinate of the noise in the mean of a round; 0 for a run without noise
-                - standard deviation per coordinate of the noise on the sum of a batch. Absent: the smallest certified noise
+                - standard deviation per coordinate of the noise on the sum of a batch. Absent: noise_multiplier ·
+                contribution_norm, or the smallest certified noise
                 - standard deviation per coordinate of the noise on a client's first report, or on every round's mean if the
                 server is trusted. Absent: the smallest certified noise
                 - standard deviation per coordinate of the noise on one message, in units of the normalised update. Absent: the
@@ -57,7 +58,7 @@ class RiskProblem:
                 - standard deviation per coordinate of the noise that the server adds to the average of the clients' shared
                 gradients
                 - standard deviation per coordinate of the noise on one client's gradient, in the step where it is smallest.
-                Absent: the smallest certified noise
+                Absent: noise_schedule, or the smallest certified noise
                 - standard deviation per coordinate of the noise on one message, in units of the update. Absent: the smallest
                 certified noise
             gradient_std (float | Unset): Depends on the object:
@@ -78,7 +79,7 @@ class RiskProblem:
             radius (float | Unset): radius of the domain, the ball to which the model is restricted
             epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             samples_per_client (int | Unset): number of records of one client
             clients (int | Unset): number of clients in the federation
             participants (int | Unset): number of clients that take part in one round
@@ -139,17 +140,15 @@ class RiskProblem:
             max_reports_per_client (float | Unset): largest expected number of rounds in which one client takes part, over
                 the random draw of participants
             step_size (float | Unset): step size of a gradient step
-            advantage (float | Unset): target in place of epsilon: largest advantage of an attacker, its true positive rate
-                minus its false one
-            true_positive_rate (float | Unset): target in place of epsilon: largest true positive rate of an attacker at
+            advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
+            true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
                 false_positive_rate
             false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
             gaussian_dp_mu (float | Unset): Depends on the object:
 
-                - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ =
-                √(2ρ)
+                - in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
                 - parameter μ of Gaussian differential privacy. It is not the parameter ρ of zCDP, for which μ = √(2ρ)
-            rho (float | Unset): target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
             solve_for (SolveFor | Unset):
             noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
                 the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one

@@ -16,10 +16,10 @@ class RunAnswer:
     """The run whose risk is bounded.
 
     Attributes:
-        noise_std (float): standard deviation of the noise per coordinate; with client groups its root mean square over
-            clients
-        noise_source (str): given: the request has this noise. certified: it is the smallest noise that is certified to
-            meet the target
+        noise_std (float): standard deviation of the noise per coordinate, as in the request; the smallest if it varies
+            over steps. With client groups its root mean square over clients
+        noise_source (str): given: the request has this noise and no guarantee is certified. certified: the run is
+            certified to meet the target
         rounds (int):
         batch_size (int | Unset): number of records in a client's batch, or of clients in a step; absent where the
             algorithm has neither

@@ -152,7 +152,7 @@ class SimulationRequest:
                 Only
                 the sum over at least `clients` clients is seen for each of `dimension` coordinates, as by secure aggregation.
                 One
-                client's message by itself is that of `clients` = 1.
+                client's message by itself is that of `clients` = 1, which is needed if the observer is a server.
 
                 Admits: values of the other clients that the adversary knows or chooses before the draw, within C. Replace-one
                 exchanges one client's vector for another one within C. An ℓ2 bound C also bounds every coordinate. An absent
@@ -356,7 +356,7 @@ class SimulationRequest:
                 and draws of whole batches if population and batch_size are given. mathematical: faster samplers of the same
                 distributions
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
             samples (int | Unset): number of runs of the mechanism on each of the two data sets
             confidence (float | Unset): Depends on the object:
 

@@ -20,15 +20,15 @@ class Target:
 
             - δ of the (ε, δ) guarantee
             - target δ; absent if it is too small for a double
-        log10_delta (float | Unset): base-10 logarithm of δ, in place of delta, also for a δ too small for a double
+        log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
         advantage (float | Unset): Depends on the object:
 
             - requested bound on the advantage of an attacker; absent unless the target is an advantage
-            - target in place of epsilon: largest advantage of an attacker, its true positive rate minus its false one
+            - in place of epsilon: largest true minus false positive rate of an attacker
         true_positive_rate (float | Unset): Depends on the object:
 
             - requested bound on the true positive rate of an attacker; absent unless the target is a true positive rate
-            - target in place of epsilon: largest true positive rate of an attacker at false_positive_rate
+            - in place of epsilon: largest true positive rate of an attacker at false_positive_rate
         false_positive_rate (float | Unset): Depends on the object:
 
             - false positive rate at which the target bounds the true positive rate; absent unless the target is a true
@@ -37,12 +37,11 @@ class Target:
         gaussian_dp_mu (float | Unset): Depends on the object:
 
             - requested parameter μ of Gaussian differential privacy; absent unless the target is μ
-            - target in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ =
-            √(2ρ)
+            - in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of zCDP, for which μ = √(2ρ)
         rho (float | Unset): Depends on the object:
 
             - requested parameter ρ of zero-concentrated differential privacy; absent unless the target is ρ
-            - target in place of epsilon: parameter ρ of zero-concentrated differential privacy
+            - in place of epsilon: parameter ρ of zero-concentrated differential privacy
     """
 
     epsilon: float | Unset = UNSET

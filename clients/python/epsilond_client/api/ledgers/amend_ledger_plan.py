@@ -143,8 +143,8 @@ def sync_detailed(
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
-            before.
+        body (AmendAsked): A change of a plan: items to add, items with fewer runs, or whether a
+            second person must approve.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -183,8 +183,8 @@ def sync(
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
-            before.
+        body (AmendAsked): A change of a plan: items to add, items with fewer runs, or whether a
+            second person must approve.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -218,8 +218,8 @@ async def asyncio_detailed(
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
-            before.
+        body (AmendAsked): A change of a plan: items to add, items with fewer runs, or whether a
+            second person must approve.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -256,8 +256,8 @@ async def asyncio(
     Args:
         id (str):
         idempotency_key (str):
-        body (AmendAsked): Another plan: items that are added, and items with fewer runs than
-            before.
+        body (AmendAsked): A change of a plan: items to add, items with fewer runs, or whether a
+            second person must approve.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
