@@ -201,6 +201,14 @@ def test_what_has_no_guarantee_in_a_relation_is_refused_with_the_reason(event, r
     assert f"caused by subevent {event}" in str(refused.value) or "Poisson" in str(event)
 
 
+def test_a_relation_is_proposed_only_where_it_helps():
+    if not hasattr(dp_event, "RepeatAndSelectDpEvent"):
+        pytest.skip("this release of dp-accounting has no RepeatAndSelectDpEvent")
+    with pytest.raises(dp_accounting.UnsupportedEventError) as refused:
+        central().compose(Poisson(0.1, dp_event.RepeatAndSelectDpEvent(G(2.0), 10.0, 1.0)))
+    assert "neighboring_relation must be" not in str(refused.value)
+
+
 OUT_OF_RANGE = [
     ("GaussianDpEvent", (-1.0,), "Noise multiplier must be non-negative", "≥ 0"),
     ("GaussianDpEvent", (math.nan,), "Noise multiplier", "≥ 0"),

@@ -62,15 +62,13 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
         setting: relation, unit and observer of the account that rejects it.
 
     Returns:
-        The text; empty if there is no such relation.
+        The text; empty if there is no such relation, or if the relation is not the reason of the rejection.
     """
-    covered = [
-        f"`{theirs.name}`" for theirs, ours in RELATIONS.items() if _is_covered(event, {**setting, "relation": ours})
-    ]
-    if not covered:
-        return ""
+    covered = [theirs for theirs, ours in RELATIONS.items() if _is_covered(event, {**setting, "relation": ours})]
     current = next(theirs for theirs, ours in RELATIONS.items() if ours == setting["relation"])
-    choices = " or ".join(covered)
+    if not covered or current in covered:
+        return ""
+    choices = " or ".join(f"`{relation.name}`" for relation in covered)
     return f"neighboring_relation must be {choices} for `{name_of(event)}`. Found {current}. "
 
 
