@@ -104,5 +104,5 @@ THEOREMS: tuple[Theorem, ...] = (SUMS,)
 RULES: tuple[Rule, ...] = (Rule(SUMS, "poisson_binomial", sums_of_trials),)
 KIND = MechanismKind(
     sentence=sentence,
-    at_noise=lambda noise: PoissonBinomial(trials=4, theta=0.45 / (1.0 + noise), dimension=1, clients=8),
+    at_noise=lambda noise: PoissonBinomial(trials=4, theta=0.45 / (1.0 + noise), dimension=1),
 )
