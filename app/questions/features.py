@@ -214,19 +214,19 @@ def _add_account(features: dict[str, float], runs: list[RepeatedMechanism]) -> N
 def _add_calibration(features: dict[str, float]) -> None:
     """Add features on which the CPU time of a calibration, the search for the noise of a run, depends.
 
-    All are decimal logarithms: the sampling rate q, its products with T and √T for T rounds, and estimates. These take
-    the privacy loss as normal with mean μ²/2 and variance μ². They are μ at the target (ε, δ), and the noise
-    σ = q √T / μ. If the request gives the noise and not ε, μ follows from the noise.
+    All values of features are decimal logarithms. Features are the sampling rate q, its products with T and √T for T
+    rounds, and the estimates μ and σ. The privacy loss is taken as normal with mean μ²/2 and variance μ². Then μ follows
+    from the target (ε, δ), and the noise is σ = q √T / μ. If the request gives the noise and no ε, μ follows from it.
 
     Args:
         features: features of the request, to which these are added.
     """
-    rate = sum(features[name] for name in RATES if name in features)  # logarithm of the product of the rates
-    rounds = features.get("rounds", 0.0)
-    features["q"] = rate
-    features["q T"] = rate + rounds
-    features["q √T"] = rate + 0.5 * rounds
-    noise = features.get("noise_multiplier")
+    log_rate = sum(features[name] for name in RATES if name in features)  # of the product of the rates
+    log_rounds = features.get("rounds", 0.0)
+    features["q"] = log_rate
+    features["q T"] = log_rate + log_rounds
+    features["q √T"] = log_rate + 0.5 * log_rounds
+    log_noise = features.get("noise_multiplier")
     deviations = deviations_of(features, "")
     if "epsilon" in features and deviations is not None:
         epsilon = 10.0 ** features["epsilon"]
@@ -234,10 +234,10 @@ def _add_calibration(features: dict[str, float]) -> None:
         features["μ"] = log10(2.0 * epsilon / (deviations + math.sqrt(deviations**2 + 2.0 * epsilon)))
         features["σ"] = features["q √T"] - features["μ"]
         features["ε / deviations"] = features["epsilon"] - log10(deviations)
-        if noise is not None:
-            features["σ / noise"] = features["σ"] - noise
-    elif noise is not None:
-        features["μ"] = features["q √T"] - noise
+        if log_noise is not None:
+            features["σ / noise"] = features["σ"] - log_noise
+    elif log_noise is not None:
+        features["μ"] = features["q √T"] - log_noise
         _add_curve_point(features, "")
 
 

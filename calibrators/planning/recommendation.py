@@ -56,10 +56,11 @@ class Signal:
 
 
 def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -> Signal | None:
-    """Return the norm of the noise in a round's mean, and the bound on the norm of the mean itself.
+    """Return the norm of the noise in a round's mean, and a bound on the norm of the mean itself.
 
-    The bound is the clipping norm for clipped updates and for shared gradients, and otherwise the Lipschitz constant.
-    The norm of the noise is σ√d, for the standard deviation σ per coordinate and d coordinates.
+    Updates and shared gradients are clipped. Their bound is the clipping norm, or else the Lipschitz constant, or else
+    1. The bound of other gradients is the Lipschitz constant. The noise has the root mean square norm σ√d, with the
+    standard deviation σ per coordinate and d coordinates.
 
     Args:
         adapter: the adapter of the algorithm, which knows where the noise is added.
@@ -67,7 +68,7 @@ def signal_of(adapter: PlanAdapter, plan: PlanProblem, parameters: JsonObject) -
         parameters: JSON form of the calibrated parameters.
 
     Returns:
-        Both norms; None if σ, d or the bound is unknown.
+        Both norms; None if σ, d, or the Lipschitz constant of gradients that are not clipped is unknown.
     """
     bound = plan.lipschitz
     dimension = plan.dimension

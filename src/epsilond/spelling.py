@@ -66,13 +66,17 @@ def describe_unknown(name: str, known: Collection[str]) -> str:
 
 
 def explain_missing_risk(name: str, known: Collection[str]) -> str | None:
-    """Return why a risk such as `advantage` is no field of a request with a target (ε, δ); None for other fields.
+    """Return the message for a risk, such as `advantage`, in a request that does not take it as its target.
 
-    A risk may replace ε only where the noise can be searched for it.
+    A request with a target has the fields epsilon and relation. If it also has advantage, it takes some risks but not
+    this one.
 
     Args:
         name: name of the field.
         known: names of the fields of the request.
+
+    Returns:
+        The message; None for other fields and for requests without a target.
     """
     if name not in RISK_FIELDS or "epsilon" not in known or "relation" not in known:
         return None

@@ -102,7 +102,7 @@ class LatticeSearch(PairSearch):
 def epsilon_of(profile: ComposedProfile, log_delta: float, guess: Guess) -> Interval:
     """Enclose the smallest ε ≥ 0 with log δ(ε) at most the target.
 
-    If the probability of an infinite loss exceeds the target δ, no ε meets it and there is no search.
+    If the probability of an infinite loss exceeds the target δ, no ε meets it, and the lower bound is not searched.
 
     Args:
         profile: one direction of the composition.

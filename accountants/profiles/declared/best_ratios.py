@@ -160,7 +160,10 @@ class ListedRatios:
     log_ratios: FloatArray
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Compute the logarithm of the bound on δ at each ε, rounded up: the least over the orders of both neighbours.
+        """Compute the logarithm of the bound on δ at each ε, rounded up.
+
+        It is the least of four bounds: with the Rényi order listed for the next smaller and the next larger ε, each
+        with the likelihood ratio listed there and with an interpolated one. Any order and ratio give a valid bound.
 
         Args:
             epsilon: ε ≥ 0, in nats.
