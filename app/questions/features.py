@@ -215,8 +215,9 @@ def _add_calibration(features: dict[str, float]) -> None:
     """Add features on which the CPU time of a calibration, the search for the noise of a run, depends.
 
     All values of features are decimal logarithms. Features are the sampling rate q, its products with T and √T for T
-    rounds, and the estimates μ and σ. The privacy loss is taken as normal with mean μ²/2 and variance μ². Then μ follows
-    from the target (ε, δ), and the noise is σ = q √T / μ. If the request gives the noise and no ε, μ follows from it.
+    rounds, and the estimates μ and σ. The privacy loss is taken as normal with mean μ²/2 and variance μ². Then μ
+    follows from the target (ε, δ), and the noise is σ = q √T / μ. If the request gives the noise and no ε, μ follows
+    from it.
 
     Args:
         features: features of the request, to which these are added.
