@@ -167,7 +167,7 @@ class MinimumSearch:
         """
 
         def add_point(log_gamma: float) -> None:
-            """Add the divergence at a log γ to the bracket."""
+            """Add bounds on h at a log γ to the points."""
             self._add(log_gamma, divergence_at(log_gamma, near.log_delta(log_gamma)))
 
         step = _MinimumEstimate(near.epsilon, near.steepness).distance_of_points(OUTERMOST * near.width)

@@ -346,9 +346,9 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 
 
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
-    """Return a symmetric pair for a batch without replacement: δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
+    """Return the symmetric pair with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
 
-    For a Gaussian base the inclusion probability q is rounded up to a double. The profile increases with q, so the
+    Here q is the probability that a record is in the batch. For a Gaussian base the inclusion probability q is rounded up to a double. The profile increases with q, so the
     result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
 
     Args:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class GroupProfiles(Protocol):
     """The profiles of a mechanism on k copies of a contribution, for several k at once, called groups.
 
-    Every result has one row for each group.
+    Every array that is returned has one row for each group.
     """
 
     @property

@@ -360,11 +360,11 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
 
 
 def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_target: ChargeTarget) -> NoCertificate:
-    """Return the error for a run that does not fit the ledger even with the largest noise that was tried.
+    """Return the error to raise if no noise that was tried makes a run fit the ledger.
 
     Args:
         state: the ledger.
-        last: problem and mechanism with that noise; None if no noise that is offered meets the target.
+        last: problem and mechanism of a rejected run, whose error is reported; None if no noise meets the target.
         charge_target: slot or item that is charged.
     """
     if last is not None:

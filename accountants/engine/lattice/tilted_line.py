@@ -169,9 +169,9 @@ def build_spectrum(line: TiltedLine, size: int, power: Power, chernoff: Chernoff
 
 
 def _power_errors(power: Power, sizes: FloatArray) -> FloatArray:
-    """Return bounds |φ^T| (e^g − 1) on the errors of the characteristic function φ^T at each frequency.
+    """Return bounds on the errors |φ^T| (e^g − 1) of the characteristic function φ^T at each frequency.
 
-    For g < 1, e^g − 1 is replaced by the upper bound g + g².
+    They are |φ^T| (g + g²) for g < 1, and |φ^T| e^g otherwise, with an exponent of at most 700.
 
     Args:
         power: φ^T with the growth g of its errors.

@@ -327,9 +327,9 @@ def _saddle(ratio: float) -> float:
 
 
 def _positive_sum(losses: FloatArray, log_masses: FloatArray, excess: float) -> tuple[float, float]:
-    """Return e^K − 1 as E[(e^{tL} − 1) + t (e^{−L} − 1)] over listed losses L, and a bound on its rounding error.
+    """Return the part of e^K − 1 from listed losses, and a bound on its error by cancellation.
 
-    K = log E[e^{tL}], and E[e^{−L}] = 1. Each summand is positive.
+    K = log E[e^{tL}], and E[e^{−L}] = 1. So e^K − 1 = E[(e^{tL} − 1) + t (e^{−L} − 1)]. No summand is negative.
 
     Args:
         losses: losses L.

@@ -347,10 +347,12 @@ class DifferingSteps:
         return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Enclose the log of the mean of δ(ε) over the places of a record, or of the largest one if the order is known.
+        """Enclose the log of the mean, over the places of a record, of upper bounds on δ(ε).
+
+        If the order is known, it is the largest of these bounds. A place is the number of steps from use to release.
 
         Args:
-            parts: log δ(ε) at the places, numbers of steps from use to release; either all places or the first ones.
+            parts: logs of the bounds, at all places or the first ones. Of far places, one value stands for a block.
             log_rest: upper bound on the log of the sum of δ(ε) over the remaining places; None if there are none.
         """
         run = self.run

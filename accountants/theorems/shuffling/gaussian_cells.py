@@ -159,7 +159,7 @@ def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, Float
 
 
 def _piece_heights(c: float, levels: FloatArray) -> FloatArray:
-    """Return the heights of a step function below the density of the excess x = e^{2cw} − 1, times √(2π).
+    """Return √(2π) times the heights of a step function below the density of the excess x = e^{2cw} − 1.
 
     w has the density φ(w + c), and e^{2cw} is the likelihood ratio of two opposite contributions. The density of x at w
     is φ(w + c) dw/dx = φ(w + c) e^{−2cw}/(2c), which decreases. So its value at the right end of a step is the largest

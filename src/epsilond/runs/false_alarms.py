@@ -14,9 +14,9 @@ PER_TEST: Final = PER_RUN / 64
 def log_threshold(step: int, *, hypotheses: int = 1) -> float:
     """Return the least −log p [nat] at which a test that is repeated at steps 1, 2, 3, … rejects at a step.
 
-    p is the smallest p-value of the step, which is corrected for the number of p-values. The level of step t is
-    `PER_TEST` / (t (t + 1)). These levels sum to `PER_TEST` over all t, so the test keeps its level however long the
-    run is.
+    p is the smallest p-value of the step, uncorrected: the threshold allows for the number of p-values. The level of
+    step t is `PER_TEST` / (t (t + 1)). These levels sum to `PER_TEST` over all t, so the test keeps its level however
+    long the run is.
 
     Args:
         step: t, counted from 1.

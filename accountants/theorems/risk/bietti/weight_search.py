@@ -9,7 +9,7 @@ from epsilond.accountants.numerics.minimum import golden_section
 
 
 def grid_minima(bound: Callable[[float], float], low: float, high: float, intervals: int) -> list[float]:
-    """Return two candidates for the argument α > 0 that minimises a function: a grid point, and a refinement of it.
+    """Return two candidates for the argument α > 0 that minimises a function: a refined grid point, and that point.
 
     The grid is uniform in log α. A golden section search between the neighbours of its best point refines this point.
 

@@ -66,7 +66,8 @@ def local_population(inputs: LocalInputs) -> Outputs:
 
     Returns:
         The order and its two terms. `least_clients` is the number of clients that the proof requires.
-        `printed_least_clients` is the smaller number in the printed theorem.
+        `printed_least_clients` is the number in the printed theorem. With strong convexity, also
+        `printed_statistical_term`.
     """
     return {
         **_population_outputs(inputs, inputs.scales(inputs.diameter), inputs.local_ratio(inputs.compositionality)),
