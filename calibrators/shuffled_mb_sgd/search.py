@@ -333,8 +333,9 @@ class _BoundSearch:
     def _next_step(self) -> int:
         """Return the next log noise to try, in multiples of `STEP`: usually the least that is estimated to suffice.
 
-        Every `HALVING_INTERVAL`-th time between a miss and a pass it is the middle. It is above the last trial if that missed the target, and below it otherwise. Once a trial has missed and one
-        has met the target, it is between the two.
+        Every `HALVING_INTERVAL`-th time between a miss and a pass it is the middle. It is above the last trial if that
+        missed the target, and below it otherwise. Once a trial has missed and one has met the target, it is
+        between the two.
         """
         last = self._last
         assert last is not None  # a trial has been stored

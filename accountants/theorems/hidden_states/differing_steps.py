@@ -347,9 +347,7 @@ class DifferingSteps:
         return LogValues(use + products, use_error + product_errors + rounding)
 
     def _mean_over_places(self, parts: list[LogValues], log_rest: float | None = None) -> Interval:
-        """Enclose the log of the mean, over the places of a record, of upper bounds on δ(ε).
-
-        If the order is known, it is the largest of these bounds. A place is the number of steps from use to release.
+        """Enclose the log of the mean of bounds on δ(ε) over all places, or of the largest one if the order is known.
 
         Args:
             parts: logs of the bounds, at all places or the first ones. Of far places, one value stands for a block.
