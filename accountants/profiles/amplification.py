@@ -349,9 +349,12 @@ def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     """Return the symmetric pair with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
 
     Here q is the probability that a record is in the batch. For a Gaussian base the inclusion probability q is rounded
-    up to a double. The profile increases with q, so the result dominates in every composition (docs/engine-
-    certificate.md, A8, Rounded rates). Args: base: a pair that bounds both directions of the mechanism on the
-    batch, with the profile δ. share: inclusion probability q.
+    up to a double. The profile increases with q, so the result dominates in every composition
+    (docs/engine-certificate.md, A8, Rounded rates).
+
+    Args:
+        base: a pair that bounds both directions of the mechanism on the batch, with the profile δ.
+        share: inclusion probability q.
     """
     mu = base.gaussian_dp_mu
     if mu is not None:
