@@ -187,6 +187,11 @@ class TargetBudget:
     def close(self) -> None:
         """Do nothing: this budget holds no reservation. The method is part of the interface of budgets."""
 
+    @property
+    def epsilon(self) -> float | None:
+        """ε of the target, in nats; None if the target is a risk."""
+        return self.target.epsilon if self.target.risk is None else None
+
     def _require_consistent(self) -> None:
         """Reject a run that an observation contradicts."""
         if self.observations:

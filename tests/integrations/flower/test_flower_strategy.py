@@ -1,6 +1,7 @@
 """DP-FedAvg as a strategy of Flower, as it is installed: what it releases, pays for, and refuses."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,7 +127,8 @@ def test_a_round_is_paid_for_before_anything_is_handed_on():
 def test_what_the_budget_refuses_is_not_released():
     said = []
     strategy = dp_fedavg(Recorded(said))
-    strategy.budget.epsilon = 1e-3  # as if somebody else had spent it since the round was configured
+    # As if somebody else had spent it since the round was configured.
+    strategy.budget.target = replace(strategy.budget.target, epsilon=1e-3)
     strategy._held = 1
     with pytest.raises(epsilond.LedgerExhausted):
         aggregate(strategy, [[1.0]] * 4)
