@@ -16,10 +16,10 @@ _SOURCE = "profiles/declared/binary_pairs.py"
 
 @formula(given="A Rényi divergence of one order, in one direction, and the ε at which δ is computed.")
 def delta_of_one_order(*, order: RenyiOrder, divergence: Epsilon, epsilon: AnyEpsilon) -> Outputs:
-    """Compute the δ at ε of a mechanism of which only one Rényi divergence is known, rounded up.
+    """Compute an upper bound on δ at ε of a mechanism of which only one Rényi divergence is known.
 
-    A bound on δ follows for each distance v > 0 of the logarithms of two likelihood ratios. The least one over v is
-    returned.
+    A bound on δ follows for each distance v > 0 of the logarithms of two likelihood ratios. A search chooses a v for
+    which it is nearly the least. The result is rounded up.
 
     Args:
         order: order a > 1 of the divergence.

@@ -58,7 +58,7 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
         return curve.epsilon(log_delta).upper
 
     def meets_target(window_epsilon: float) -> bool:
-        """Return whether all windows meet the target δ if one window has this ε."""
+        """Return whether the bound on δ of all windows meets the target if one window has this ε."""
         return _log_delta_of_all(curve, windows, window_epsilon) <= log_delta
 
     if meets_target(0.0):

@@ -221,7 +221,7 @@ class DifferingSteps:
         return np.unique(np.concatenate((near_release, near_start, [HYBRID_PLACES]))).astype(np.int64)
 
     def log_bound(self, epsilon: float, *, contracted: bool) -> Interval:
-        """Enclose the logarithm of the upper bound on δ(ε) of the released model.
+        """Enclose numerically the logarithm of the upper bound on δ(ε) of the released model.
 
         The bound is the mean over the places of the record, the numbers of steps from its use to the release. If the
         order of the batches is known, it is the largest value. Places are evaluated in stages, from the release
@@ -229,9 +229,8 @@ class DifferingSteps:
 
         Args:
             epsilon: ε ≥ 0, in nats.
-            contracted: whether each later step may also multiply δ by its contraction factor θ_ε(r). With r the
-                diameter of the step's image over its noise, θ_ε(r) is δ(ε) of N(r, 1) against N(0, 1). Otherwise only
-                the noise of the later steps counts.
+            contracted: whether each later step may also multiply δ by θ_ε(r), the δ(ε) of N(r, 1) against N(0, 1), with
+                r the diameter of its image over its noise. Otherwise only the noise of the later steps counts.
         """
         parts: list[LogValues] = []
         product = LogProduct()
@@ -251,7 +250,7 @@ class DifferingSteps:
         return self._mean_over_places(parts)
 
     def _log_rest(self, epsilon: float, first: int, after: float) -> float:
-        """Return an upper bound on the log of the sum of δ(ε) over all places of a record from `first` on.
+        """Return an upper bound on the log of the sum of the bounds on δ(ε) over a record's places from `first` on.
 
         Args:
             epsilon: ε ≥ 0.
@@ -328,9 +327,9 @@ class DifferingSteps:
         return LogValues(value, best.error + 1e-15)
 
     def _contracted_block_values(self, epsilon: float, product: LogProduct) -> LogValues:
-        """Return log δ(ε) of a record's use, times the contraction factors of all later steps, for each block.
+        """Return the log of δ(ε) of a record's use times the contraction factors of later steps, for each block.
 
-        A block is a range of numbers of steps between the use and the release.
+        A block is a range of numbers of steps from the use to the release. The factors of its own steps are left out.
 
         Args:
             epsilon: ε ≥ 0, in nats.
@@ -351,7 +350,7 @@ class DifferingSteps:
 
         Args:
             parts: logs of the bounds, at all places or the first ones. Of far places, one value stands for a block.
-            log_rest: upper bound on the log of the sum of δ(ε) over the remaining places; None if there are none.
+            log_rest: upper bound on the log of the sum over the remaining places; None if there are none.
         """
         run = self.run
         lower = np.concatenate([values.value - values.error for values in parts])
@@ -367,7 +366,7 @@ class DifferingSteps:
 
 
 def _stages(count: int) -> Iterator[slice]:
-    """Yield ranges of consecutive places from 0 to `count`, each of which ends four times as far as the one before."""
+    """Yield ranges of places from 0 to `count`; each but the first and the last ends four times as far as before."""
     first = 0
     while first < count:
         last = min(count, max(FIRST_STAGE, 4 * first))

@@ -123,7 +123,7 @@ class OneDimensionalRun:
 def one_dimensional_run(spec: ProjectedSgd) -> OneDimensionalRun | None:
     """Return a run of projected SGD on a line, in which each use of the record shifts the model as far as possible.
 
-    Its released model has a known distribution, from which lower bounds on δ follow.
+    Lower bounds on δ follow from the distribution of its released model.
 
     Args:
         spec: the run to be accounted for: step sizes, noise, batches and the class of losses.

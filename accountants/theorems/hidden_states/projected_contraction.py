@@ -254,7 +254,7 @@ class AnyOnePass(ScheduledPass):
 
 
 def bound_outputs(epsilon: float, run: ProjectedRun, *, passes: float | None = None) -> Outputs:
-    """Return δ(ε) of the released model and the number of steps, by name.
+    """Return an upper bound on δ(ε) of the released model and the number of steps, by name.
 
     For constant step size and noise there are also two factors: `sensitivity_theta` is δ(ε) of the step that uses the
     record, and `contraction_theta` the factor of each later step.

@@ -221,8 +221,8 @@ class ProjectedRun:
             last: index of the last step.
 
         Returns:
-            Two arrays with one entry for each step. r_s is the distance by which a use of the record may move the
-            model. r_c is the diameter of the set of models after the step without its noise.
+            Two arrays with one entry for each step. r_s is the largest distance by which a use of the record may move
+            the model. r_c is an upper bound on the diameter of the set of models after the step without its noise.
         """
         step, noise = self.step_schedule.at(first, last), self.noise_schedule.at(first, last)
         root = math.sqrt(self.participants)

@@ -247,7 +247,8 @@ def one_pass(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
 def any_losses(spec: ProjectedSgd, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single pass of projected SGD for arbitrary losses and step sizes; or a refusal.
 
-    Each step after the record's use contracts the divergence by a factor, which depends on the diameter of its image.
+    Each step after the record's use contracts the divergence by a factor. It depends on a bound on the diameter of the
+    step's image.
     """
     run = run_for(spec, case)
     refusal = check_setting(ANY_LOSSES, spec, case) or fixed_batches(ANY_LOSSES, spec) or single_pass(ANY_LOSSES, spec)

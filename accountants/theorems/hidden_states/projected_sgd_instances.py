@@ -101,8 +101,8 @@ def _masses_far_from_boundary(line: OneDimensionalRun, second_pull: float) -> tu
     """Return the distributions of the released models of two neighbouring runs, if the projection hardly matters.
 
     Without the projection the released models are Gaussian mixtures. Their means are the possible total shifts by the
-    record, the pulls. The line is cut into cells. The probability π that the projection has an effect is moved to an
-    end of the line, which keeps lower bounds on δ valid.
+    record, the pulls. The line is cut into cells. A bound π on the probability that the projection has an effect is
+    moved to an end of the line, which keeps lower bounds on δ valid.
 
     Args:
         line: the run in one dimension.

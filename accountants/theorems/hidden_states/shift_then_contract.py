@@ -49,7 +49,7 @@ SMALL_LOG_DELTA = -14.0
 
 
 class _Contraction(NamedTuple):
-    """The factor by which each later step multiplies δ(ε) of the two runs on neighbouring data.
+    """The factor by which each later step multiplies the bound on δ(ε) of two runs on neighbouring data.
 
     The factor is δ(ε) of N(r, 1) against N(0, 1), with r the diameter of the set of models after the step without
     noise, in standard deviations of its noise.
@@ -112,7 +112,7 @@ class EqualSteps:
         return float(self.mus[0][0])
 
     def log_bound(self, epsilon: float, *, contracted: bool, switch: float | None = None) -> Interval:
-        """Enclose the log of the bound on δ(ε) of the last model, a sum over the possible places of the record.
+        """Enclose the log of the bound on δ(ε) of the released model, a weighted sum over the places of the record.
 
         Let u be a number of steps after the last use of the record. The noise up to there hides the shift by the
         record.
@@ -126,7 +126,7 @@ class EqualSteps:
         """
 
         def total_over(most: int | None) -> Interval | None:
-            """Return the sum over some nodes of each kind of places; None if the other nodes matter."""
+            """Return the sum over the first `most` nodes of each kind of places; None if the other nodes matter."""
             theta, error = theta_with_error(epsilon, self._shifts(most))
             return self._sum(theta, error, most, contracted=contracted, switch=switch)
 
@@ -320,7 +320,7 @@ class InterpolationBound(Bound):
         return min((without_contraction, *self._bounds_with_switch()), key=lambda bound: bound.log_bound(epsilon).upper)
 
     def _bounds_with_switch(self) -> Sequence[Bound]:
-        """Return bounds with contraction from a fixed step on: after 0, 1, 2, 4, … steps, or right after the use."""
+        """Return bounds with contraction after 0, 1, 2, 4, … steps if steps are equal, else right after the use."""
         if not isinstance(self.steps, EqualSteps):
             return [ContractionBound(self.steps.run)]
         doublings = max(1, self.steps.run.period).bit_length()
@@ -340,7 +340,7 @@ class InterpolationBound(Bound):
 
 @dataclass(frozen=True)
 class SwitchedBound(Bound):
-    """The bound on δ(ε) of the last model by shifted interpolation, followed by contraction from a fixed step on.
+    """The bound on δ(ε) of the released model by shifted interpolation, and by contraction from a fixed step on.
 
     Attributes:
         steps: the steps of the run.

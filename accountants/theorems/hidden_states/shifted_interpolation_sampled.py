@@ -70,7 +70,7 @@ class StepWindow:
 
     Attributes:
         steps: number of the last steps.
-        share: κ, the share of their noise variance that hides the distance between two runs at their start.
+        share: κ, the share of their noise variance that hides the distance between two runs before them.
         shift_mu: Gaussian-DP parameter μ of the mechanism that hides this distance.
         expected_square: approximate μ² of the whole run by this split, from the central limit theorem.
         composed_square: approximate μ² of the composition of all steps, without a split.

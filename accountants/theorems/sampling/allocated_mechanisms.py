@@ -102,8 +102,8 @@ def allocated_mechanism(spec: RandomAllocation, case: Case) -> Guarantee | Refus
 def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     """Return the dominating pair of a random allocation of units to batches.
 
-    It is the pair for secret batches. If this pair may be coarse, the less of it and of the pair for public batches is
-    used.
+    It is the pair for secret batches, or the less of it and of the pair for public batches if it may be coarse. If each
+    unit is in all batches, it is the pair for public batches.
 
     Args:
         spec: the allocation.

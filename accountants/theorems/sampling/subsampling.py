@@ -147,9 +147,9 @@ def reject_uncovered_spec(theorem: Theorem, spec: Subsampled, case: Case) -> Ref
 def reject_open_level(theorem: Theorem, spec: Subsampled, case: Case) -> Refusal | None:
     """Return a refusal if it matters whether an inner sampling draws clients or records, and the spec leaves it open.
 
-    The result is None otherwise. Guarantees for clients hold unchanged if the mechanism draws records. They also hold
-    if it draws clients, unless the draw may put a different client in place of an absent one, or count a client several
-    times.
+    The result is None otherwise, and where records are protected. Guarantees for clients hold unchanged if the
+    mechanism draws records. They also hold if it draws clients, unless the draw may put a different client in place of
+    an absent one, or count a client several times.
 
     Args:
         theorem: the theorem that the refusal names.

@@ -161,8 +161,8 @@ def _tighten_for_gaussian_noise(
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     """Return the dominating pair of a noisy sum under sampling with replacement.
 
-    For Gaussian noise the pair is an exact mixture, if the error of the probabilities of this number is below
-    `MOST_ERROR`.
+    For Gaussian noise the pair is an exact mixture over the number of times that the record is drawn, if the error of
+    its probabilities is below `MOST_ERROR`, and the record may be absent.
 
     Args:
         mechanism: spec of a mechanism that has a `noise_of_contribution`.

@@ -138,7 +138,7 @@ class SelectionInputs:
 
 
 def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
-    """Bound the Rényi divergence of choosing the best of a random number of runs of a Gaussian mechanism.
+    """Compute an upper bound on the Rényi divergence of the best of a random number of Gaussian runs.
 
     Args:
         inputs: noise multiplier of a run, order of the divergence, and mean and shape of the number of runs. The number

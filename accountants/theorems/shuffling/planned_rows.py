@@ -249,8 +249,8 @@ def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
 def _plan_rows(epsilon: FloatArray, estimate: FloatArray, spacing_factor: float) -> FloatArray:
     """Return the values of ε at which a table of bounds on log δ should have rows.
 
-    The first row is at ε = 0, and the last one where the estimate of log δ stops falling. `_rows_between` says how
-    dense the rows are.
+    The first row is at ε = 0, and the last one where the estimate of log δ stops falling, or reaches `_DEEPEST`.
+    `_rows_between` says how dense the rows are.
 
     Args:
         epsilon: increasing ε.

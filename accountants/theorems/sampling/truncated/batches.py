@@ -95,7 +95,7 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
 
 def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-    """Return the probabilities of the sizes of a truncated Poisson batch.
+    """Return the log probabilities of the sizes of a truncated Poisson batch, and that the record is kept in one.
 
     The sampling rate q may be 1; every batch is then truncated.
 
@@ -205,7 +205,7 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
 
 def _distance(shift: float, relation: Relation) -> float:
-    """Return the largest distance of the means of two noisy sums over batches of neighbours, in standard deviations.
+    """Return an upper bound on the distance of the means of noisy sums over two batches, in standard deviations.
 
     A zeroed record is drawn as before, so that the sum changes by its contribution only. Otherwise another record takes
     its place in the batch.

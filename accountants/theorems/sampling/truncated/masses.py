@@ -13,7 +13,7 @@ from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class TruncatedMasses:
-    """Logarithms of the probabilities of the sizes of a Poisson batch that is cut to at most B records.
+    """Log probabilities of the sizes of a Poisson batch that is cut to at most B records, and that a record is kept.
 
     Of the n − 1 other records, A ~ Bin(n − 1, q) are drawn.
 
@@ -35,7 +35,7 @@ class TruncatedMasses:
 
     @classmethod
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
-        """Compute the log probabilities of the sizes of a Poisson batch that is cut to at most B records.
+        """Compute the log probabilities for a Poisson batch that is cut to at most B records.
 
         Args:
             population: number n of records, with the one in question.

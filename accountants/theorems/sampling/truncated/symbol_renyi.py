@@ -74,13 +74,13 @@ class SymbolRenyi:
         return Interval(0.0, min(max(forward, backward), most))
 
     def _total(self, logs: list[tuple[float, float]], divergences: list[float], order: float) -> float:
-        """Return the Rényi divergence of a mechanism that shows a public symbol, in one direction, rounded up.
+        """Return an upper bound on the Rényi divergence of a mechanism that shows a public symbol, in one direction.
 
-        It follows from the probabilities of the symbols, and from the divergence given each symbol.
+        It follows from the probabilities of the symbols, and from the divergence given each. It is rounded up.
 
         Args:
             logs: log-probabilities of the symbols under the first and under the second distribution.
-            divergences: Rényi divergence of order a given each symbol.
+            divergences: upper bound on the Rényi divergence of order a given each symbol.
             order: order a > 1.
         """
         # The moment is Σ p^a q^(1 − a) e^((a − 1) D), with the divergence D of a symbol of probabilities p and q.

@@ -83,7 +83,7 @@ class SymbolProfile(Profile):
         return self._sum_tails(epsilon, -1.0, lambda profile, at: profile.log_tails(at))
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log tails of the profile e^−η H'(α e^2η), from attained tails of all symbols."""
+        """Return the log tails of the profile e^−η H'(α e^2η), with α = e^ε, from attained tails where known."""
         return self._sum_tails(epsilon, 1.0, attained_or_own_tails)
 
     def _sum_tails(self, epsilon: FloatArray, side: float, tails_of: Callable[[Profile, FloatArray], Tails]) -> Tails:
