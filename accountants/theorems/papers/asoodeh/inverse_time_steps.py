@@ -67,8 +67,8 @@ class MisprintedSteps:
     """The distances of two runs in Corollary 1 of Asoodeh et al. as printed, where r_c of step j is 2ρ √(λmj)/σ.
 
     Both distances are in standard deviations of a step's noise. The sensitivity shift r_s is due to the differing
-    record. The contraction shift r_c is the largest distance of two models in the domain of radius ρ after a step
-    without noise.
+    record. The contraction shift r_c should be the largest distance of two models in the domain of radius ρ after a
+    step without noise; its printed formula is wrong.
 
     Attributes:
         inputs: the run: batches of m clients, noise σ, strong convexity λ and radius ρ.

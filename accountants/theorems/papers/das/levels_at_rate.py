@@ -66,9 +66,10 @@ def levels(
 
     Returns:
         `noise_levels` is m, with the variance of the noise in squared grid steps, and δ at m. It is "unbounded",
-        without variance and δ, if no allowed m is sufficient. `escapes_alone` is True if every finite loss is at most
-        ε. δ is then the probability of an escape, an output that is impossible for the neighbour, and m is exactly the
-        least.
+        without variance and δ, if no allowed m is sufficient. `escapes_alone` is True if α times the ℓ1 norm of the
+        worst shift is at most ε, so that no finite loss exceeds ε. δ is then the probability of an escape, an output
+        that is impossible for the neighbour, and m is exactly the least. Otherwise m meets the target and δ is an upper
+        bound, but a smaller m is not excluded.
     """
     shift = _shift(dimension, l1_sensitivity, linf_sensitivity)
     escapes_decide = Fraction(decay_rate) * shift.total <= Fraction(epsilon)
@@ -111,7 +112,7 @@ def levels(
 
 
 def _bisect_levels(log_delta_at: Callable[[int], float], target: float, low: int, high: int) -> int | None:
-    """Return a least number m of noise levels that meets the target δ: m − 1 does not, or is below the smallest number.
+    """Return a number m of noise levels that meets the target δ, while m − 1 does not or is below the smallest number.
 
     Args:
         log_delta_at: upper bound on log δ as a function of the number of levels.

@@ -92,9 +92,9 @@ def noise_error(
     quantization_levels: QuantizationLevels,
     dimension: Dimension = 1,
 ) -> Outputs:
-    """Compute the variance V of truncated discrete Laplace noise, two upper bounds on V, and the error of a message.
+    """Compute the variance V of truncated discrete Laplace noise, and upper bounds on V and on the error of a message.
 
-    The bounds are the variance of uniform noise, m(m + 1)/(3s²), and Popoviciu's m²/s².
+    The bounds on V are the variance of uniform noise, m(m + 1)/(3s²), and Popoviciu's m²/s².
 
     Args:
         noise_levels: largest absolute value m of the noise, in grid steps.
@@ -103,7 +103,7 @@ def noise_error(
         dimension: number d of coordinates.
 
     Returns:
-        V, both bounds, and `mean_squared_error`, which is d/(4s²) + dV for rounding and noise.
+        V, both bounds, and `mean_squared_error`, the bound d/(4s²) + dV on the error by rounding and noise.
     """
     m, squared_levels = noise_levels, quantization_levels**2
     variance_in_steps = variance(decay_rate, m)  # s²V

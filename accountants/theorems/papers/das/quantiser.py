@@ -35,8 +35,8 @@ def rounding(coordinate: float, quantization_levels: int) -> tuple[int, Fraction
 def quantiser(*, coordinate: Annotated[float, COORDINATE], quantization_levels: QuantizationLevels) -> Outputs:
     """Compute the distribution, mean and variance of a coordinate u after stochastic rounding to a grid of step 1/s.
 
-    The values are b/s and (b + 1)/s, with b = ⌊su⌋. If f = su − b is the probability of the upper value, the variance
-    is f(1 − f)/s², at most 1/(4s²).
+    The values are b/s and (b + 1)/s, with b = ⌊su⌋, or s − 1 at u = 1. If f = su − b is the probability of the upper
+    value, the variance is f(1 − f)/s², at most 1/(4s²).
 
     Args:
         coordinate: u in [−1, 1].

@@ -81,7 +81,7 @@ def exact_epsilons(mus: FloatArray, log_delta: float) -> tuple[FloatArray, Float
 
     Returns:
         The lower and the upper bounds. A lower bound that cannot be certified is 0. An upper bound that cannot be
-        certified is μ²/2 + μ√(2 ln(1/δ)), Lemma 2.6 of Reshef and Levy.
+        certified is μ²/2 + μ√(2 ln(1/δ)) of Lemma 2.6 of Reshef and Levy, rounded up.
     """
     mu = np.asarray(mus, dtype=np.float64)
     # μ is known to four units of roundoff, as in the Gaussian pair.

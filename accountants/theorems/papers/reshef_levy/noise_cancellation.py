@@ -172,8 +172,8 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
     """Compute the Gaussian DP parameter of the record in each report j, μ_j = Δ_j √(Σ_{k ≥ j} 1/σ_k²), rounded up.
 
     All sums from report j on, each with its own noise, contain the record. Δ_j in `distances` is a report's ℓ2
-    sensitivity, and σ_k in `noise_stds` the noise of the k-th sum. The n-th running sum errs by at most n + 1 units of
-    roundoff.
+    sensitivity, and σ_k in `noise_stds` the standard deviation of the k-th sum's noise. The n-th sum `precision`
+    is within n + 1 units of roundoff, and its root within half of that.
     """
     mus_from_last, precision = [], 0.0  # `precision` is Σ_{k ≥ j} 1/σ_k²
     for count, (distance, std) in enumerate(zip(reversed(distances), reversed(noise_stds), strict=True), start=1):
@@ -185,8 +185,8 @@ def record_mus(distances: Sequence[float], noise_stds: Sequence[float]) -> tuple
 def all_records_mu(distances: Sequence[float], noise_stds: Sequence[float]) -> float:
     """Compute the Gaussian DP parameter if all records of a client change, √(Σ_k (Δ_1 + … + Δ_k)²/σ_k²), rounded up.
 
-    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the noise of the sum of the first k
-    reports.
+    Δ_j in `distances` is a report's ℓ2 sensitivity, and σ_k in `noise_stds` the standard deviation of the noise in the
+    sum of the first k reports.
     """
     squares, total_distance = [], 0.0
     for distance, std in zip(distances, noise_stds, strict=True):

@@ -41,7 +41,7 @@ class FullParticipationBound(NamedTuple):
     """An upper bound on the excess risk of SGD, by its two summands in units of the loss.
 
     Attributes:
-        optimisation: the optimisation error, which the distance of the initial model from the minimiser determines.
+        optimisation: the optimisation error, due to the distance of the initial model from the minimiser.
         variance: the cost of the variance of the steps.
     """
 

@@ -81,7 +81,7 @@ def distance_of_drawn(
         participation_rate: probability q that a client is drawn in a round.
         smoothness: smoothness L of the losses.
         personalization: weight α of the shared part.
-        excess_risk: excess risk f(z) − f(z*) of the model.
+        excess_risk: excess risk of the model, for the loss that weighs clients by the records in their batches.
 
     Returns:
         `weighted_smoothness` is L max{α + αm_max/(qM), m_max/(qM)}, and `squared_distance` twice that times the excess

@@ -149,7 +149,7 @@ def local_limit(
     optimum_spread: Annotated[float, OPTIMUM_SPREAD] = 0.0,
     local_gradient_std: Annotated[float, LOCAL_GRADIENT_STD],
 ) -> Outputs:
-    """Return the bound (9) of Bietti et al. at α = 0, 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): nothing is shared.
+    """Return the bound of Theorem 4.5 at α = 0, 4LΣ‖θ_i*‖²/(Nn) + 3√(σ̄_θ²Σ‖θ_i*‖²/(Nn)): nothing is shared.
 
     Args:
         clients: number N of clients with optima θ_i*; the bound does not depend on it.
@@ -174,7 +174,7 @@ def global_limit(
     shared_dimension: SharedDimension,
     noise_std: Annotated[float, SHARED_NOISE_STD],
 ) -> Outputs:
-    """Return the bound (9) of Bietti et al. at α = ∞, 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n): everything is shared.
+    """Return the bound of Theorem 4.5 at α = ∞, 4L‖v‖²/n + 3‖v‖√((σ̄_w²/N + d_wσ_ζ²)/n): everything is shared.
 
     Args:
         clients: number N of clients.

@@ -60,7 +60,7 @@ class ReusedRun(DescentRun):
 
     @property
     def records_of_smallest_batches(self) -> float:
-        """MK, the mean number M of participants of a round times the smallest batch size K."""
+        """MK, the average number M = 1/E[1/M_r] of participants times the smallest batch size K."""
         return self.federation.participation.mean * self.federation.smallest_batch
 
     def sampled_records(self, reading: Reading) -> float:
@@ -315,7 +315,7 @@ def _logarithm_argument(run: ReusedRun, totals: Aggregates) -> float:
 
 
 def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
-    """Return the rounds of accelerated descent after which its error is at most the cost of privacy, unrounded.
+    """Return the rounds of accelerated descent after which its error is of the order of the cost of privacy, unrounded.
 
     The loss has Lipschitz constant L, smoothness β and strong convexity μ. D is the diameter of the domain, and Δ the
     excess risk of the first iterate. With the average number M* = `totals.plain_participants` of participants in a
@@ -343,8 +343,9 @@ def _descent_rounds(run: ReusedRun, totals: Aggregates) -> float:
 def _required_rounds(run: ReusedRun, totals: Aggregates, reading: Reading) -> float:
     """Return the number of rounds that Theorem E.1 or 2.4 of Lowy and Razaviyayn prescribes, before rounding up.
 
-    After `_descent_rounds` the optimisation error is at most the cost of privacy. After V/(dΨ~) rounds this is true of
-    the cost of sampling, too, where V is `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
+    The statement is that of the appendix. The number is the larger of `_descent_rounds`, after which the optimisation
+    error is of the order of the cost of privacy, and V/(dΨ~), after which the cost of sampling is. V is
+    `_sampling_variance`, and dΨ~ = `run.privacy(totals)` the cost of privacy.
 
     Args:
         run: the federation and the loss.

@@ -63,7 +63,7 @@ def quantisation(
     """Return the cost of compressing messages by stochastic rounding, and the bits of a message.
 
     Rounding increases the variance V² of a round's averaged gradient by ω(L² + dσ²)/M, with the relative error ω of a
-    message. Every bound on the risk may be evaluated at the increased V².
+    message. A bound on the risk that depends on V² may be evaluated at the increased V².
 
     Args:
         participants: number M of participants.

@@ -66,7 +66,7 @@ def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: f
 
 # The explicit bound on the envelope, derived in `unequal_clients.py` -------------------------------------------------
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
-    """Return the problem of minimising the Moreau envelope of the loss, a smooth function slightly below the loss.
+    """Return the problem of minimising the Moreau envelope of the loss, a smooth function that is at most the loss.
 
     The envelope is b-smooth and less strongly convex.
 

@@ -145,8 +145,8 @@ def excess_risk(problem: ExcessRiskProblem, *, noise_std: float, rounds: int, st
         step_size: step size η.
 
     Returns:
-        The terms. Positive parts of the variance cost an infinite risk if ηβ ≥ 1 for the smoothness β, as the proof
-        needs ηβ < 1.
+        The terms. The proof needs ηβ < 1 for the smoothness β. If ηβ ≥ 1, the term of every positive part of the
+        variance is infinite, and that of a part of 0 is 0.
 
     Guarantees:
         E F(ŵ) − F* (or E F̂(ŵ) − F̂*) is at most `total`, under the declared conditions of the theorem.
@@ -195,7 +195,7 @@ def optimisation_error(
 
 
 def _stability(problem: ExcessRiskProblem, *, rounds: int, step_size: float) -> float:
-    """Return how much one record can change the expected loss of the output of SGD, in loss units (`stability.py`).
+    """Bound the change of the expected loss of SGD's output by one record, in loss units (`stability.py`).
 
     It bounds the difference between population and empirical loss.
 

@@ -55,10 +55,10 @@ def complete_convex_envelope(
 ) -> Prescription:
     """Return the run that Theorem 2.2 of Lowy and Razaviyayn prescribes for convex losses, and its risk bound.
 
-    The statement of the appendix is E F(ŵ) − F* ≤ 272.5 L D ν/√M~. The left side is the expected excess risk of the
-    output ŵ. L is the Lipschitz constant of the loss, and D the diameter of the domain. ν is `run.rate`, the larger one
-    of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number of
-    participants in a round.
+    The corrected statement of the appendix is E F(ŵ) − F* ≤ 272.5 L D ν/√M~. The left side is the expected excess risk
+    of the output ŵ. L is the Lipschitz constant of the loss, and D the diameter of the domain. ν is `run.rate`, the
+    larger one of the statistical error and of the cost of privacy. M~ is `Aggregates.participants`, an average number
+    of participants in a round.
 
     The theorem prescribes a Moreau envelope of smoothness b = L√M~/(Dν), and R = ⌈M~/ν²⌉ rounds. The step size and the
     output are those of Theorem 2.1 for a loss of smoothness b. These rounds suffice for Theorem 2.1, too, because

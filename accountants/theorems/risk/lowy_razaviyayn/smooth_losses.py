@@ -194,7 +194,7 @@ def _strongly_convex_rounds(run: DescentRun, totals: Aggregates, reading: Readin
 
     Args:
         run: the federation and the loss.
-        totals: averages over the clients: M* of the number of participants, Ξ~ of the noise variances.
+        totals: averages: M* of the number of participants, and Ξ~ of the clients' noise variances, up to a factor.
         reading: "corrected" divides the second number by the batch size if all clients participate (E-10, E-14).
     """
     divisor = 1 if reading == "printed" else batch_divisor(run.federation, reading)

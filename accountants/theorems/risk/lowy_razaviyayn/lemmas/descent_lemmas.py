@@ -220,7 +220,7 @@ def recursion_bound(*, contraction: float, variance: float, start: float, step_s
 
 
 def recursion_scale(*, contraction: float, curvature: float, variance: float, start: float, rounds: int) -> float:
-    """Return the order of the weighted mean of s_t in the recursion r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη² of descent.
+    """Return the order of the bound on b times a weighted mean of s_t, if r_{t+1} ≤ (1 − aη) r_t − bη s_t + cη².
 
     It is g r₀ e^{−aT/g} + c/(aT), as Lemma E.9 of Lowy and Razaviyayn states it without a constant and a logarithm.
 

@@ -54,8 +54,8 @@ def fresh_gradient_variance(
 ) -> Variance:
     """Return the variance of a round's averaged noisy gradient for records that are used once, by its parts.
 
-    Lemma E.5 of Lowy and Razaviyayn has min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ² are
-    averages of the clients' gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
+    Lemma E.5 of Lowy and Razaviyayn bounds it by min{Φ²/(M'K), φ²_max/(MK)} + Υ²/M + d min{Σ²/M', σ²_max/M}. Φ² and Σ²
+    are averages of the clients' gradient variances φ_i² and noise variances σ_i². Υ² is v² times 1 − (M − 1)/(N − 1).
 
     Args:
         statistics: averages M and M' of the number of participants, and averages of φ_i² and σ_i² over clients.

@@ -58,14 +58,14 @@ def averaging_ratio(contraction: float) -> float:
 
 
 def mean_divergence(*, contraction: float, rounds: int) -> float:
-    """Return the weighted average distance of two SGD runs that differ in one record, in units of the shift per step.
+    """Bound the weighted average distance of two SGD runs that differ in one record, in units of the shift per step.
 
     It is the average of (1 − (1 − x)^t)/x over the steps t = 1, …, R with weights (1 − x)^{−t}, which equals (1 −
     Rx/((1 − x)^{−R} − 1))/x. It is at most 1/x, and (R + 1)/2 at x = 0. For small Rx the difference would lose its
     digits. Then it is computed from the excess e = (1 − x)^{−R} − 1 − Rx as e/((Rx + e)x).
 
     Args:
-        contraction: x = ημ in [0, 1), by which a step shrinks distances.
+        contraction: x = ημ in [0, 1); a step multiplies distances by at most 1 − x.
         rounds: number R of rounds.
     """
     if contraction * rounds < 0.25:

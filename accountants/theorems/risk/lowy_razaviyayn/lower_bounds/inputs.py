@@ -112,7 +112,8 @@ def local_ratio(
 ) -> float:
     """Return √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
 
-    Over the largest possible excess risk, the cost is this ratio r up to constants, or r² for strongly convex losses.
+    Over the largest possible excess risk, the cost is min{1, r} for this ratio r, up to constants, or min{1, r²} for
+    strongly convex losses.
 
     Args:
         epsilon: ε₀ of a record against all parties except its client.
@@ -128,7 +129,8 @@ def local_ratio(
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
     """Return √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
 
-    Over the largest possible excess risk, the cost is this ratio r up to constants, or r² for strongly convex losses.
+    Over the largest possible excess risk, the cost is min{1, r} for this ratio r, up to constants, or min{1, r²} for
+    strongly convex losses.
 
     Args:
         epsilon: ε of a record against an observer of the server's output.
