@@ -371,7 +371,7 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
     They are sums over the distributions. Let a distribution have k outcomes and T runs, with masses known within a
-    relative a and log masses of at most b, and let u be the unit of roundoff. Its terms are (4 + 2k) u (2 log T! + T b)
+    relative a and |log mass| at most b, and let u be the unit of roundoff. Its terms are (4 + 2k) u (2 log T! + T b)
     + T a (1 + b), and T max|l| (a + (k + 2) u). Each further distribution adds one rounding.
 
     Args:

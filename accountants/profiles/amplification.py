@@ -223,8 +223,8 @@ class DilutedProfile(Profile):
     def supremum(self) -> float:
         """Largest loss of Q against (1 − q) Q + q P, rounded up, in nats.
 
-        It is −log(1 − q + q e^{−s}) for the largest loss s of the pair without subsampling; −log(1 − q) if s is
-        infinite.
+        It is −log(1 − q + q e^{−s}) for the largest loss s of the pair without subsampling; −log(1 − q) if none is
+        known.
         """
         decay = math.exp(-self.base.supremum)
         decay_less_one = decay - 1.0 if decay < 0.5 else math.expm1(-self.base.supremum)
@@ -348,8 +348,8 @@ def subsample_pair(base: Pair, share: Share) -> tuple[Pair, Pair]:
 def amplify_symmetrically(base: Pair, share: Share) -> Pair:
     """Return the symmetric pair with δ'(ε') = q δ(log(1 + (e^ε' − 1)/q)) in both directions.
 
-    Here q is the probability that a record is in the batch. For a Gaussian base the inclusion probability q is rounded up to a double. The profile increases with q, so the
-    result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
+    q is the probability that a record is in the batch. For a Gaussian base it is rounded up to a double. The profile
+    increases with q, so the result dominates in every composition (docs/engine-certificate.md, A8, Rounded rates).
 
     Args:
         base: a pair that bounds both directions of the mechanism on the batch, with the profile δ.

@@ -75,7 +75,7 @@ class TransformPlan:
     def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate, log_width: float) -> TransformPlan:
         """Plan the transform of a lattice composition, with an alias of about 2 % of the required width of δ.
 
-        The alias is the error that a sum over frequencies has by its period. The bound also holds at ε up to a standard
+        The alias is the error that a sum over frequencies has by its period. It is as small at ε up to a standard
         deviation away from the ε for which the tilt is best.
 
         Args:
