@@ -336,7 +336,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return an upper bound on the log probability of an infinite total loss, log(1 − ∏ (1 − a)^T), and its accuracy.
 
-    It differs from log a by at most log T, which bounds the error that an error of a causes.
+    For one distribution it differs from log a by at most log T, which bounds the error that an error of a causes.
 
     Args:
         laws: distributions, with the probability a of an infinite loss, and the number T of runs of each.

@@ -278,11 +278,11 @@ class NoiseSums:
         return bounds
 
     def _edge_bound(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-        """Return the contribution to the decay bound of the path from s/2 to s/2 + iy; 0 unless the steps are batches.
+        """Return the decay bound's part from the path from s/2 to s/2 + iy, times M(l); 0 unless the steps are batches.
 
         The noise of a batch without replacement begins at s/2. With the normal density φ, the likelihood ratio r, the
-        rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), the contribution
-        is for all t′ ≥ t at most 1/M(l) times the result
+        rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), it is for all t′ ≥ t at
+        most
 
             φ(s/2) e^{y²/2} [s min(½y², (tβ)^−2) + q(1 − q) s² e^{2b} (1 + l + t₀ + (l + t₀) e^{lb}) (t₀β)^−3].
 

@@ -97,7 +97,7 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or the factor by which both ways exceed the limits.
+            The terms as a `Spectrum`; or a factor by which the unit should grow, if both ways exceed the limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
         if self.points <= limits.points // 8:
@@ -151,7 +151,7 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or the factor by which the work exceeds the limits.
+            The terms as a `Spectrum`; or a factor by which the unit should grow, if the work exceeds the limits.
         """
         blocks, per_block = self._block_layout(limits.points // 8)
         if per_block > limits.terms:

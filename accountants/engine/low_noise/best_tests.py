@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TradeOffSearch:
-    """Settings of the search for the most powerful test on a table's lattice of losses. Bounds hold with any.
+    """Settings of the search for the most powerful test on a table's lattice of losses. All give valid bounds.
 
     Attributes:
         reaches: numbers of lattice points on either side of the estimated best one that are evaluated.
