@@ -336,7 +336,7 @@ def _profile(laws: Sequence[tuple[FiniteLaw, int]]) -> EnumeratedProfile:
 def _infinite_mass(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, float]:
     """Return an upper bound on the log probability of an infinite total loss, log(1 − ∏ (1 − a)^T), and its accuracy.
 
-    It differs from log a by at most log T, which bounds the error that an error of a causes.
+    For one distribution it differs from log a by at most log T, which bounds the error that an error of a causes.
 
     Args:
         laws: distributions, with the probability a of an infinite loss, and the number T of runs of each.
@@ -371,7 +371,7 @@ def _enumeration_errors(laws: Sequence[tuple[FiniteLaw, int]]) -> tuple[float, f
     """Return bounds on the error of every log probability, and on the error of every total loss in nats.
 
     They are sums over the distributions. Let a distribution have k outcomes and T runs, with masses known within a
-    relative a and log masses of at most b, and let u be the unit of roundoff. Its terms are (4 + 2k) u (2 log T! + T b)
+    relative a and |log mass| at most b, and let u be the unit of roundoff. Its terms are (4 + 2k) u (2 log T! + T b)
     + T a (1 + b), and T max|l| (a + (k + 2) u). Each further distribution adds one rounding.
 
     Args:

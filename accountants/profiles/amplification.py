@@ -223,8 +223,8 @@ class DilutedProfile(Profile):
     def supremum(self) -> float:
         """Largest loss of Q against (1 − q) Q + q P, rounded up, in nats.
 
-        It is −log(1 − q + q e^{−s}) for the largest loss s of the pair without subsampling; −log(1 − q) if s is
-        infinite.
+        It is −log(1 − q + q e^{−s}) for the largest loss s of the pair without subsampling; −log(1 − q) if none is
+        known.
         """
         decay = math.exp(-self.base.supremum)
         decay_less_one = decay - 1.0 if decay < 0.5 else math.expm1(-self.base.supremum)

@@ -125,7 +125,7 @@ class BoundProfile(Profile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below the profile of products, at the ε of the table; None if the bounds are too wide."""
+        """Convex function below the profile that is composed, at the ε of the table; None if bounds are too wide."""
         bound, rows = self.bound.convex, self._table
         bounds = [Interval(min(lower, upper), upper) for lower, upper in bound.log_bounds(rows.epsilon)]
         lower, upper = (np.asarray(ends, dtype=np.float64) for ends in zip(*bounds, strict=True))

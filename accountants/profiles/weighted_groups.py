@@ -59,7 +59,7 @@ class GroupProfiles(Protocol):
 
 @dataclass(frozen=True)
 class GaussianGroups:
-    """The profiles of a Gaussian mechanism on k copies of a contribution, for several k (groups).
+    """The profiles of a Gaussian mechanism for several shifts (groups), such as those of k copies of a contribution.
 
     Each is that of N(μ, 1) against N(0, 1) for one μ > 0, known to four units of roundoff.
     """

@@ -32,10 +32,10 @@ class ChernoffBounds(NamedTuple):
 
     @classmethod
     def at(cls, transforms: Sequence[Transform], tilts: FloatArray) -> ChernoffBounds:
-        """Evaluate the Chernoff bound on δ(ε) of a composition at several exponents.
+        """Evaluate the Chernoff bound on D(ε), the δ(ε) of a composition without the losses left out.
 
-        The bound is δ(ε) ≤ e^{b(μ) − με} for every μ ≥ 0, and b(μ) is computed. It is the sum of K(μ) = log
-        E_P[e^{μS}], with the total privacy loss S, the log of a factor of at most 1, and the rounding.
+        The bound is D(ε) ≤ e^{b(μ) − με} for every μ ≥ 0, and an upper bound on b(μ) is computed. It is the sum of an
+        upper bound on K(μ) = log E_P[e^{μS}] for the total loss S, log C(μ) ≤ 0, and the rounding.
 
         Args:
             transforms: transforms of the parts of the composition. K is the sum of their cumulants.
@@ -64,7 +64,7 @@ class ChernoffBounds(NamedTuple):
         Args:
             tilt: real part l of the line of integration.
             period: A = 2π/Δt in nats of ε, for the spacing Δt of the frequencies.
-            epsilon: ε at which D is evaluated.
+            epsilon: ε at which δ is evaluated.
         """
         decay = np.abs(self.tilts - tilt) * period
         with np.errstate(divide="ignore"):

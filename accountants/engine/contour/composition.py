@@ -60,7 +60,7 @@ class _Level(NamedTuple):
 def log_delta(laws: Laws, epsilon: float, *, widest: float = WIDEST) -> Interval:
     """Return an enclosure of log δ(ε) of a composition, by numerical inversion of the transform of the total loss.
 
-    The integrand is placed by an estimate of log δ, and then gives a better estimate. This is repeated until the
+    The integrand is built with an estimate of log δ, and then gives a better estimate. This is repeated until the
     estimate is stable.
 
     Args:

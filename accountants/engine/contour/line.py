@@ -211,7 +211,7 @@ def trim_parts(parts: Sequence[Part], log_delta: float, tilt: float = 0.0) -> li
     Args:
         parts: parts of a composition.
         log_delta: estimate of log δ.
-        tilt: exponent l. Noise with much weight in E_P[e^{lL}] is kept even if it is improbable.
+        tilt: exponent l. Improbable noise is kept too while its weight in E_P[e^{lL}] is large and falls outwards.
 
     Source: docs/engine-certificate.md, A2, Hard cut.
     """
@@ -226,7 +226,7 @@ def find_saddle_below(parts: Sequence[Part], epsilon: float) -> Saddle:
         epsilon: ε in nats.
 
     Raises:
-        ContourRefused: ε is above the largest total loss that is left, so that no lower bound on δ is positive.
+        ContourRefused: ε is at or above the largest total loss that is left, so that no lower bound on δ is positive.
 
     Source: docs/engine-certificate.md, A5, What the noise reaches.
     """

@@ -147,10 +147,10 @@ class NoiseSums:
         return value, error + 4 * UNIT_ROUNDOFF * (abs(value) + log_unit)
 
     def _moment_change(self, tilt: float, log_unit: float) -> tuple[float, float]:
-        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1), with a bound on the errors other than that of the quadrature.
+        """Return M(l) − 1 = Σ_j p_j (e^{lL_j} − 1), with a bound on errors without the quadrature error of M(l).
 
         M(l) = E[e^{lL}] is the moment of one step's loss L. The sum is over the quadrature nodes j of the noise, with
-        masses p_j. The bound includes the mass of the noise that is left out.
+        masses p_j. The bound includes the mass of the noise that is left out, and the quadrature error of M(0).
 
         Args:
             tilt: l ≥ 0.
@@ -260,8 +260,9 @@ class NoiseSums:
     def _side_paths(self, tilt: float, height: float, log_moment: float) -> list[float]:
         """Return bounds on the contour integrals along the vertical paths at the ends of each piece of the noise.
 
-        The contour is moved to the height y off the real axis, and the paths join it to the ends. Each bound is y times
-        the largest integrand, divided by the moment M(l). The lower end of a batch is left to `_edge_bound`.
+        The contour is moved to the height y off the real axis, and the paths join it to the ends. There is one bound
+        for each piece: y times a bound on the integrand, summed over the ends and divided by the moment M(l). The lower
+        end of a batch is left to `_edge_bound`.
 
         Args:
             tilt: real part l of z.
@@ -277,7 +278,7 @@ class NoiseSums:
         return bounds
 
     def _edge_bound(self, tilt: float, frequencies: FloatArray, height: float) -> FloatArray:
-        """Return the contribution to the decay bound of the path from s/2 to s/2 + iy; 0 unless the steps are batches.
+        """Return the decay bound's part from the path from s/2 to s/2 + iy, times M(l); 0 unless the steps are batches.
 
         The noise of a batch without replacement begins at s/2. With the normal density φ, the likelihood ratio r, the
         rate q, β = q sin(sy)/y, b = −log(|r(s/2 + iy)|/r(s/2)) and t₀ = max(t, 6^{1/3}/(βy)), it is for all t′ ≥ t at

@@ -117,9 +117,9 @@ class Panels(NamedTuple):
     def log_errors(self, tilt: float, frequency: float, lift: float = 0.0) -> FloatArray:
         """Return the log of a bound on the error of Gauss quadrature on each panel, an interval of the noise.
 
-        The integrand f_z is the density of the noise times e^{zL}, with the privacy loss L. If |f_z| ≤ B on the
-        Bernstein ellipse with the sum ρ of its semiaxes, the error of the n-node Gauss rule on a panel of half-width h
-        is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
+        The integrand f_z is the density of the first distribution times e^{zL}, with the privacy loss L. If |f_z| ≤ B
+        on the Bernstein ellipse with the sum ρ of its semiaxes, the error of the n-node Gauss rule on a panel of
+        half-width h is at most (64/15) h B ρ^{−2n}/(1 − ρ^{−2}). The best of several ρ is used.
 
         Args:
             tilt: real part l of z.

@@ -148,7 +148,7 @@ def characteristic_change(weights: FloatArray, deviations: FloatArray, line: Lin
     """Return φ(t_k) − 1 = Σ_j w_j (e^{it_k d_j} − 1) for all frequencies t_k, where φ is a characteristic function.
 
     With the stride b ≈ √nodes, each t_k is x + y: a multiple x of b spacings, and fewer than b spacings y. As
-    e^{i(x+y)} − 1 = (e^{iy} − 1) e^{ix} + (e^{ix} − 1), one matrix product combines both.
+    e^{i(x+y)d} − 1 = (e^{ixd} − 1) e^{iyd} + (e^{iyd} − 1), one matrix product combines both.
 
     Args:
         weights: masses w_j of the privacy losses under the tilted distribution.
@@ -180,7 +180,7 @@ def _rotations(frequencies: FloatArray, deviations: FloatArray) -> ComplexArray:
 def raise_to_power(
     change: ComplexArray, error: FloatArray, mean: float, frequencies: FloatArray, count: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Raise the characteristic function φ of one centred step to the power T.
+    """Raise the characteristic function φ of one step to the power T.
 
     Args:
         change: φ − 1 of one step at each frequency.

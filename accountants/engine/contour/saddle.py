@@ -136,7 +136,8 @@ def find_saddle(parts: Sequence[Part], target: Target) -> Saddle:
         target: function from a saddle to a value that increases with the tilt, and to its derivative.
 
     Returns:
-        A saddle within `_CLOSE` widths of the requested one, or the last one after `ITERATIONS` bisections.
+        A saddle whose ε is within about `_CLOSE` widths of the requested one, or the last one after `ITERATIONS`
+        bisections.
 
     Raises:
         ContourRefused: the tilt exceeds 10^15, or a quadrature needs too many nodes.

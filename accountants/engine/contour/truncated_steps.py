@@ -84,9 +84,9 @@ class TruncatedSteps:
         return np.asarray(log_tail + 1e-12 * (1.0 + np.abs(log_tail)))
 
     def _log_tail(self, distances: FloatArray, side: int) -> FloatArray:
-        """Return the log of the probability, under the first distribution, that the noise of one step is in a tail.
+        """Return upper bounds on the log probability, under the first distribution, of a tail of one step's noise.
 
-        Let q be the rate, s the shift, Φ the normal distribution function and d the distance. It is
+        Let q be the rate, s the shift, Φ the normal distribution function and d the distance. The bound is
 
         - for a batch, (2 − q) Φ(−x) + q Φ(s − x) at x = s/2 + d;
         - in the direction "add", and below the lower end, Φ(−d);

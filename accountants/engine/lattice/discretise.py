@@ -121,7 +121,7 @@ def read_side(profile: Profile, bounds: IntArray, unit: float, *, mirrored: bool
 
 
 def _consistent_tails(profile: Profile, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return both log tails of the loss L at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to rounding.
+    """Return both log tails of the loss L at increasing ε, with e^ε Q(L > ε) ≤ P(L > ε) up to a tolerance.
 
     A coarse bound on δ need not belong to a pair: its second tail may exceed e^−ε times the first one. It is then
     replaced by a smaller tail at a larger ε, which gives a larger δ.

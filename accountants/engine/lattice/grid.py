@@ -194,7 +194,7 @@ def _base_width(effort: float, demand: Demand) -> float:
 
 
 def _least_width(width: float, effort: float, rounds: float, demand: Demand) -> float:
-    """Return a width below which cells need not be narrower, because the error of log δ is then tolerated.
+    """Return the width than which no cell needs to be narrower, because it keeps the error of log δ tolerable.
 
     It is the width that causes the tolerated error if all cells of all rounds have it. The tolerated error is the
     larger of two: the error due to the best cells of the base width (`_base_width`), and the required width of log δ.

@@ -127,7 +127,7 @@ class GridAndTilt(NamedTuple):
 
 
 class TiltedEvaluation(NamedTuple):
-    """An upper bound on log δ of a lattice composition at one ε, with the tilt that was used.
+    """An upper bound on log δ of a composition at one ε, with the tilt that was used.
 
     Attributes:
         tilt: the lattice and the tilt that gave the bound; None if it was computed without a transform.
@@ -241,8 +241,8 @@ def _demand(survey: Survey, key: GridKey, budget: Budget) -> Demand:
 def _upper_log_atom(profile: Profile, right: SideTails) -> float:
     """Return an upper bound on the log mass that a dominating lattice distribution puts at infinity.
 
-    It is log δ(ε) of one round, at ε = the last point of the tails. It is computed as P(L > ε) − e^ε Q(L > ε) from the
-    tails there, or from the profile if the tails are zero.
+    It bounds log δ(ε) of one round, at ε = the last point of the tails. It is computed as P(L > ε) − e^ε Q(L > ε) from
+    the tails there, or from the profile if the tails are zero.
 
     Args:
         profile: the profile.

@@ -75,7 +75,7 @@ class TransformPlan:
     def of(cls, laws: LatticeComposition, coordinate: TiltCoordinate, log_width: float) -> TransformPlan:
         """Plan the transform of a lattice composition, with an alias of about 2 % of the required width of δ.
 
-        The alias is the error that a sum over frequencies has by its period. The bound also holds at ε up to a standard
+        The alias is the error that a sum over frequencies has by its period. It is as small at ε up to a standard
         deviation away from the ε for which the tilt is best.
 
         Args:
@@ -97,7 +97,7 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or the factor by which both ways exceed the limits.
+            The terms as a `Spectrum`; or a factor by which the unit should grow, if both ways exceed the limits.
         """
         line = TiltedLine.of(self.laws, self.coordinate)
         if self.points <= limits.points // 8:
@@ -151,7 +151,7 @@ class TransformPlan:
             limits: limits on the number of points and of terms.
 
         Returns:
-            The terms as a `Spectrum`; or the factor by which the work exceeds the limits.
+            The terms as a `Spectrum`; or a factor by which the unit should grow, if the work exceeds the limits.
         """
         blocks, per_block = self._block_layout(limits.points // 8)
         if per_block > limits.terms:

@@ -253,7 +253,7 @@ def _newton_step(
         return guess
     if not (-math.inf < value < 0.0):
         return None
-    # |d log δ/dε| is at least the tilt. If few losses dominate, it is far larger, and the finite difference shows it.
+    # |d log δ/dε| is about the tilt. If few losses dominate, it is far larger, and the finite difference shows it.
     spacing, tilt = _SPACING * guess.epsilon, choice.coordinate.tilt
     decrease = value - bound(guess.epsilon + spacing)
     finite_difference = decrease / spacing if 0.0 < decrease < math.inf else abs(tilt)

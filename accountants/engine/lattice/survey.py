@@ -67,7 +67,7 @@ class Survey:
 
     @cached_property
     def supremum(self) -> float:
-        """Least known ε from which on δ is zero: the sum of the parts' largest losses; math.inf if none is known."""
+        """Least known ε from which on δ is zero: the sum of all rounds' largest losses; math.inf if none is known."""
         total = 0.0
         for part, part_outline in zip(self.parts, self.outlines, strict=True):
             largest = _largest_loss(part.first, part_outline)

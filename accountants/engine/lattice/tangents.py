@@ -99,6 +99,7 @@ def _offsets(cells: LoweredCells, unit: float, tilt: float) -> list[float]:
 def _dominated_distribution(lines: TangentLines, unit: float, tilt: float, offset: float) -> LatticeDistribution:
     """Return a dominated lattice distribution: one lattice point near the loss of each cell.
 
+    Its index counts double units from the offset.
     A point slightly above its cell's loss, by a rounding, is corrected by lowering all points by the largest such
     distance (`_Points.slip`). If this is not enough, because other points are too high, all are lowered by the largest
     distance of any point (`fall`). If this fails too, only the infinite loss is kept.

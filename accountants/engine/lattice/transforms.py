@@ -138,9 +138,10 @@ def upper_log_delta(spectrum: Spectrum, laws: LatticeComposition, epsilon: float
 
 
 def chernoff_log_delta(laws: LatticeComposition, coordinate: TiltCoordinate, epsilon: float) -> float:
-    """Return the Chernoff bound log C(λ) + K(λ) − λε on log δ(ε) of a composition, at a tilt λ > 0.
+    """Return an upper bound on log δ(ε) of a composition, from the Chernoff bound log C(λ) + K(λ) − λε at a tilt λ > 0.
 
-    K(λ) = log E[e^{λS}] with the total loss S, and C(λ) ≤ 1 is a constant (`log_chernoff_constant`).
+    K(λ) = log E[e^{λS}; S < ∞] with the total loss S, and C(λ) ≤ 1 is a constant (`log_chernoff_constant`). The
+    probability of an infinite loss is added.
 
     Args:
         laws: lattice distributions that dominate.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TradeOffSearch:
-    """Settings of the search for the most powerful test on a table's lattice of losses. They affect no bound.
+    """Settings of the search for the most powerful test on a table's lattice of losses. All give valid bounds.
 
     Attributes:
         reaches: numbers of lattice points on either side of the estimated best one that are evaluated.
@@ -48,7 +48,7 @@ TRADE_OFF_SEARCH = TradeOffSearch()
 
 
 class _LatticeTradeOff(NamedTuple):
-    """The function F(γ) = γ α + E_γ on the lattice of one table, whose least value is the rate of the best test.
+    """The function F(γ) = γ α + E_γ on the lattice of one table, whose least value is the best true positive rate.
 
     At a lattice point with the loss l, log γ is l in the direction that removes a contribution, and −l in the other.
 

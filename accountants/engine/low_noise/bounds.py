@@ -86,7 +86,7 @@ def has_low_noise(steps: Steps, depth: float, *, for_tests: bool = False) -> boo
 
 
 def _log_probability_near_least(law: SampledGaussianLaw) -> float:
-    """Return the log probability that the loss of a step is within `REGION.near_least` of the least one."""
+    """Estimate the log probability that the loss of a step is within `REGION.near_least` of the least one."""
     log_odds = math.log1p(-law.rate) - math.log(law.rate)
     noise = 0.5 * law.shift + (log_odds + math.log(REGION.near_least)) / law.shift
     probability = (1.0 - law.rate) * float(ndtr(noise)) + law.rate * float(ndtr(noise - law.shift))
@@ -101,7 +101,7 @@ def steps_to_remove(laws: Laws) -> Steps | None:
 
     Returns:
         The steps with equal ones counted together. None if a step is not a subsampled Gaussian within the limits of
-        `REGION`, if the directions differ, or if there are too many different steps.
+        `REGION`, if a count is not positive, if the directions differ, or if there are too many different steps.
     """
     counts: Counter[SampledGaussianLaw] = Counter()
     directions = set()
@@ -155,7 +155,7 @@ def epsilon(laws: Laws, log_delta: float, slack: float, widest: float) -> Interv
         widest: largest width of the enclosure of log δ near the upper bound.
 
     Returns:
-        The bounds; None if the tables do not apply, or if they are wider than `widest`.
+        The bounds; None if the tables do not apply or give none, or if log δ is enclosed less closely than `widest`.
 
     Guarantees: both bounds have been evaluated. At the upper bound, the upper log δ is at most the target less `slack`.
     At the lower bound, the lower log δ is above the target plus `slack`, unless the bound is 0.

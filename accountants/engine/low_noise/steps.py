@@ -122,7 +122,7 @@ def lower_step(rate: float, shift: float, spacing: float, cells: int) -> Lattice
         cells: number of cells.
 
     Returns:
-        The distribution; None if the last cells are too coarse.
+        The distribution; None if roundings are too large or the last cells are too coarse.
 
     Source: docs/low-noise.md.
     """

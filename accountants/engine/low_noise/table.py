@@ -235,7 +235,7 @@ def _compose(steps: Sequence[tuple[LatticeStep, int]], plan: Plan, least: float,
 
 
 def _convolution_error(shares: Sequence[tuple[FloatArray, int]], plan: Plan, exponent: float) -> float:
-    """Return a bound on the error of a weighted sum of the masses of a convolution, with weights that rise and fall.
+    """Return a bound on the error of a weighted sum of a convolution's masses, with weights that rise to 1 and fall.
 
     Args:
         shares: tilted masses of each step, of sum one, with the number of such steps.

@@ -66,7 +66,7 @@ class _Side(NamedTuple):
 def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
     """Return a likelihood ratio with finitely many values that is below that of an attained pair in the convex order.
 
-    Its expectations of convex functions are at most the true ones, so that it gives lower bounds on δ.
+    Its expectations of nonnegative monotone convex functions are at most the true ones. So it gives lower bounds on δ.
 
     Args:
         pair: the attained pair. Its profiles are lower bounds or exact, one for each direction.
@@ -210,8 +210,8 @@ def _intervals(profile: Profile, losses: FloatArray) -> tuple[FloatArray, FloatA
         losses: increasing losses.
 
     Returns:
-        Masses under the first distribution, rounded down; masses under the second one, rounded up; and the log of the
-        mass of an infinite loss.
+        Masses under the first distribution, rounded down; masses under the second one, rounded up; and the log of
+        a lower bound on the mass of an infinite loss.
     """
     (first, _), (_, second) = _bounded_masses(profile, losses)
     end = -math.inf

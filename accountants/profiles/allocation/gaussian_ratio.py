@@ -35,7 +35,8 @@ _WEIGHT_UNITS = 2 * _FARTHEST**2 + 96
 def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     """Return a distribution with finitely many values that bounds the likelihood ratio of N(c, 1) to N(0, 1).
 
-    The bound is in the convex order: expectations of convex functions are at least the true ones, or at most.
+    The bound is in the convex order: expectations of nonnegative convex functions are at least the true ones, or at
+    most.
 
     Args:
         shift: c, in [`LEAST_SHIFT`, `LARGEST_SHIFT`]. The bound is for a shift within four units of roundoff.

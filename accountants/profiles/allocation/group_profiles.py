@@ -61,7 +61,7 @@ class GroupMinimum:
         return {}
 
     def lower_log_delta(self, epsilon: float) -> float:
-        """Return a lower bound on log δ of the two changes, the log of the least value of F; −∞ if none is certified.
+        """Return a lower bound on the log of the least value of F, which bounds δ; −∞ if none is certified.
 
         Args:
             epsilon: log γ ≥ 0.
@@ -216,7 +216,7 @@ def _atoms(pair: Pair) -> list[AtomicProfile]:
 class GroupProfile(AtomicProfile):
     """The profile of two changes of a data set: a table of upper bounds, with lower bounds on the exact value.
 
-    The exact value is the least of E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁, called F. The table depends on the effort of
+    The exact value is the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁. The table depends on the effort of
     a composition, and the least value does not. So `log_delta` encloses the same number for every effort.
 
     Attributes:
@@ -254,7 +254,7 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below δ of the two changes; None if the bounds on δ are too wide for one."""
+        """Convex function below the least value of F; None if the bounds on it are too wide for one."""
         chosen: list[float] = []
         last = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):

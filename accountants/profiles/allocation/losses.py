@@ -131,7 +131,7 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
 def interval_bounds(profile: Profile, end: float, cells: int) -> FloatArray:
     """Choose increasing bounds of intervals of positive losses, from 0 on.
 
-    If the loss has few values, each of them is inside an interval.
+    If the loss has few positive values, each of them is inside an interval.
 
     Args:
         profile: the profile of one direction.

@@ -93,8 +93,8 @@ def _log_infinite_product(first: FiniteRatio, second: FiniteRatio) -> float:
 def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
     """Return the log of an upper bound on the mass under P of products so large or small that they are replaced.
 
-    Large ones count as infinite, and small ones as zero. The mass under P of a product is its value times its mass
-    under Q.
+    Their mass under Q moves to zero, and that under P to infinity. The mass under P of a product is its value times its
+    mass under Q.
 
     Args:
         first: a ratio.

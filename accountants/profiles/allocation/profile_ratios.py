@@ -49,7 +49,7 @@ class BoundedPoint(NamedTuple):
 def ratio_above(pair: Pair, cells: int) -> FiniteRatio:
     """Return a likelihood ratio with finitely many values that is above that of a pair in the convex order.
 
-    Its expectations of convex functions are at least those of the pair, so that it gives upper bounds on δ.
+    Its expectations of nonnegative convex functions are at least those of the pair. So it gives upper bounds on δ.
 
     Args:
         pair: dominating pair of a mechanism. Its profiles are upper bounds, one for each direction.
@@ -128,12 +128,12 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 
 
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
-    """Return the likelihood ratio X for which E(X − κ)₊ is a given convex, piecewise linear function of κ.
+    """Return the ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
 
-    Its masses are the changes of the slope.
+    Its masses are the changes of the slope, rounded up.
 
     Args:
-        hull: κ from 0 on, with the values of the function.
+        hull: κ from 0 on, with the values of the function, both times 2^2200.
     """
     slopes = [(-1, 1)]
     slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]

@@ -48,7 +48,7 @@ LEAST_LOG_PLACE = -690.0
 
 @dataclass(frozen=True, eq=False)
 class FiniteRatio:
-    """A likelihood ratio with finitely many values that bounds a true one from above or below, in the convex order.
+    """A measure on finitely many values of a likelihood ratio, above or below the true one in the convex order.
 
     Attributes:
         places: increasing values x ≥ 0 of the ratio, each within a relative `place_error`.

@@ -157,7 +157,8 @@ class OutputCells(NamedTuple):
 def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int, reach: float) -> SeveralBatchesLaw:
     """Return the distributions of a test statistic for a Gaussian contribution that is in k of t batches, k < t.
 
-    The statistic is a sum over all outputs of capped likelihood ratios, or of their logarithms.
+    The statistic is a sum over all outputs, with their likelihood ratio X: of X − 1 with a cap on X, or of
+    log(1 + (k/t)(X − 1)).
 
     Args:
         shift: norm of the contribution over the standard deviation of the noise.
@@ -181,7 +182,7 @@ def several_batches_law(shift: float, steps: int, times_chosen: int, cells: int,
 def sums_of_gains(
     output: OutputCells, gain: FloatArray, steps: int, times_chosen: int, cells: int
 ) -> SeveralBatchesLaw:
-    """Return the distributions of the sum of a test statistic over all outputs, with and without a contribution.
+    """Return the distributions of the sum of a test statistic over all outputs, under P and under Q.
 
     Args:
         output: masses of one output in cells.

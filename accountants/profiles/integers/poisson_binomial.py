@@ -182,7 +182,7 @@ def _lower_profile(listed: _Losses) -> Profile:
 
 
 def _upper_profile(listed: _Losses) -> Profile:
-    """Return an upper bound on the profile of a listed part of the losses.
+    """Return an upper bound on a profile from the listed sums with their losses.
 
     The listed losses are raised, and all other values have an infinite loss.
 

@@ -60,7 +60,7 @@ class ShiftedTable(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ShiftedNoiseProfile(Profile):
-    """The profile of symmetric log-concave integer noise against its shift, from a table of losses that have errors.
+    """The profile of a table of losses that have errors, as of integer noise against its shift.
 
     Guarantees: `log_delta` encloses the δ of the listed outcomes and of the infinite loss.
 

@@ -118,7 +118,7 @@ class SkellamRenyi:
     def _rho_in_closed_form(self) -> float:
         """Return a ρ with D_a ≤ ρ a at every order a > 1 from the closed forms only.
 
-        With t = a − 1 and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Over a it is largest at t = 0.
+        With t = a − 1 and t' = max(t, s), D_a ≤ k²/2μ (t' + 2) + log 2/t'. Divided by a, this is largest at t = 0.
         """
         s = math.sqrt(math.log(2.0) / self._limit)
         at_zero = (self._limit * (s + 2.0) + math.log(2.0) / s) * _ROUNDED

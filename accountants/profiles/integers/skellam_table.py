@@ -55,7 +55,7 @@ class SkellamTable(NamedTuple):
 
 
 def reach_of(variance: float) -> int:
-    """Return the reach R of a table of Skellam noise of variance μ: P(noise > R) ≤ e^{−900}.
+    """Return the reach R ≥ 256 of a table of Skellam noise of variance μ: P(noise > R) ≤ e^{−900}.
 
     R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
     """

@@ -91,7 +91,7 @@ class RunsDistribution:
 class SelectionGain:
     """How much the choice of the best run adds to the losses of one run, in one direction of a pair.
 
-    It is the supremum of v φ(q) − w φ(q′) over all tests, where q and q′ are the probabilities that a test rejects.
+    It is the supremum of v φ(q) − w φ(q′) over all tests, with the means q and q′ of a test under Q and Q′.
 
     Attributes:
         runs: the number of runs.
