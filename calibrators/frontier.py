@@ -94,8 +94,7 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
 
     Returns:
         The run, with the frontier: alternatives of which none is better in rounds, batch size and bound. A single run
-            is
-        returned as it is, without a frontier.
+        is returned as it is, without a frontier.
 
     Raises:
         EpsilondError: no noise can be certified for a run that is tried.
@@ -119,8 +118,7 @@ def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float,
 
     Returns:
         The run, with the frontier: alternatives of which none is better in rounds, batch size and bound. A single run
-            is
-        returned as it is, without a frontier.
+        is returned as it is, without a frontier.
 
     Raises:
         EpsilondError: no noise can be certified for a run that is tried.
