@@ -2,7 +2,7 @@
 
     TPR(α) = inf_{γ ≥ 0} h(γ),   h(γ) = γ α + E_γ(P‖Q),   where the test distinguishes P from Q,
 
-and h is convex with slopes α − Q(L > log γ), h(0) = 1 and h(1/α) ≥ 1. Its minimiser has Q(L > log γ) = α, or is a corner.
+and h is convex with slopes α − Q(L > log γ), h(0) = 1, h(1/α) ≥ 1. Its minimiser has Q(L > log γ) = α, or is a corner.
 
 *Upper bound*: every γ gives a bound. *Lower bound*: all γ count. Four points close to the best γ, two on either side,
 are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer

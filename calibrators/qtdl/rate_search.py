@@ -203,7 +203,7 @@ class RateSearch:
         """
 
         def leaves_some(log_rate: float) -> bool:
-            """Decide whether noise of this decay rate leaves some of the target's δ unused."""
+            """Decide whether noise of this decay rate leaves some of δ for escapes."""
             return not self._uses_up_delta(math.exp(log_rate))
 
         if leaves_some(high):
