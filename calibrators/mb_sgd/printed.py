@@ -103,7 +103,7 @@ def printed_readings(
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
-    """Select the interpretations of the printed theorems that are requested and that the request allows.
+    """Select the interpretations of the printed theorems that are requested and allowed, in the order of `READINGS`.
 
     The informal statements are for equal clients. Appendix H is for random batches. All are for records.
     """
