@@ -217,8 +217,8 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
     """Return the rounds from which on, and the ε up to which, sharing nothing has the least variance term.
 
-    This is Lemma 4.6 of Bietti et al. It is for equal clients that all take part and have one optimum, with gradient
-    parts of equal variance.
+    This is Lemma 4.6 of Bietti et al. at the least noise. It is for equal clients that all take part and have one
+    optimum, with gradient parts of equal variance.
 
     Args:
         problem: the request.
