@@ -175,8 +175,8 @@ class _Attacks:
 def gaussian_true_positives(rate: float, mu: float) -> Interval:
     """Enclose the largest true positive rate Φ(Φ⁻¹(α) + μ) for N(μ, 1) against N(0, 1) at the false positive rate α.
 
-    The bounds are close in the rate, in one less the rate, and in the rate less α. For the last, the difference is μ
-    times a value of the normal density between x = Φ⁻¹(α) and x + μ.
+    The closest of three kinds of bounds are returned: with a small relative error in the rate, with one in 1 minus the
+    rate, and on the rate less α. This difference is μ times a value of the normal density between x = Φ⁻¹(α) and x + μ.
 
     Args:
         rate: the false positive rate α, in (0, 1).

@@ -313,7 +313,7 @@ class _ListedSteps:
 
 
 def without_inputs(steps: Sequence[DerivationStep]) -> tuple[DerivationStep, ...]:
-    """Return a derivation without the numerical inputs of its steps; steps that become equal are merged.
+    """Return a derivation without the inputs of its steps; steps that become equal are merged.
 
     The theorems, and the premises of each theorem, stay the same. Only the indices of steps in the list change.
 

@@ -85,7 +85,7 @@ def failing_conditions(readings: Iterable[PrintedReading]) -> Iterator[Caution]:
     """Warn of each condition of a printed theorem that fails for the run, with the numbers that it compares.
 
     Args:
-        readings: evaluated interpretations of printed theorems. Those of one theorem share a warning.
+        readings: evaluated interpretations of printed theorems. Those of one theorem share the warning of a condition.
     """
     failing: dict[tuple[str, str], list[tuple[str, ConditionAnswer]]] = {}
     for reading in readings:

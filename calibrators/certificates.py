@@ -126,7 +126,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
         Args:
             run: the run.
-            noise_multiplier: standard deviation of the noise over the sensitivity.
+            noise_multiplier: standard deviation of the noise over the norm of one contribution (`norm`).
         """
         return self.family.spec(self.problem, run, noise_multiplier)
 
@@ -234,7 +234,7 @@ class Certificates(Generic[Problem_co, Run_contra]):
 
         Returns:
             Enclosures of ε at the target's δ and of δ at its ε. None if the number of rounds or the noise multiplier is
-                outside the range that specs allow.
+            outside the range that specs allow.
         """
         if getattr(run, "rounds", 1) > LARGEST_COUNT or not NOISE_MULTIPLIER.contains(noise_multiplier):
             return None

@@ -93,9 +93,8 @@ def smallest_run(runs: Sequence[Run], outlook: Outlook, *, within: float, traffi
         traffic: bits per round.
 
     Returns:
-        The run, with the frontier: alternatives of which none is better in rounds, batch size and bound. A single run
-            is
-        returned as it is, without a frontier.
+        The run, with the frontier: alternatives of which none is at least as good as another in rounds, batch size
+        and bound. A single run is returned as it is, without a frontier.
 
     Raises:
         EpsilondError: no noise can be certified for a run that is tried.
@@ -118,9 +117,8 @@ def smallest_likely_run(runs: Sequence[Run], outlook: Outlook, *, within: float,
         traffic: bits per round.
 
     Returns:
-        The run, with the frontier: alternatives of which none is better in rounds, batch size and bound. A single run
-            is
-        returned as it is, without a frontier.
+        The run, with the frontier: alternatives of which none is at least as good as another in rounds, batch size
+        and bound. A single run is returned as it is, without a frontier.
 
     Raises:
         EpsilondError: no noise can be certified for a run that is tried.
@@ -255,7 +253,7 @@ class _Survey:
         """Predict the bound on the excess risk of a run that need not be certified.
 
         The prediction is the quickly computed bound at the estimated noise, times a correction. The correction is the
-        ratio of the exact bound to the quick one for the nearest certified run, or 1 if there is none.
+        ratio of the answer's bound to the quick one for the nearest certified run, or 1 if there is none.
         """
         noise = self._estimates.noise(run)
         if run not in self._quick or self._quick[run][0] != noise:

@@ -30,7 +30,7 @@ _INSIDE = 1e-9
 
 
 class PointLimit(NamedTuple):
-    """A condition on δ at one ε that is sufficient for a limit on the true positive rate of all attackers.
+    """A condition on δ of one direction at one ε, sufficient for a limit on the true positive rate in this direction.
 
     Attributes:
         epsilon: ε ≥ 0, in nats.
@@ -99,7 +99,7 @@ class AimedTests:
         self._is_aimed = False
 
     def limits(self, curve: Curve) -> list[PointLimit]:
-        """Return conditions on δ, one for each direction of the curve, that are sufficient for the limit on the rate.
+        """Return conditions on δ, one for each direction, that together are sufficient for the limit on the rate.
 
         They are those of the present thresholds. A symmetric pair has one direction only, and then the second threshold
         is not used.

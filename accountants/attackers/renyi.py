@@ -129,7 +129,7 @@ def _combine(curve: Curve, order: float, lower: float, upper: float) -> Interval
 def concentration(pair: Pair) -> float:
     """Return a ρ for which a pair is ρ-zero-concentrated: its Rényi divergences are at most ρ a at every order a > 1.
 
-    It is the sum over the parts of the pair, and math.inf if none is known.
+    It is a sum over the parts of the pair, the least one of several pairs, and math.inf if none is known.
 
     Args:
         pair: a pair that dominates a mechanism, or the least of several such pairs.

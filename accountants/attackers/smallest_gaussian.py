@@ -311,7 +311,7 @@ class _Interval(NamedTuple):
 def _log_chord_slope(left: _Point, right: _Point) -> float:
     """Return log α for the slope −α in e^ε of the chord through the upper bounds on δ at two points; below 0.
 
-    If δ does not decrease, α is the number with γ α = δ at the right point.
+    If δ does not decrease, α is δ at the left point over e^ε at the right one.
 
     Args:
         left: the point with the smaller ε.

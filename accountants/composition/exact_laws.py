@@ -63,7 +63,7 @@ def lower_by_rounding(bound: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ExactProfile(PointwiseProfile):
-    """The profile of one direction of a composition of Gaussian, subsampled Gaussian or Laplace steps.
+    """The profile of one direction of a composition of steps with exactly known losses, such as Gaussian or Laplace.
 
     Guarantees: lower ≤ log δ ≤ upper at every ε ≥ 0. The result does not depend on earlier evaluations. Tails and
     infinite mass are those of the lattice's dominating pair.
@@ -361,8 +361,8 @@ class ExactProfile(PointwiseProfile):
     def _normal_log_delta(self, epsilon: float) -> float:
         """Estimate log δ by the central limit theorem as −ε²/2v, to decide whether a closer check is needed.
 
-        v = Σ T q² (e^{d²} − 1) is the variance of the likelihood ratio of T Gaussian steps with sampling rate q, with
-        means that are a distance d apart.
+        v = Σ T q² (e^{d²} − 1) adds up the variances of the likelihood ratios of single steps: T Gaussian steps with
+        sampling rate q and means that are a distance d apart.
 
         Args:
             epsilon: ε, in nats.

@@ -24,7 +24,7 @@ _SHARE, _NARROW = 0.02, 1e-5
 
 @dataclass(frozen=True)
 class ExactSearch(PairSearch):
-    """The search for the ε at a target δ of a composition, by numerical inversion of transforms or by a fallback.
+    """The search for the ε at a target δ of a composition of exactly known losses, by transforms or by a fallback.
 
     Attributes:
         profiles: the distinct directions.

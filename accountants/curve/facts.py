@@ -229,7 +229,7 @@ class _MixedLaw:
         return self.largest == 0.0
 
     def shorten(self, log_mass: float) -> tuple[Self, float]:
-        """Remove the rarest large sensitivities of a mixture, and give their probabilities to the most probable one.
+        """Remove rare large sensitivities of a mixture, and give their probabilities to the most probable one.
 
         Args:
             log_mass: logarithm of the largest total probability that may be moved.

@@ -49,7 +49,7 @@ class LeastProfile(Profile):
 
     @cached_property
     def _chosen(self) -> Profile:
-        """The profile that gives the tails."""
+        """The profile that gives the tails: the one with tails of the least δ at ε = 0."""
         return min(self.profiles, key=_delta_at_zero_by_tails)
 
     @property
@@ -150,7 +150,7 @@ class LeastProfile(Profile):
         return least
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the tails of one profile."""
+        """Return the tails of the chosen profile (class docstring)."""
         return self._chosen.log_tails(epsilon)
 
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:

@@ -2,7 +2,7 @@
 
     TPR(α) = inf_{γ ≥ 0} h(γ),   h(γ) = γ α + E_γ(P‖Q),   where the test distinguishes P from Q,
 
-and h is convex with slopes α − Q(L > log γ), h(0) = 1 and h(1/α) ≥ 1. Its minimiser γ has Q(L > log γ) = α.
+and h is convex with slopes α − Q(L > log γ), h(0) = 1, h(1/α) ≥ 1. Its minimiser has Q(L > log γ) = α, or is a corner.
 
 *Upper bound*: every γ gives a bound. *Lower bound*: all γ count. Four points close to the best γ, two on either side,
 are enough. Between two points, the extensions of the adjacent chords bound h (`numerics.minimum`). From the outer
@@ -148,7 +148,7 @@ class MinimumSearch:
         return self.upper <= self.floor * (1.0 + GOOD_GAP)
 
     def bounds(self) -> Interval:
-        """Return bounds on the least value of h from the present points, within [α, 1]."""
+        """Return bounds on the least value of h from the present points, within [α, 1] up to rounding."""
         least = least_value(self._sorted, self.slopes).value if self.lower_wanted else self.rate
         upper = min(self.upper, 1.0)
         lower = max(least, self.rate) * (1.0 - 1e-14)

@@ -1,6 +1,7 @@
 """Initial estimates of the noise of runs with batches of fixed size. They decide only where a search starts.
 
-Under replace-one, drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions, q = K/n.
+Under replace-one, drawing K of n gives a contribution δ(ε) = q δ₀(log(1 + (e^ε − 1)/q)) in both directions. Here
+q = K/n, and δ₀ is that of N(μ, 1) against N(0, 1).
 At small rates the likelihood ratio minus one is about ±q w, with both signs equally likely. Here w = e^ℓ − 1 > 0 is the
 same quantity of the inner Gaussian pair. Its variance is 2 q² E[w²; w > 0], and not q² E[w²] as with Poisson batches.
 At rate 1 it is the latter. Between the two, the difference is multiplied by 1 − q. From there, secant steps on an

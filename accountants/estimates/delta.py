@@ -244,7 +244,8 @@ def likely_log_delta_of_batches(
     """Estimate log δ(ε) of a number of rounds with batches of fixed size, under replace-one.
 
     δ(ε) is an inverse Laplace transform, which is computed by the trapezoidal rule on Re z = λ through its saddle
-    point. If batches hardly ever include the record, the δ of one included contribution is used instead.
+    point. If batches hardly ever include the record, δ(ε) is estimated as R q δ₀(log(1 + (e^ε − 1)/q)) for R rounds,
+    where δ₀ is that of one included contribution.
 
     Args:
         epsilon: ε, in nats.

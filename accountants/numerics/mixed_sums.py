@@ -99,7 +99,7 @@ def blocks_of(terms: int, points: FloatArray) -> PointRuns | None:
 
 
 def windows(blocks: PointRuns, *terms: tuple[FloatArray, FloatArray]) -> Iterator[TermWindow]:
-    """Yield ranges of points, each with the range of terms that are not negligible there, for sums of many terms.
+    """Yield ranges of points with the range of terms that are not negligible there, for sums of equally many terms.
 
     A range of points consists of consecutive blocks with the same range of terms. Ranges are rounded outward to
     multiples of `_STEP`, so that more blocks share one.

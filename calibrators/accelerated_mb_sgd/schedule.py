@@ -136,7 +136,7 @@ def _likely(rounds: int, descent: DescentFacts, variance: float) -> float:
 
     Returns:
         The bound for a single stage of R rounds. If μ > 0, the lesser of it and Δ e^(−R√(μ/β)/(2e)) + 4·variance/(μR),
-            where Δ is the initial excess risk.
+        where Δ is the initial excess risk.
     """
     mu, beta = descent.strong_convexity, descent.smoothness
     squared_distance = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)

@@ -216,7 +216,7 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest sampling rate, or batch size, that meets the target: certificate, target and numbers.
+    """Return the largest rate (batch size of a population) that meets the target: certificate, target and numbers.
 
     Raises:
         Infeasible: even the smallest rate or batch misses the target.

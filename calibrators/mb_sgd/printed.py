@@ -103,7 +103,7 @@ def printed_readings(
 
 
 def _applicable_readings(problem: MbSgdProblem, run: Run) -> list[Reading]:
-    """Select the interpretations of the printed theorems that are requested and that the request allows.
+    """Select the interpretations of the printed theorems that are requested and allowed, in the order of `READINGS`.
 
     The informal statements are for equal clients. Appendix H is for random batches. All are for records.
     """
@@ -237,8 +237,7 @@ def _claimed_risk(problem: MbSgdProblem, reading: Reading, outputs: Outputs) -> 
 
     Returns:
         The risk. None if records are not identically distributed, because the theorems then claim no risk, or if the
-            claim
-        has no explicit constant.
+        claim has no explicit constant.
     """
     if not problem.identically_distributed:
         return None
@@ -278,7 +277,7 @@ def _experimental(problem: MbSgdProblem, members: tuple[Member, ...], truth: Tru
 
 
 def _appendix_h_of(member: Member) -> TheoremAtInputs:
-    """Evaluate the batch size of Appendix H of Lowy and Razaviyayn for one kind of client.
+    """Evaluate Appendix H of Lowy and Razaviyayn, its batch size and σ, for one kind of client.
 
     Args:
         member: the kind of client, with its target, number of records and rounds.

@@ -158,7 +158,7 @@ class Mu2SgdProblem(TargetedProblem):
     ] = None
 
     def check(self) -> None:
-        """Check that gradient variances, participants, reports and observer agree with the other fields.
+        """Check that bounds on gradients (`SPREADS`), participants, reports and observer agree with the other fields.
 
         Raises:
             InvalidInput: some fields contradict each other.

@@ -94,7 +94,7 @@ def _trusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, Ris
 
 
 def _untrusted_steps(problem: Mu2SgdProblem, noise_std: float) -> tuple[float, RiskBound]:
-    """Return the step size with the least bound on the excess risk, and that bound, for an untrusted server.
+    """Return a step size with nearly the least bound on the excess risk, and that bound, for an untrusted server.
 
     Args:
         problem: the request.

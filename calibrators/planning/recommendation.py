@@ -93,10 +93,9 @@ def share_and_basis(
         rounds: rounds of the run, if known.
 
     Returns:
-        The share, and the word for its origin. If the risk bound has explicit constants, they are the bound over that
-            for
-        the initial model, and `risk`. Otherwise they are √((1 + ν²)/R), for R rounds and the ratio ν of noise to
-            signal, and `noise`. None for both if neither is known.
+        The share, and the word for its origin. If the risk bound has explicit constants and the bound for the initial
+        model is known, they are the quotient of the two bounds, and `risk`. Otherwise they are √((1 + ν²)/R), for R
+        rounds and the ratio ν of noise to signal, and `noise`. None for both if neither is known.
     """
     if risk is not None and risk.constant == "explicit" and risk.baseline is not None:
         return float(risk.value) / risk.baseline.value, "risk"

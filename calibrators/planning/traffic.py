@@ -31,8 +31,7 @@ def total_bits(communication: JsonObject) -> int | None:
 
     Returns:
         The number of bits: the expectation, rounded up, if the number of participants is random. None if the answer
-            states
-        no traffic.
+        states no traffic.
     """
     if "expected_total_bits" in communication:
         return math.ceil(float(communication["expected_total_bits"]))

@@ -165,8 +165,8 @@ def start_of_run(problem: PpsgdProblem) -> Start | None:
 def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
     """Choose the degree of sharing α, with its step sizes and the bound on the excess risk.
 
-    α is the step size of the part of the model that is trained jointly, relative to that of the clients' own parts. It
-    is the requested value, or the one with the smallest proved bound.
+    α is the step size of the shared part of the model over N times that of a client's own part, for N clients. It is
+    the requested value, or the one with the smallest proved bound.
 
     Args:
         problem: the request.
@@ -215,9 +215,10 @@ def plan_of(problem: PpsgdProblem, noise_std: float) -> SharingPlan | None:
 
 
 def _threshold(problem: PpsgdProblem) -> SharingThreshold | None:
-    """Return the rounds and the ε beyond which training without sharing is best, by Lemma 4.6 of Bietti et al.
+    """Return the rounds from which on, and the ε up to which, sharing nothing has the least variance term.
 
-    The lemma is for equal clients that all take part and have one optimum, with gradient parts of equal variance.
+    This is Lemma 4.6 of Bietti et al. at the least noise. It is for equal clients that all take part and have one
+    optimum, with gradient parts of equal variance.
 
     Args:
         problem: the request.

@@ -112,7 +112,7 @@ def run_of(problem: ProjectedSgdProblem, plan: RunSchedules) -> ProjectedRun:
 
 # The four radii -----------------------------------------------------------------------------------------------------
 def _bounds_by_radius(problem: ProjectedSgdProblem, plan: RunSchedules) -> Iterator[PrintedBound]:
-    """Yield the printed bounds, which differ in the radius they assume for the domain's image under a gradient step.
+    """Yield bounds that differ in the radius they assume for the domain's image under a gradient step.
 
     The domain is a ball of radius ρ. Two bounds need the smoothness of the losses, and are left out without it.
     """
@@ -369,13 +369,13 @@ def _claims(target: Target, log_delta: float, excess_risk: float | None) -> Clai
 def _plan_at_printed_noise(problem: ProjectedSgdProblem, plan: RunSchedules, printed: PrintedBound) -> RunSchedules:
     """Return the run with the smallest noise at which a printed bound claims to meet the target.
 
-    The noise schedule is scaled as a whole. The run is unchanged in three cases. No noise within the factor 10⁸ meets
-    the target; the changing steps are too many to search; or the run's own noise is the smallest up to `SAME_NOISE`.
+    The noise schedule is scaled as a whole. The run is unchanged if no noise within the factor 10⁸ meets the target, if
+    the changing steps are too many to search, or if its own noise is the smallest up to `SAME_NOISE`.
 
     Args:
         problem: the request, with the target.
         plan: the run of the answer.
-        printed: the printed bound.
+        printed: the printed bound. If it fixes the noise, the run has that noise.
     """
 
     def plan_at(log_factor: float) -> RunSchedules:

@@ -159,7 +159,7 @@ class StepSearch:
         return self._guarantee(step).curve.upper_log_delta(self._target.epsilon)
 
     def _meets(self, step: float) -> bool:
-        """Decide whether a run with this step size has at most the target's δ."""
+        """Decide whether the upper bound on δ of a run with this step size is at most the target's δ."""
         return self._log_delta(step) <= self._target.log_delta
 
     def _provably_misses(self, step: float) -> bool:

@@ -73,10 +73,10 @@ class IntegerRelease:
         return guarantee_of(self.problem, self.spec(noise), effort)
 
     def add_witness(self, guarantee: Guarantee, noise: TruncatedDiscreteLaplace) -> Guarantee:
-        """Add lower bounds on δ to a guarantee, if some neighbouring updates attain the assumed distance.
+        """Add lower bounds on δ to a guarantee, from two neighbouring updates that are multiples of the grid step.
 
-        These are updates that are multiples of the grid step. Rounding leaves them unchanged. The guarantee is returned
-        unchanged if the problem has no such neighbours.
+        Rounding leaves such updates unchanged, so their distance is attained. The guarantee is returned unchanged if
+        the problem has no such neighbours.
 
         Args:
             guarantee: the guarantee of all rounds.

@@ -92,7 +92,7 @@ class RateSearch:
         """α ↦ log of the δ that losses above ε in the common support use; an increasing function."""
 
     def log_escape(self, rate: float) -> float:
-        """Return the part of the target's δ that noise of a decay rate leaves for escapes, as a natural logarithm.
+        """Return the part of δ that noise of a decay rate leaves for escapes, as a natural logarithm.
 
         An escape is a message that only one of two neighbours can send. The other part of δ is for messages with a
         privacy loss above ε. The logarithm is −∞ if nothing is left.
@@ -203,7 +203,7 @@ class RateSearch:
         """
 
         def leaves_some(log_rate: float) -> bool:
-            """Decide whether noise of this decay rate leaves some of the target's δ unused."""
+            """Decide whether noise of this decay rate leaves some of δ for escapes."""
             return not self._uses_up_delta(math.exp(log_rate))
 
         if leaves_some(high):

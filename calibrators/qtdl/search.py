@@ -275,7 +275,7 @@ def approaches(problem: GridProblem) -> Iterator[Approach]:
 
 
 def least_noise(problem: GridProblem) -> CertifiedNoise:
-    """Find the truncated discrete Laplace noise with the fewest levels that any method of proof certifies.
+    """Find the truncated discrete Laplace noise with the fewest levels, by the best of the requested methods of proof.
 
     The noise of each proof is estimated first. The estimates are certified in ascending order of their levels, until an
     estimate has clearly more levels than the best certified noise.

@@ -164,7 +164,7 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
 
 
 def _noise_figures(run: RoundsRun) -> RunFigures:
-    """Describe a run for the warning of a long run; its quality is the share of the initial risk that its noise leaves.
+    """Describe a run for the warning of a long run; its quality bounds the share of the initial risk that is left.
 
     Args:
         run: a run that was compared with others.

@@ -320,7 +320,7 @@ class _BoundSearch:
         return CertifiedTrial(offered_step, self._miss(enclosure.upper), enclosure.lower, guarantee)
 
     def _store(self, trial: CertifiedTrial) -> None:
-        """Record a trial as the last one that met or missed the target, and update the estimated slope."""
+        """Store a trial as the last one, and as the last that met or missed the target; update the estimated slope."""
         # Between neighbouring steps the slope is dominated by irregularities of the bound.
         if self._last is not None and abs(self._last.step - trial.step) > 1:
             self.slope = slope_between(self._last, trial)
@@ -333,9 +333,8 @@ class _BoundSearch:
     def _next_step(self) -> int:
         """Return the next log noise to try, in multiples of `STEP`: usually the least that is estimated to suffice.
 
-        Every `HALVING_INTERVAL`-th time between a miss and a pass it is the middle. It is above the last trial if that
-        missed the target, and below it otherwise. Once a trial has missed and one has met the target, it is
-        between the two.
+        It is above the last trial if that missed the target, and below it otherwise. Once a trial has missed and one
+        has met the target, it is between the two; every `HALVING_INTERVAL`-th time it is then the middle.
         """
         last = self._last
         assert last is not None  # a trial has been stored

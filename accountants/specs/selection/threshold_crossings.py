@@ -48,9 +48,9 @@ class ThresholdNoise(NamedTuple):
 
 
 class ThresholdOutput(NamedTuple):
-    """Bounds on the probabilities of one output of the sparse vector technique on two neighbours.
+    """Two Bernoulli parameters for one output of the sparse vector technique on two neighbours.
 
-    Two Bernoulli variables with these parameters are dominated by the event that the output occurs.
+    Bernoulli variables with these parameters are dominated by those with the probabilities of the output.
 
     Attributes:
         first: parameter for the first data set, a lower bound on the probability.
@@ -110,7 +110,7 @@ def _log_factor(count: int, edges: Floats, shifted_edges: Floats) -> tuple[Float
 
 
 def _crossing(masses: Floats, below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> ThresholdOutput:
-    """Return bounds on the probabilities of one output of the sparse vector technique on two neighbours.
+    """Return Bernoulli parameters that the probabilities of one output of the sparse vector technique dominate.
 
     The output is n answers "below" with probability F each, then c answers "above" with probability G each. The
     threshold noise is divided into cells.
