@@ -180,7 +180,7 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 
 
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """Explain the result of an audit in words: which ε are disproved, and whether that contradicts the certificate.
+    """Say in words which ε an audit disproves, and whether that contradicts the certificate or a claim.
 
     Args:
         request: the audit.

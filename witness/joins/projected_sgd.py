@@ -233,7 +233,7 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 
 
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bound of Corollary 2 of Asoodeh et al. for a random stop. Its hidden constant is set to 1.
+    """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
 
     Args:
         problem: the simulated problem.

@@ -52,7 +52,7 @@ def round_movement(dimension: int, levels: int) -> Movement:
 
 @functools.lru_cache(maxsize=RESULTS_KEPT)
 def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -> LaplaceLevels | BinomialTrials | None:
-    """Return the noise of a client's message: truncated discrete Laplace or Binomial noise, or none.
+    """Return the noise of a message: truncated discrete Laplace or Binomial noise, or none.
 
     Args:
         choice: the kind of noise, and whether it is certified, printed by the paper, or absent.
