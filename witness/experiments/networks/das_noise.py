@@ -81,7 +81,9 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
 
 
 def _binomial_noise(dimension: int, levels: int, movement: Movement) -> BinomialTrials:
-    """Return the least Binomial noise that its theorem proves private at the target of one round.
+    """Return the least Binomial noise, of an even number of trials, that its theorem states for the target of a round.
+
+    The theorem is proved for ε ≤ 1 only; the target is larger.
 
     Args:
         dimension: number d of weights.
