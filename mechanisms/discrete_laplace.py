@@ -28,8 +28,8 @@ DIRECT = 1 << 12
 class NoiseTables:
     """Tables to draw an integer of the truncated discrete Laplace distribution on −m, …, m, in two stages.
 
-    The integers 1, …, m are divided into blocks. The first stage draws a sign and a block, the second an integer in the
-    block. Block b = 1, …, B has the t integers from 1 + (b − 1) t to bt. The last block may be shorter.
+    The integers 1, …, m are divided into blocks. The first stage draws 0 or a signed block, the second an integer in
+    the block. Block b = 1, …, B has the t integers from 1 + (b − 1) t to bt. The last block may be shorter.
     """
 
     width: int

@@ -236,7 +236,9 @@ class MeasuredPoint:
         return (best, *overlapping)
 
     def ranks(self, *, lower_is_better: bool) -> RankRange:
-        """Return the indices of the parameter values that may be best, as `best` returns them.
+        """Return the smallest and the largest index of the parameter values that may be best, as `best` returns them.
+
+        Indices count the values in ascending order, from 0.
 
         Args:
             lower_is_better: whether a lower value of the quantity is better.

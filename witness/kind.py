@@ -31,7 +31,7 @@ class SimulationPlan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A request for a simulation that is ready to run: its noise is calibrated and its names are resolved.
+    """A request for a simulation that is ready to run: noise for a target is calibrated, and names are resolved.
 
     It can be pickled, so that blocks can run in other processes.
     """

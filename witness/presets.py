@@ -322,7 +322,9 @@ def _tuning_warnings(preset: Preset) -> tuple[Caution, ...]:
 
 
 def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
-    """Yield the warnings of all simulations, but those of more than three simulations only once.
+    """Yield the warnings of all simulations.
+
+    A warning of more than three simulations is given once, with their number.
 
     Args:
         answers: the cells, each with the answer of its simulation.

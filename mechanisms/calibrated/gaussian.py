@@ -131,9 +131,10 @@ class GaussianRelease(Release):
 def client_mean(answer: Answer) -> GaussianRelease:
     """Build the Gaussian mechanism by which a client releases the mean of `batch_size` gradients.
 
-    The client clips the gradients, averages them and adds the noise. If the guarantee protects records, each gradient
-    is one contribution of weight 1/`batch_size`. If it protects clients, the client's whole mean is one contribution of
-    weight 1. The clipping norm is the largest norm in the weighted sum, divided by the weight and rounded down.
+    The client clips contributions, sums them with a weight and adds the noise. If the guarantee protects records, each
+    gradient is a contribution of weight 1/`batch_size`. If it protects clients, the client's whole mean is the only
+    contribution, of weight 1. The clipping norm is the largest norm in the weighted sum, divided by the weight and
+    rounded down.
 
     Args:
         answer: the answer of a calibrator.

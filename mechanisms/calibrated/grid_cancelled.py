@@ -85,7 +85,7 @@ class GridCancelling:
         return noisy_total
 
     def _noise_in_steps(self) -> float:
-        """Return the standard deviation σ_N of the next release's noise, in grid steps, rounded up."""
+        """Return the parameter σ_N of the next release's discrete Gaussian noise, in grid steps, rounded up."""
         (std,) = self.mechanism.grid.noise_in_steps
         if not self.mechanism.grows or self.releases == 0:
             return std

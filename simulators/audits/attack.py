@@ -100,7 +100,7 @@ class AttackBound:
 
 
 def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
-    """Return a lower bound on a quantity such as ε, by the test that best distinguishes two data sets.
+    """Return a lower bound on a quantity such as ε, by the test that suggests the largest bound.
 
     The test is selected on the first halves of both samples, and the bound is computed on the second halves. Tests
     compare the statistic of an output with a threshold, in both directions. Either data set can be the positive one.

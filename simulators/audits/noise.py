@@ -14,7 +14,7 @@ from epsilond.simulators.audits.worlds import FIRST, SECOND, Floats, Integers
 
 
 class NoiseDistribution(Protocol):
-    """A distribution of noise that can be drawn, and of which the density is known."""
+    """A distribution of noise that can be drawn, and of which the density is known up to a constant."""
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
         """Draw independent values, (count,)."""
@@ -116,7 +116,7 @@ class NoisyValue:
 
 
 def noisy_sum(noise: NoiseDistribution, relation: str, shift: float) -> NoisyValue:
-    """Return the attack on a noisy sum in which a client contributes a number between −shift and shift.
+    """Return the attack on a noisy sum in which one contribution is a number between −shift and shift.
 
     Args:
         noise: distribution of the noise.

@@ -27,11 +27,11 @@ class InSequence:
         return sum(part.work * times for part, times in self.parts)
 
     def draw(self, generator: np.random.Generator, world: Integers) -> Floats:
-        """Draw the outputs of all runs, and return the log density of all together on every data set ("world").
+        """Draw the outputs of all parts, and return their joint log densities on every data set ("world").
 
         Args:
             generator: source of randomness.
-            world: index of the data set for each output.
+            world: index of the data set of each run, (n,).
 
         Returns:
             Sums of the log densities of the independent outputs, (worlds, n).

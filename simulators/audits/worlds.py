@@ -68,7 +68,7 @@ class AttackedMechanism(Protocol):
 
         Returns:
             Log densities of each output in every world, (worlds, n), up to a term that all worlds share; −inf if the
-                output is impossible. The log density in the world from which an output was drawn is finite.
+            output is impossible. The log density in the world from which an output was drawn is finite.
         """
 
 

@@ -86,7 +86,7 @@ class UpdateRule:
 
         Guarantees:
             The ℓ2 norm of a clipped update is at most 1, and that of a normalised one is 1 up to rounding. An update
-                with a coordinate that is not finite becomes zero, unless the scaling is `none`.
+            with a coordinate that is not finite becomes zero, unless the scaling is `none`.
         """
         if self.scaling == "normalised":
             return unit_vectors(update)

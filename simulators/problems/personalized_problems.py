@@ -219,7 +219,7 @@ class _LinearProblem:
         )
 
     def _targets(self, features: Floats, clients: Numbers, noise: Floats) -> Floats:
-        """Draw targets that follow the clients' optimal models: predictions plus noise times `target_noise_std`.
+        """Return targets that follow the clients' optimal models: predictions plus noise times `target_noise_std`.
 
         Args:
             features: features of m records in each row, (rows, m, d). A row is one client in one round.

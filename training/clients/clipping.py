@@ -50,7 +50,7 @@ def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
 
 
 def measure_norms(norms: Floats, bounds: Floats, finite: Bools) -> GradientStatistics:
-    """Count the vectors that are longer than their bounds or not finite, and find the largest norm.
+    """Count the vectors that exceed their bounds beyond rounding or are not finite, and find the largest norm.
 
     Args:
         norms: norms before clipping.

@@ -98,7 +98,8 @@ class TabularClients:
     def _norms(self, models: Floats, features: Floats, predictions: Floats, slopes: Floats) -> Floats:
         """Return upper bounds on the norms of the records' gradients s ⊗ x + μw, tight up to rounding.
 
-        The bound is ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖², plus a bound on the rounding error of this sum.
+        ‖s ⊗ x + μw‖² = ‖s‖²‖x‖² + 2μ ⟨s, Wx⟩ + μ²‖w‖². The squared bound is this sum plus, unless μ = 0, a bound on its
+        rounding error.
 
         Args:
             models: one model w (d,), or one per client (M, d).

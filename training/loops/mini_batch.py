@@ -98,7 +98,7 @@ class RoundMessages:
         return np.sort(session.source.subsets((), session.count, int(numbers[choice])))
 
     def messages(self, session: Session, model: Floats, batch: Batch) -> tuple[Floats, GradientStatistics]:
-        """Return the noisy messages that clients send in a round: clipped, weighted mean gradients with Gaussian noise.
+        """Return the messages that clients send in a round: weighted means of clipped gradients plus Gaussian noise.
 
         Args:
             session: clients and randomness of the run.

@@ -25,7 +25,7 @@ class AveragedDescent:
         Args:
             start: the model, (…, d).
             step_size: step size η.
-            fading: ratio of successive weights in the average; 1 gives the uniform average.
+            fading: each weight in the average is 1/`fading` times the previous one; 1 gives the uniform average.
             project: projection onto the domain.
         """
         self.model = self.average = self.moved = start

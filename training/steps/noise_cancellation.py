@@ -140,7 +140,7 @@ class ServerNoise:
         self.held = np.zeros_like(start)
 
     def replace_noise(self, base: float, normal: Floats) -> Floats:
-        """Draw the noise of a round, and return the difference to the noise of the last round, which it replaces.
+        """Compute and keep the noise of a round, and return its difference to the noise of the last round.
 
         Args:
             base: standard deviation of the noise in each coordinate.

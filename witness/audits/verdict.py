@@ -92,8 +92,8 @@ def make_answer(request: AuditSimulation, certified: Ends, first: Floats, second
 def _escape_bound(halves: SplitStatistics, delta: float, error: float) -> Escape:
     """Return the lower bound on ε from escapes: outputs of one data set that are impossible on the other.
 
-    If escapes are more probable than δ, no ε holds and the bound is ∞. Otherwise it is 0. The statistic of an escape is
-    infinite.
+    If the lower bound on their probability exceeds δ, no ε holds and the bound on ε is ∞. Otherwise it is 0. The
+    statistic of an escape is infinite.
 
     Args:
         halves: the attacker's statistics.
@@ -116,7 +116,7 @@ def _stated_delta(request: AuditSimulation) -> float | None:
 
 
 def _ratio(lower: float, certified_upper: float) -> float | None:
-    """Return the quotient of both bounds on ε; None if the certified bound is 0 or infinite."""
+    """Return the lower bound on ε over the certified upper bound; None if the latter is 0 or infinite."""
     if certified_upper == 0.0 or math.isinf(certified_upper):
         return None
     return lower / certified_upper
@@ -180,7 +180,7 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 
 
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
-    """Explain the result of an audit in words: which ε are disproved, and whether that contradicts the certificate.
+    """Say in words which ε an audit disproves, and whether that contradicts the certificate or a claim.
 
     Args:
         request: the audit.

@@ -214,7 +214,7 @@ class Silos:
         return (judge_printed_noise(cells, "The printed noise of the experiments is private at the ε on their axes."),)
 
     def _measurements(self, cells: Sequence[CellAnswer], arm: str, run: str | None = None) -> dict[Setting, Measured]:
-        """Return the scores of one arm, by pairs of the number of silos (the panel's value) and ε.
+        """Return the scores of one arm, by pairs of the panel's value (a number of silos, in all or in a round) and ε.
 
         Args:
             cells: cells of the experiment.

@@ -191,7 +191,7 @@ def bounds(problem: SimulatedProblem, run: MbSgdShape) -> tuple[PromisedBound, .
 
     Returns:
         The bound for clients that differ, if there are groups. Otherwise the bound with explicit constants and, if it
-        applies, the printed bound of Theorem 2.1 of Lowy and Razaviyayn.
+        applies, the corrected bound of Theorem 2.1 of Lowy and Razaviyayn.
     """
     if run.groups is not None:
         return (bound_for_groups(problem, run, run.groups),)
@@ -283,7 +283,7 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
 
 
 def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[PromisedBound]:
-    """Yield the bound on the excess risk that Lowy and Razaviyayn print in Theorem 2.1 for convex losses.
+    """Yield the bound on the excess risk of Theorem 2.1 of Lowy and Razaviyayn for convex losses, without its errata.
 
     The bound is 272 L D ν/√M, for the Lipschitz constant L, the diameter D, M participants, and ν the larger of the
     statistical and the privacy cost. It is for the step size that the theorem prescribes. Nothing is yielded for the

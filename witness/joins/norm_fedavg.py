@@ -66,7 +66,7 @@ MOST_DOUBLINGS = 20
 def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: Target) -> NormFedavgProblem:
     """Return the calibrator's request for a simulated run of DP-NormFedAvg.
 
-    A normalised update can be any unit vector, so neighbouring data sets differ in one client's update. If the observer
+    Neighbouring data sets differ in one client's update. A normalised update can be any unit vector. If the observer
     sees only the released models, a whole client is protected and the draw of clients is hidden. Otherwise one record
     is protected; it may change the update just as much.
 

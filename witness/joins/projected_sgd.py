@@ -152,8 +152,8 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
     """Return the bound of Corollary 1 of Asoodeh et al. on the excess risk of the last model, with its error corrected.
 
     It is 2β(mD² + G² + dσ²)/(λ² m T). T is the number of whole batches of m records, β the smoothness, λ the strong
-    convexity, and D the radius of the ball. G is the standard deviation of gradients, and σ that of the noise on each
-    of d coordinates.
+    convexity, and D the Lipschitz constant. G is the standard deviation of gradients, and σ the largest one of the
+    noise on each of d coordinates.
 
     Args:
         problem: the simulated problem, with its exact constants.
@@ -233,7 +233,7 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 
 
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
-    """Return the bound of Corollary 2 of Asoodeh et al. for a random stop. Its hidden constant is set to 1.
+    """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
 
     Args:
         problem: the simulated problem.

@@ -193,7 +193,7 @@ def _auc(inside: Floats, outside: Floats) -> float:
 
 
 def _rare_true_positive_rate(inside: Floats, outside: Floats) -> float:
-    """Return the true positive rate at a false positive rate of at most `FALSE_POSITIVE_RATE`.
+    """Return the true positive rate at the least threshold with a false positive rate of at most `FALSE_POSITIVE_RATE`.
 
     Args:
         inside: scores of the canaries in the data.

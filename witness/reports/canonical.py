@@ -23,7 +23,7 @@ SHORT_NAMES = 512
 
 
 def canonical(value: object) -> str:
-    """Return the canonical text of a JSON value, in which equal values always have equal text.
+    """Return the canonical text of a JSON value, which does not depend on the order of an object's members.
 
     Args:
         value: a JSON value; objects and lists are converted recursively.

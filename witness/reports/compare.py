@@ -98,9 +98,9 @@ def _list_disagreements(signed: JsonObject, computed: JsonObject, *, same_engine
 
 
 def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str, ...]:
-    """Return JSON pointers to those parts of a signed answer that have changed without any effect on its guarantee.
+    """Return JSON pointers to those parts of a signed answer that have changed and are not binding.
 
-    These are the parts outside `BINDING`, such as explanations.
+    These are parts outside `BINDING`, such as explanations.
 
     Args:
         signed: the data of the report.

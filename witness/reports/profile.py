@@ -175,7 +175,7 @@ class _Band:
 
     @classmethod
     def of(cls, point: JsonObject) -> _Band:
-        """Read the certified bounds on δ at one ε from a point of a privacy profile in JSON form."""
+        """Read the bounds on log₁₀ δ at one ε from a point of a privacy profile in JSON form."""
         bounds = point["log10_delta"]
         return cls(float(point["epsilon"]), _bound(bounds["lower"]), _bound(bounds["upper"]))
 

@@ -127,7 +127,7 @@ def open_page(page: str) -> JsonRecord:
 
 
 def demand_one_engine(data: JsonObject) -> None:
-    """Check that a report and the answer in it name the same engine version, and that this is a version number.
+    """Check that a report and its answer name the same engine version, and that it has the form of a version.
 
     Otherwise the page would show an arbitrary text as if it were checked.
 

@@ -83,7 +83,11 @@ class RiskSimulation:
     return_model: Annotated[bool, RETURN_MODEL] = False
 
     def check(self) -> None:
-        """Check that the run fits the problem, the alternatives exist, and the noise is either given or calibrated."""
+        """Check that the run fits the problem, the alternatives exist, and the noise is either given or calibrated.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         algorithm = algorithm_of(self.run)
         if not isinstance(self.problem, algorithm.problems):
             kinds = ", ".join(_kind_name(kind) for kind in algorithm.problems)
@@ -98,6 +102,9 @@ class RiskSimulation:
 
         Args:
             noise_names: fields of the run that state its noise; empty for an algorithm without noise.
+
+        Raises:
+            InvalidInput: both are given, or neither for an algorithm with noise, or a target without its ε.
         """
         given_noise = [name for name in noise_names if getattr(self.run, name) is not None]
         given_target = [name for name in ("epsilon", "delta", "log10_delta") if getattr(self, name) is not None]

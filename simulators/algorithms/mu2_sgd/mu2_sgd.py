@@ -140,7 +140,7 @@ def _cancellation(state: State, divisor: int) -> Mapping[str, Floats]:
     Returns:
         `residual_noise`, the squared norm of the noise left in q; and `cancellation_error`, the largest coordinate of q
         minus noiseless reports minus that noise, relative to the largest coordinate of q or of the noise. By Lemma 4.1
-            of Reshef and Levy the error is 0 up to rounding.
+        of Reshef and Levy the error is 0 up to rounding.
     """
     residual = state.residual_noise / divisor
     scale = np.maximum(np.abs(state.server.sum).max(axis=1), np.abs(residual).max(axis=1))

@@ -186,7 +186,7 @@ class DasArm:
 
     @property
     def rule(self) -> UpdateRule:
-        """Scaling, rounding and noise that updates get before the server averages them."""
+        """Scaling, rounding and noise of updates; the clients or the server add the noise."""
         noise = None
         if self.quantization_levels is not None:
             noise = noise_of(self.noise, dimension=self.dimension, levels=self.quantization_levels, rounds=ROUNDS)

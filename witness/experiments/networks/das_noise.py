@@ -52,7 +52,7 @@ def round_movement(dimension: int, levels: int) -> Movement:
 
 @functools.lru_cache(maxsize=RESULTS_KEPT)
 def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -> LaplaceLevels | BinomialTrials | None:
-    """Return the noise of a client's message: truncated discrete Laplace or Binomial noise, or none.
+    """Return the noise of a message: truncated discrete Laplace or Binomial noise, or none.
 
     Args:
         choice: the kind of noise, and whether it is certified, printed by the paper, or absent.
@@ -81,7 +81,9 @@ def noise_of(choice: NoiseChoice, *, dimension: int, levels: int, rounds: int) -
 
 
 def _binomial_noise(dimension: int, levels: int, movement: Movement) -> BinomialTrials:
-    """Return the least Binomial noise that its theorem proves private at the target of one round.
+    """Return the least Binomial noise, of an even number of trials, that its theorem states for the target of a round.
+
+    The theorem is proved for ε ≤ 1 only; the target is larger.
 
     Args:
         dimension: number d of weights.

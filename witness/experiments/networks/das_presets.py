@@ -113,7 +113,7 @@ def _judge_first_against(
 
 
 def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiment (i) of Das et al.: the accuracy of Laplace and Binomial noise, and the privacy.
+    """Judge the claims of experiment (i) of Das et al.: Laplace against Binomial noise, and the noise's privacy.
 
     Args:
         answers: cells of the experiment.
@@ -131,7 +131,7 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
 
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
-    """Judge the claims of experiments (ii) and (iii) of Das et al.: normalised and clipped updates, and the privacy.
+    """Judge the claims of experiments (ii) and (iii) of Das et al.: normalised against clipped updates, and privacy.
 
     Args:
         answers: cells of the experiment.

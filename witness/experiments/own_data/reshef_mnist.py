@@ -153,6 +153,8 @@ class ReshefArm:
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
         """Train once with each step size of a grid, and return the best model's test accuracy and step factor.
 
+        The best model is the most accurate one on `MOST_CHECKED` training records.
+
         Args:
             folders: folder of MNIST.
             seed: seed of the order of the records, of participation and of the noise.
