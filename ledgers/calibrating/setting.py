@@ -51,7 +51,9 @@ def request_fields(calibrator: Calibrator, values: Mapping[str, object], setting
 
 
 def _faults(values: Mapping[str, object], own_fields: set[str], setting: Setting) -> list[Fault]:
-    """Return an error for each field of a user's calibration that the ledger determines or contradicts.
+    """Return an error for each field of a user's calibration that the ledger or the search determines.
+
+    A field that contradicts the ledger is an error, too.
 
     Args:
         values: fields from the user.

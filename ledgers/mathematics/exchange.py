@@ -141,7 +141,7 @@ def _sampled_sum(spec: Spec) -> _SampledSum | None:
     """Read a mechanism as a noisy sum over a Poisson sample; return None for any other mechanism.
 
     A noisy sum without sampling has the rate 1. Sampling with a limited batch size, or with several records of a
-    client, is excluded, because a smaller rate then proves nothing.
+    client, is excluded, because the comparison of rates does not cover it.
 
     Args:
         spec: spec of a mechanism.

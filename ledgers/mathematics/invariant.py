@@ -50,7 +50,7 @@ _ESTIMATED = 1e-4
 
 @dataclass(frozen=True)
 class Opening:
-    """Certificate that a new ledger, if it is used up completely, stays within its target (ε*, δ*)."""
+    """Certificate that a ledger stays within its target (ε*, δ*), even if it is used up completely."""
 
     log_delta: float
     """Upper bound on log δ at ε* of all planned runs and full slots, including the δ that slots may add."""

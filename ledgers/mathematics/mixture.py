@@ -38,8 +38,8 @@ def may_go_on(slot: Slot, parts: Amounts) -> bool:
     """Return whether a Rényi slot, a privacy budget at several Rényi orders, can also pay the requested amounts.
 
     Single orders may be overdrawn. All used, reserved and requested amounts are subtracted from the budgets of the
-    orders. The remainders give a weighted sum of bounds on δ. The slot can pay while this sum is above 1 − e^ε at all ε
-    < 0, as every privacy profile is.
+    orders. The remainders give a weighted sum of bounds on δ. The slot can pay while this sum is at least 1 − e^ε at
+    all ε < 0, as every privacy profile is.
 
     Args:
         slot: the Rényi slot.

@@ -124,8 +124,8 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
     """End a reservation, so that its uncommitted runs are free again, and return the new state.
 
     Runs of the plan return to it. If some were committed, they return as credit: paid runs that can be reserved again.
-    If a slot (a budget for unplanned runs) was charged for each run, its amounts return. A job that was charged as a
-    whole gets its amounts back before its first commit. Later it leaves credit instead.
+    If a slot (a budget for unplanned runs) was charged for each run, its amounts return. The amounts of a job
+    that was charged as a whole return only before its first commit. Later its free runs become credit.
 
     Args:
         state: the ledger before the end of the reservation.

@@ -286,8 +286,8 @@ class _StepCharge:
     def search(self, initial_cost: float) -> float | None:
         """Find nearly the least cost in μ² of one step, by Newton's method with a bracket. The result is not certified.
 
-        A cost suffices at an ε if two conditions on profiles δ(ε) hold together. The step is composed with the Gaussian
-        that the budget has left after it. The result exceeds the budget's own profile by at most 0.93 η (`_AIM`).
+        A cost suffices at an ε if one δ(ε) exceeds another by at most 0.93 η (`_AIM`). The first is that of the last
+        step composed with the Gaussian that the budget has left after it. The second is that of the Gaussian before it.
 
         Only `_POINTS` values of ε are checked. The rest of η is a margin for the other values of ε. The search also
         accepts an excess of up to 10⁻³ η above the aim.

@@ -71,7 +71,8 @@ def hinges_of(pair: Pair, eta: float, area: float = GOOD_AREA) -> tuple[Hinges, 
     Args:
         pair: dominating pair of one run of a mechanism. If its losses are discrete, the corners are at these losses.
         eta: η, the δ that may be neglected. Tails far below η are counted as infinite losses.
-        area: accuracy: the area between F and the profile, as a fraction of the area below the profile.
+        area: aimed area between F and the profile, as a fraction of the area between the profile and (1 − γ)₊, the
+            profile of a mechanism without any loss. It has no effect on discrete losses.
     """
     directions = [_ProfileBound(pair.forward, pair.backward)]
     if not pair.symmetric:
@@ -189,7 +190,7 @@ def _chord_at(
 
 
 def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
-    """Return the convex piecewise linear function F through points on or above a privacy profile E, which bounds E.
+    """Return a convex piecewise linear upper bound F on a privacy profile E, from points on or above E.
 
     The corners of F are those of the lower convex hull of the points, in γ = e^loss. Between two corners γ_i < γ_{i+1},
     F has the slope s_i of the hull; beyond the last corner it is constant. So F(γ) = p_∞ + Σ p_i (1 − γ/γ_i)₊ with the

@@ -72,9 +72,9 @@ class SlotTrial:
         self._points = np.linspace(0.0, last, 25)
 
     def certify(self, cost: Amount) -> tuple[bool, float]:
-        """Decide with certainty whether a cost in μ² pays for the mechanism, at every ε ≥ 0 and in both directions.
+        """Try to certify that a cost in μ² pays for the mechanism, at every ε ≥ 0 and in both directions.
 
-        It does if one privacy profile δ(ε) exceeds another by at most the permitted δ, η. The first is that of the
+        It pays if one privacy profile δ(ε) exceeds another by at most the permitted δ, η. The first is that of the
         mechanism composed with the Gaussian that is left after the cost. The second is that of the budget before.
 
         Args:
@@ -120,8 +120,8 @@ class SlotTrial:
     def worst(self, cost: float) -> float:
         """Return the largest gap of a cost in μ² over the chosen ε.
 
-        If it is at most 0, the cost suffices at all of them. A gap is the logarithm of the δ of the mechanism at this
-        cost, divided by the permitted δ.
+        If it is at most 0, the cost suffices at all of them. A gap is log(actual δ / permitted δ), where
+        the actual δ is that of the mechanism composed with the Gaussian that is left after the cost.
         """
         return float(np.max(self._gaps(cost)))
 
@@ -182,7 +182,7 @@ class SlotTrial:
         return max(sufficient_cost, 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
-        """Return at each chosen ε the logarithm of the δ of the mechanism at a cost, divided by the permitted δ.
+        """Return log(actual δ / permitted δ) of the mechanism at each chosen ε, if it is charged a cost in μ².
 
         This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
         composed with the Gaussian that is left after the cost. E_slot is the profile of the slot, and η′ a share of η.

@@ -64,9 +64,9 @@ class Jet:
 def largest_excess(hinges: Hinges, mu: float, slot_mu: float, last: float, eta: float) -> float:
     """Return an upper bound on the profile after a step minus the profile of the slot before it, over all ε ≥ 0.
 
-    The profile after the step is at most that of the step composed with N(μ, 1) against N(0, 1). The profile of the
-    slot is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference is bounded on cells
-    between points. Beyond `last` it is at most the first profile at `last`.
+    The profile after the step is that of the step, bounded by `hinges`, composed with N(μ, 1) against N(0, 1). The
+    profile of the slot is that of N(m, 1) against N(0, 1) with m = `slot_mu`. From 0 to `last` the difference is
+    bounded on cells between points. Beyond `last` it is at most the first profile at `last`.
 
     Args:
         hinges: upper bound on the profile of the step, in one direction.
@@ -160,7 +160,7 @@ def _jet(x: FloatArray, mu: float) -> Jet:
         mu: μ, positive.
 
     Returns:
-        Values, derivatives and error. Unlike elsewhere, `error` is a multiple of the unit roundoff.
+        Values, derivatives and error. Unlike elsewhere, `error` is in units of roundoff.
     """
     a = 0.5 * mu - x / mu
     probability = ndtr(a)

@@ -56,9 +56,10 @@ def log_share(order: float) -> float:
 
 
 def order_budget(order: float, epsilon: float, log_delta: float) -> float:
-    """Return the largest Rényi divergence of order α from which (ε, δ)-privacy follows: ε + log(δ/C(α))/(α − 1).
+    """Return a Rényi divergence of order α that implies (ε, δ)-privacy: ε + log(δ/C(α))/(α − 1).
 
-    A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}. `log_share` returns log C(α).
+    A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}. The result is the B at which this bound is δ.
+    `log_share` returns log C(α).
 
     Args:
         order: α > 1.

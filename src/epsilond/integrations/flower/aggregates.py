@@ -64,7 +64,7 @@ class Aggregate:
         self._expected = values if len(self._expected) == 0 else self._expected + values
 
     def _update_norm(self, model: Arrays) -> float:
-        """Return the ℓ2 norm of a client's update: its model minus the current model. NaN if a value is NaN.
+        """Return the ℓ2 norm of a client's update: its model minus the current model. NaN if it is undefined.
 
         The difference is computed in buffers that all replies share, because models are large.
 

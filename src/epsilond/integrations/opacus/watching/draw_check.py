@@ -242,7 +242,8 @@ class DrawCheck:
     def _is_read(self, rows: ClippedRows, fresh: list[HandedBatch], *, reads_used: bool) -> bool:
         """Check that the model read the batch of the step and no other data.
 
-        Otherwise the caller must vouch for the draw. The notes of the forward passes are cleared, for the next step.
+        If other data were read, the caller must vouch for the draw. The notes of the forward passes are cleared, for
+        the next step.
 
         Args:
             rows: the per-sample gradients that the step summed.
@@ -250,7 +251,7 @@ class DrawCheck:
             reads_used: whether the model also read a batch of an earlier step.
 
         Returns:
-            True if it was observed.
+            False if the model was found to read something else.
         """
         all_compared = self._all_compared
         read_other_data = self._read_other_data
