@@ -76,7 +76,7 @@ MOST_IDENTITIES = 10_000
 
 @dataclass(eq=False, slots=True)
 class CallerUsage:
-    """CPU time that one caller of the service has used, and is allowed to use. Both follow the clock by `advance`."""
+    """CPU time that one caller of the service has used, which decays with time, and is allowed to use."""
 
     at: float
     """Time of the last update, in seconds of `Budgets.clock`."""

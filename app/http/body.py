@@ -249,7 +249,7 @@ async def read_bytes(request: Request) -> bytes:
 
 
 class BoundedBody:
-    """A request body of which at most `limit` bytes are kept in memory. Further bytes are read and dropped."""
+    """A request body of which at most `limit` bytes are kept in memory. Further bytes are dropped."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

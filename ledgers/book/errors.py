@@ -20,7 +20,7 @@ class RoleMissing(BookError):
 
 
 class NotReconciled(BookError):
-    """The log may lack entries of which receipts were given out. All changes are rejected until an operator decides.
+    """The log may lack entries of which receipts were given out. Changes are rejected until it is reconciled.
 
     Attributes:
         ledger: id of the only ledger that this concerns; None if it concerns the whole log.

@@ -297,7 +297,7 @@ class Ledgers:
         return await first_of(compute, partial(end_with_client, request))
 
     def promise(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState, LedgerPromise]:
-        """Return a ledger's rows, its state, and the parts of its answer that take long. The method blocks."""
+        """Return a ledger's rows, its state, and the slow parts of its answer, which are cached. The method blocks."""
         row, state = self.book.whole(tenant, identifier)
         promise = self._promises.get((row.id, row.version))
         if promise is None:

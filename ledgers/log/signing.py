@@ -62,7 +62,7 @@ class PublishedKey:
 
 @dataclass(frozen=True)
 class SigningKeys:
-    """The private key that signs at present, and all published keys, oldest first; the last one verifies it."""
+    """The private key that signs at present, and all published keys, oldest first; the last is its public key."""
 
     signing: SigningKey
     published: tuple[PublishedKey, ...]
