@@ -28,6 +28,11 @@ def service():
         yield client
 
 
+@pytest.fixture(scope="module")
+def generated():
+    return {ROOT / "docs" / path for path, _ in pages()}
+
+
 @pytest.mark.parametrize(("command", "exactly"), [each for each in CURLS if not documents.posts(each.values[0])])
 def test_what_is_asked_for_is_printed_as_shown(service, command, exactly):
     del exactly  # such text is compared as a whole
@@ -107,8 +112,7 @@ def test_all_kinds_of_example_are_found():
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_links_lead_to_files(name):
-    generated = {ROOT / "docs" / path for path, _ in pages()}
+def test_links_lead_to_files(name, generated):
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", TEXTS[name]):
         path = ((ROOT / name).parent / target).resolve()
         assert path.exists() or path in generated, target

@@ -50,7 +50,7 @@ class LeastProfile(Profile):
     @cached_property
     def _chosen(self) -> Profile:
         """The profile that gives the tails: the one with tails of the least δ at ε = 0."""
-        return min(self.profiles, key=_delta_at_zero_by_tails)
+        return min(self.profiles, key=lambda profile: profile.delta_at_zero_by_tails())
 
     @property
     def log_infinite_mass(self) -> float:
@@ -156,12 +156,6 @@ class LeastProfile(Profile):
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return the attained log tails of the profile that gives the tails."""
         return self._chosen.attained_log_tails(epsilon)
-
-
-def _delta_at_zero_by_tails(profile: Profile) -> float:
-    """Return P(L > 0) − Q(L > 0) by the tails of a profile, which do not depend on the effort of a composition."""
-    log_p, log_q = profile.log_tails(np.zeros(1))
-    return math.exp(float(log_p[0])) - math.exp(float(log_q[0]))
 
 
 def _is_likely_larger(profile: Profile, epsilon: float, log_delta: float) -> bool:

@@ -91,6 +91,11 @@ class Profile(ABC):
         del epsilon
         return None
 
+    def delta_at_zero_by_tails(self) -> float:
+        """Return δ(0) = P(L > 0) − Q(L > 0) of the pair to which the tails belong, without error bounds."""
+        log_p, log_q = self.log_tails(np.zeros(1))
+        return math.exp(float(log_p[0])) - math.exp(float(log_q[0]))
+
     @property
     def log_infinite_mass(self) -> float:
         """Upper bound on log P(L = ∞), within `tail_accuracy`; −inf if no loss is infinite."""

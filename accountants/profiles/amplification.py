@@ -180,6 +180,10 @@ class AmplifiedProfile(Profile):
         """Return the log tails of q P + (1 − q) Q and of Q."""
         return self._mix(self.base.log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate)))
 
+    def delta_at_zero_by_tails(self) -> float:
+        """Return q times δ(0) of the pair to which the tails of the base belong, without error bounds."""
+        return self.rate * self.base.delta_at_zero_by_tails()
+
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return the same of attained tails of the base; None if its tails are attained."""
         tails = self.base.attained_log_tails(base_epsilon(np.asarray(epsilon, dtype=np.float64), self.rate))

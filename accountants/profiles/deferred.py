@@ -65,6 +65,10 @@ class DeferredProfile(Profile):
         """Return the log tails of the wrapped profile."""
         return self.made.log_tails(epsilon)
 
+    def delta_at_zero_by_tails(self) -> float:
+        """Return δ(0) of the pair to which the tails of the wrapped profile belong."""
+        return self.made.delta_at_zero_by_tails()
+
     def attained_log_tails(self, epsilon: FloatArray) -> Tails | None:
         """Return the attained log tails of the wrapped profile."""
         return self.made.attained_log_tails(epsilon)

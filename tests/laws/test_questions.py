@@ -41,6 +41,7 @@ QUESTIONS = {
     "best_tests",
     "closed_decides",
     "closed_form",
+    "delta_at_zero_by_tails",
     "log_delta_bounds",
     "log_delta_bounds_in_search",
     "estimated",
@@ -194,6 +195,14 @@ def test_every_profile_answers_alike_at_an_epsilon(pair: Pair) -> None:
             assert isinstance(profile.likely_meets(epsilon, -5.0), bool)
             assert not math.isnan(profile.likely_log_delta(epsilon))
             assert isinstance(profile.closed_decides(epsilon, 0.5), bool)
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_the_first_delta_of_tails_is_the_difference_of_their_masses(pair: Pair) -> None:
+    for profile in pair.directions():
+        log_p, log_q = (float(log_mass[0]) for log_mass in profile.log_tails(np.zeros(1)))
+        difference = math.exp(log_p) - math.exp(log_q)
+        assert profile.delta_at_zero_by_tails() == pytest.approx(difference, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)

@@ -119,16 +119,25 @@ class ComposedProfile(PointwiseProfile):
         """Return tails of a pair that dominates the product: the slopes of a convex table of certified upper bounds."""
         return self._table.tails(np.asarray(epsilon, dtype=np.float64))
 
+    def delta_at_zero_by_tails(self) -> float:
+        """Return the first row of the table of tails, without the other rows, which are expensive."""
+        return math.exp(self._coarse.upper_log_delta(0.0))
+
     def attained_log_tails(self, epsilon: FloatArray) -> Tails:
         """Return tails of a pair that the product dominates: the slopes of a convex function below its profile."""
         table, points = self._attained_table, np.asarray(epsilon, dtype=np.float64)
         return infinite_loss_only(points, self.least_log_infinite_mass) if table is None else table.tails(points)
 
     @cached_property
+    def _coarse(self) -> ComposedProfile:
+        """The profile with the coarse budget, of which the tables of tails are made."""
+        return self if self.budget == Budget.coarse() else ComposedProfile(self.parts, Budget.coarse())
+
+    @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
         """Convex function below the profile, from bounds at the ε of the table of tails; None if they are too wide."""
-        coarse, points = ComposedProfile(self.parts, Budget.coarse()), self._table.epsilon
-        return attained_table(points, coarse.log_delta(points), self.least_log_infinite_mass)
+        points = self._table.epsilon
+        return attained_table(points, self._coarse.log_delta(points), self.least_log_infinite_mass)
 
     @cached_property
     def _table(self) -> PiecewiseTails:
@@ -136,7 +145,7 @@ class ComposedProfile(PointwiseProfile):
 
         They go down to δ = e^−720 at steps of a quarter in log δ, wider for tiny δ. The lattice has the coarse budget.
         """
-        coarse = ComposedProfile(self.parts, Budget.coarse())
+        coarse = self._coarse
         least_log_delta = max(self.log_infinite_mass + 1e-3, _DEEPEST_ROW)
         largest_epsilon = min(self._survey.supremum, 1e9)
         epsilons, log_deltas = [0.0], [coarse.upper_log_delta(0.0)]
