@@ -29,6 +29,7 @@ from epsilond.calibrators.shuffled_mb_sgd.trials import (
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
+    from epsilond.accountants.curve.curve import Curve
     from epsilond.accountants.estimates.trails import Trail
     from epsilond.accountants.guarantee import Guarantee
     from epsilond.accountants.target import Target
@@ -49,7 +50,7 @@ COARSE_ROOM = 0.03
 MOST_TRIALS = 40
 """Limit on the certified trials of one bound. A search that reaches it takes the largest noise."""
 LONGEST_STEP = math.log(2.0)
-"""Longest step of log noise by the slope."""
+"""Longest step of log noise by the slope. The limit doubles after each step that it cuts, until a shorter step."""
 
 
 def smallest_noise_in_few_trials(
@@ -152,6 +153,8 @@ class _BoundSearch:
         self._last: CertifiedTrial | None = None
         self.slope = -STEEPNESS
         """Estimated derivative of the miss with respect to log noise."""
+        self._cut_steps = 0
+        """Number of the latest steps that were cut to the longest step."""
         self._bracketed_steps = 0
         """Number of trials inside a bracket."""
 
@@ -248,7 +251,7 @@ class _BoundSearch:
         if any(map(self._may_meet, self._others.values())):
             lower = neighbour.guarantee.curve.bound_log_delta(target.epsilon).lower if neighbour else -math.inf
             return Certified(noise, answer.guarantee, SLACK if lower > target.log_delta else None)
-        slack = SLACK if neighbour and neighbour.lower > target.log_delta else None
+        slack = SLACK if neighbour and self._provably_misses(neighbour) else None
         bounds = alternatives(answer.guarantee.curve)
         if len(bounds) == 1:
             return Certified(noise, answer.guarantee, slack)
@@ -307,17 +310,31 @@ class _BoundSearch:
         return _clamp_log_noise(root)
 
     def _line_root(self, trial: CertifiedTrial | CoarseTrial) -> float:
-        """Return the log noise of miss 0 on the line through a trial with `slope`, at most `LONGEST_STEP` away."""
-        return trial.log_noise - min(max(trial.miss / self.slope, -LONGEST_STEP), LONGEST_STEP)
+        """Return the log noise of miss 0 on the line through a trial with `slope`, or a nearer one.
+
+        The step from the trial is cut to `LONGEST_STEP`, which doubles for each of the latest steps that were cut.
+        """
+        change = -trial.miss / self.slope
+        longest = LONGEST_STEP * 2.0**self._cut_steps
+        self._cut_steps = self._cut_steps + 1 if abs(change) > longest else 0
+        return trial.log_noise + min(max(change, -longest), longest)
 
     def _trial(self, step: int) -> CertifiedTrial:
         """Certify the bound at a log noise, given in multiples of `STEP` and limited to the noise that is offered."""
         offered_step = min(max(step, LOWEST), HIGHEST)
         guarantee = self._family(math.exp(log_noise_at(offered_step)), "default")
+        own_bound = self._own_bound(guarantee)
+        return CertifiedTrial(offered_step, self._miss(own_bound.upper_log_delta(self._target.epsilon)), guarantee)
+
+    def _provably_misses(self, trial: CertifiedTrial) -> bool:
+        """Return whether the lower bound on log δ, of the bound that this search evaluates, exceeds the target's."""
+        own_bound = self._own_bound(trial.guarantee)
+        return own_bound.bound_log_delta(self._target.epsilon).lower > self._target.log_delta
+
+    def _own_bound(self, guarantee: Guarantee) -> Curve:
+        """Return the bound on δ that this search evaluates, of the several bounds of a guarantee."""
         bounds = alternatives(guarantee.curve)
-        own_bound = bounds[min(self.bound_index, len(bounds) - 1)]
-        enclosure = own_bound.bound_log_delta(self._target.epsilon)
-        return CertifiedTrial(offered_step, self._miss(enclosure.upper), enclosure.lower, guarantee)
+        return bounds[min(self.bound_index, len(bounds) - 1)]
 
     def _store(self, trial: CertifiedTrial) -> None:
         """Store a trial as the last one, and as the last that met or missed the target; update the estimated slope."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 STEP = 9.5e-4
 """Step of log noise, less than the slack. Answers are integer multiples, so they do not depend on the start."""
-STEEPNESS, LEAST_STEEPNESS = 4.5, 0.5
-"""Relative fall of log δ per e-fold of noise: typical, as shuffling hides noisier reports better; and least."""
+STEEPNESS, LEAST_STEEPNESS = 4.5, 0.05
+"""Relative decrease of log δ per unit of log noise: typical, as shuffling hides noisier reports better; and least."""
 
 
 def log_noise_at(step: int) -> float:
@@ -34,13 +34,11 @@ class CertifiedTrial(NamedTuple):
         step: the logarithm of the noise, in multiples of `STEP`.
         miss: excess of the upper bound on log δ over the target's log δ, relative to the size of the latter. It is at
             most 0 if the target is met.
-        lower: lower bound on log δ.
         guarantee: the guarantee that the bound is part of.
     """
 
     step: int
     miss: float
-    lower: float
     guarantee: Guarantee
 
     @property

@@ -57,6 +57,7 @@ def family(*bounds: Callable[[float], Interval], asked: Counter[Any] | None = No
 
             return SimpleNamespace(
                 log_delta_bounds=ends,
+                upper_log_delta=lambda epsilon: ends(epsilon).upper,
                 forward=None,
                 gaussian_dp_mu=None,
                 alternatives=(),
@@ -200,7 +201,7 @@ def jumping(root: float, jump: float) -> Callable[[float], Interval]:
     return ends
 
 
-@pytest.mark.parametrize("bound", [power(2.5, 4.5), power(2.5, 1.0), jumping(2.5, 0.4)])
+@pytest.mark.parametrize("bound", [power(2.5, 4.5), power(2.5, 1.0), jumping(2.5, 0.4), power(2.5, 0.15)])
 @pytest.mark.parametrize("guess", [0.9, 2.4, 2.52, 9.0])
 def test_few_trials_end_next_to_a_noise_that_misses(bound: Any, guess: float) -> None:
     asked: Counter[Any] = Counter()
@@ -211,6 +212,14 @@ def test_few_trials_end_next_to_a_noise_that_misses(bound: Any, guess: float) ->
     missed = [noise for _, noise, _ in asked if found.noise * (1.0 - SLACK) <= noise < found.noise]
     assert any(bound(noise).lower > TARGET.log_delta for noise in missed)
     assert len({noise for _, noise, _ in asked}) <= 16
+
+
+def test_few_trials_suffice_for_a_gentle_slope_and_a_far_estimate() -> None:
+    requested: Counter[Any] = Counter()
+    certified = smallest_noise_in_few_trials(family(power(2.5, 0.15), asked=requested), TARGET, guess=1e6)
+    assert 2.5 <= certified.noise <= 2.5 * (1.0 + SLACK)
+    assert certified.slack == SLACK
+    assert len({noise for _, noise, _ in requested}) <= 20
 
 
 @pytest.mark.parametrize("bounds", [(power(2.5, 4.5),), (jumping(2.5, 0.4),), (power(2.5, 4.5), power(2.0, 4.5))])
