@@ -23,15 +23,23 @@ if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
     from epsilond.accountants.numerics.special import FloatArray
 
-_CELLS, _BELOW, _BEYOND, _FARTHEST = 4000, -8.0, 20.0, 37.0
-"""Number of cells, their first bound, the last one beyond the larger shift, and its largest value; tails reach 1e-299.
+    BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
-The last cell has no upper bound. All bounds are in standard deviations.
+_CELLS, _BELOW, _BEYOND = 4000, -8.0, 20.0
+"""Number of cells, their first bound, and the last one beyond the larger shift, both in standard deviations.
+
+The last cell has no upper bound.
 """
-_VALUE_ERROR = 1e-12
-"""Relative error of a tail or of a distribution function: above 1000 units of roundoff for |x| ≤ 37 (x² u and more)."""
+_VALUE_ERROR, _LOG_ERROR = 1e-12, 1e-14
+"""Relative error of a tail or of a distribution function: constant, and per unit of the size of its logarithm.
+
+log Φ(x) is about −x²/2 for large negative x. The rounding of x adds x² u to it, with the unit roundoff u, and
+`log_ndtr` adds a few units of roundoff of its value.
+"""
+_LOG_TINY = -32.0
+"""Log of a sum of tails, 1.3e-14, below which the probability of their union is the sum, within `_VALUE_ERROR`."""
 _ACCURACY = 1e-9
-"""Relative error of the mass of a cell; cells with a larger error are left out."""
+"""Largest error of the log mass of a cell, per unit of 1 + |log mass|; cells with a larger error are left out."""
 _KEPT = 64
 """Number of stored pairs, of about a thousand atoms each."""
 
@@ -49,14 +57,36 @@ def largest_sum_pair(shift: float, other_shift: float, steps: int, times_chosen:
         steps: number of sums t.
         times_chosen: number k of sums with the shift.
     """
-    bounds = np.append(np.linspace(_BELOW, min(shift + _BEYOND, _FARTHEST), _CELLS), np.inf)
+    bounds = _cell_bounds(shift, other_shift)
     log_p, p_error = _cell_masses(bounds, shift, steps, times_chosen)
     log_q, q_error = _cell_masses(bounds, other_shift, steps, times_chosen)
-    is_accurate = (p_error <= _ACCURACY) & (q_error <= _ACCURACY)
+    is_accurate = _is_accurate(log_p, p_error) & _is_accurate(log_q, q_error)
     pair = finite_pair(log_p[is_accurate], log_q[is_accurate], _ACCURACY)
     # By joint convexity, the pair of public batches dominates.
     public = math.sqrt(times_chosen) * (shift - other_shift) * (1.0 + 8 * UNIT_ROUNDOFF)
     return replace(pair, below=gaussian_pair(public))
+
+
+def _is_accurate(log_masses: FloatArray, relative_errors: FloatArray) -> BoolArray:
+    """Return which masses have a log that is accurate enough for `finite_pair`, given their relative errors."""
+    log_errors = 2.0 * relative_errors  # −log(1 − e) ≤ 2 e for a relative error e ≤ 1/2
+    return (relative_errors <= 0.5) & (log_errors <= _ACCURACY * (1.0 + np.abs(log_masses)))
+
+
+def _cell_bounds(shift: float, other_shift: float) -> FloatArray:
+    """Return increasing bounds of cells, which are narrow where either distribution has most of its mass.
+
+    Args:
+        shift: shift of one sum under P, in standard deviations.
+        other_shift: shift of one sum under Q, at most `shift`.
+    """
+    middle = other_shift + _BEYOND
+    start = shift - _BEYOND
+    if start <= middle:
+        return np.append(np.linspace(_BELOW, shift + _BEYOND, _CELLS), np.inf)
+    low = np.linspace(_BELOW, middle, _CELLS // 2)
+    high = np.linspace(start, shift + _BEYOND, _CELLS // 2)
+    return np.concatenate((low, high, [np.inf]))
 
 
 def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int) -> tuple[FloatArray, FloatArray]:
@@ -70,18 +100,37 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
         steps: number of sums.
         times_chosen: number of sums with the shift.
     """
-    with_shift = times_chosen * _log_normal_distribution(bounds - shift)
-    log_below = with_shift + (steps - times_chosen) * _log_normal_distribution(bounds)
+    others = steps - times_chosen
+    log_others_below = others * _log_normal_distribution(bounds)
+    log_below = times_chosen * _log_normal_distribution(bounds - shift) + log_others_below
+    # A sum without the shift is above a bound, or none of these is and a sum with the shift is.
+    log_above = np.logaddexp(
+        _log_any_above(bounds, others), _log_any_above(bounds - shift, times_chosen) + log_others_below
+    )
+    is_low = log_below[1:] < -np.log(2.0)
+    larger = np.where(is_low, log_below[1:], log_above[:-1])
+    smaller = np.where(is_low, log_below[:-1], log_above[1:])
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_above = np.log(-np.expm1(log_below))
-        is_low = log_below[1:] < -np.log(2.0)
-        larger = np.where(is_low, log_below[1:], log_above[:-1])
-        smaller = np.where(is_low, log_below[:-1], log_above[1:])
         log_masses = log_difference(larger, np.minimum(smaller, larger))
-        # The logarithm of a distribution function has an absolute error that grows with its size.
-        error = 2.0 * _VALUE_ERROR * (1.0 + np.where(is_low, np.abs(log_below[:-1]), 0.0)) * np.exp(larger - log_masses)
-    is_usable = np.isfinite(log_masses) & np.isfinite(error) & (log_masses > -700.0)
+        relative_error = _VALUE_ERROR + _LOG_ERROR * np.where(np.isfinite(smaller), np.abs(smaller), np.abs(larger))
+        error = 2.0 * relative_error * np.exp(larger - log_masses)
+    is_usable = np.isfinite(log_masses) & np.isfinite(error)
     return log_masses, np.where(is_usable, error, np.inf)
+
+
+def _log_any_above(x: FloatArray, count: int) -> FloatArray:
+    """Return log(1 − Φ(x)ⁿ), the log probability that the largest of n standard normal variables exceeds x.
+
+    Args:
+        x: points.
+        count: number n of variables; the result is −∞ if it is 0.
+    """
+    if count == 0:
+        return np.full(x.shape, -np.inf)
+    log_sum_of_tails = math.log(count) + log_ndtr(-x)
+    with np.errstate(divide="ignore"):
+        log_union = np.log(-np.expm1(count * _log_normal_distribution(x)))
+    return np.where(log_sum_of_tails < _LOG_TINY, log_sum_of_tails, log_union)
 
 
 def _log_normal_distribution(x: FloatArray) -> FloatArray:

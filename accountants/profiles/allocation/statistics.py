@@ -244,8 +244,10 @@ def several_batches_pair(shift: float, steps: int, times_chosen: int, cells: int
 @functools.lru_cache(maxsize=_KEPT)
 def noisy_batches_pair(
     noise: Noise, shifts: tuple[float, float], steps: int, times_chosen: int, cells: int, cap: float
-) -> Pair:
+) -> Pair | None:
     """Return an attained pair for contributions to k of t noisy sums, k < t, from a test statistic of all sums.
+
+    There is none if the shifts are so large that most outputs have no likelihood ratio in the range of doubles.
 
     Args:
         noise: noise of each sum.
@@ -257,6 +259,8 @@ def noisy_batches_pair(
             independent batches.
     """
     output, outside = _noise_cells(noise, shifts)
+    if steps * outside >= 0.5:
+        return None
     return batches_pair(output, steps, times_chosen, cells, cap, outside)
 
 

@@ -109,7 +109,7 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         log_ratios = [shift * (shift + reach) - 0.5 * shift * shift for reach in REACHES]
         caps = [0.0, *(math.exp(min(log_ratio, 600.0)) for log_ratio in log_ratios)]
     pairs = [noisy_batches_pair(noise, (shift, -shift), spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
-    return [composed_pair([(pair, runs)], case.effort) for pair in pairs]
+    return [composed_pair([(pair, runs)], case.effort) for pair in pairs if pair is not None]
 
 
 THEOREMS: tuple[Theorem, ...] = (REPLACED,)
