@@ -82,7 +82,12 @@ class TransformPlan:
             laws: the lattice distributions.
             coordinate: the tilt.
             log_width: log of the required width, relative to the saddle-point estimate of δ.
+
+        Raises:
+            ArithmeticError: a distribution has no mass, as its losses leave the range of doubles.
         """
+        if np.isneginf(laws.flat.largest(laws.flat.log_mass)).any():
+            raise ArithmeticError("a lattice distribution has no mass")
         chernoff = Chernoff.around(laws.flat, coordinate)
         period = estimate_period(laws.flat, coordinate, log_width, chernoff)
         # 1e17 points are beyond every limit, and still convert to an integer.

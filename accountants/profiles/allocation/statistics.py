@@ -266,8 +266,10 @@ def noisy_batches_pair(
 
 def batches_pair(
     output: OutputCells, steps: int, times_chosen: int, cells: int, cap: float, outside: float = _UNDERFLOW
-) -> Pair:
+) -> Pair | None:
     """Return an attained pair of a unit in k of t batches, k < t, from the masses of one output in cells.
+
+    There is none if the statistic has the same value in all cells, so that it distinguishes nothing.
 
     Args:
         output: masses of one output.
@@ -279,6 +281,8 @@ def batches_pair(
         outside: upper bound on the mass outside the cells.
     """
     gain = output.capped_gain(cap) if cap > 0.0 else output.log_gain(times_chosen / steps)
+    if gain.min() == gain.max():
+        return None
     law = sums_of_gains(output, gain, steps, times_chosen, cells)
     # Outputs outside the cells are left out of every sum.
     left_out = 2.0 * steps * outside

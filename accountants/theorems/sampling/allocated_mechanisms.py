@@ -261,7 +261,7 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
     quantiles = [float(np.quantile(ratios, level)) for level in CAP_QUANTILES]
     caps = dict.fromkeys((0.0, float(ratios.max()), *quantiles))  # without repetitions
     pairs = [batches_pair(cells, spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
-    return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs]
+    return [composed_pair([(pair, spec.epochs)], case.effort) for pair in pairs if pair is not None]
 
 
 THEOREMS: tuple[Theorem, ...] = (ANY_MECHANISM, PUBLIC_BATCHES)

@@ -10,7 +10,7 @@ import pytest
 
 from epsilond.accountants.account import account
 from epsilond.accountants.profiles.allocation import maxima
-from epsilond.accountants.specs import Gaussian, RandomAllocation
+from epsilond.accountants.specs import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, RandomAllocation
 
 
 def log_mass_of_cell(start: float, end: float, shift: float, others: int) -> Any:
@@ -92,3 +92,20 @@ def test_little_noise_is_answered_with_ordered_bounds(
     guarantee = account(spec, relation=relation, unit="record", observer="server").guarantee
     ends = guarantee.curve.epsilon(math.log(1e-6))
     assert 0.0 < ends.lower <= ends.upper < math.inf
+
+
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "zero-out-one", "replace-one"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Laplace(scale_multiplier=1e-6),
+        Laplace(scale_multiplier=1e-3),
+        DiscreteLaplace(decay_rate=100.0, sensitivity=1),
+        DiscreteGaussian(scale=0.01, l2_sensitivity=1.0, dimension=1),
+        DiscreteGaussian(scale=0.05, l2_sensitivity=1.0, dimension=1),
+    ],
+)
+def test_mechanisms_that_nearly_always_reveal_the_unit_have_bounds(mechanism: Any, relation: Any) -> None:
+    spec = RandomAllocation(steps=20, times_chosen=3, kept=False, epochs=2, mechanism=mechanism)
+    ends = account(spec, relation=relation, unit="record", observer="server").guarantee.curve.epsilon(math.log(1e-6))
+    assert 0.0 < ends.lower <= ends.upper
