@@ -36,7 +36,7 @@ def inner(spec: Spec) -> tuple[Spec, ...]:
     """Return the mechanisms that a spec is directly made of."""
     if isinstance(spec, Composed):
         return spec.mechanisms
-    return (spec.mechanism,) if isinstance(spec, Subsampled | Shuffled | Repeated | SelectBest) else ()
+    return (spec.mechanism,) if isinstance(spec, (Subsampled, Shuffled, Repeated, SelectBest)) else ()
 
 
 def parts(spec: Spec) -> Iterator[Spec]:
@@ -50,7 +50,7 @@ def parts(spec: Spec) -> Iterator[Spec]:
 
 def leaves(spec: Spec) -> Iterator[Spec]:
     """Yield the mechanisms that are run in a spec, below everything that only repeats, lists or samples them."""
-    if not isinstance(spec, Composed | Repeated | Subsampled):
+    if not isinstance(spec, (Composed, Repeated, Subsampled)):
         yield spec
         return
     for mechanism in inner(spec):
@@ -70,17 +70,17 @@ def gaussian_multiplier(spec: Spec) -> float | None:
 
 def sums_bounded_contributions(spec: Spec) -> bool:
     """Return whether every mechanism in a spec adds noise to a sum of contributions of bounded norm."""
-    return all(isinstance(primitive, NoisySum | RandomSum) for primitive in primitives(spec))
+    return all(isinstance(primitive, (NoisySum, RandomSum)) for primitive in primitives(spec))
 
 
 def may_sum_contributions(spec: Spec) -> bool:
     """Return whether every mechanism in a spec adds noise to a vector that may be a sum of contributions."""
-    return all(isinstance(primitive, NoisySum | NoisyIntegers | ShiftedIntegers) for primitive in primitives(spec))
+    return all(isinstance(primitive, (NoisySum, NoisyIntegers, ShiftedIntegers)) for primitive in primitives(spec))
 
 
 def zeroing_is_replacing(spec: Spec) -> bool:
     """Return whether zeroing a record replaces it by a record that contributes zero, within the bound on the norm."""
-    return all(isinstance(part.primitive, NoisySum | RandomSum) for part in parts(spec) if not inner(part))
+    return all(isinstance(part.primitive, (NoisySum, RandomSum)) for part in parts(spec) if not inner(part))
 
 
 def draws(spec: Spec) -> bool:
@@ -121,7 +121,7 @@ def may_tell_places(spec: Spec) -> bool:
     secrecy of its batches.
     """
     return not all(
-        isinstance(leaf.primitive, NoisySum | RandomSum) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec)
+        isinstance(leaf.primitive, (NoisySum, RandomSum)) or isinstance(leaf, ProjectedSgd) for leaf in leaves(spec)
     )
 
 

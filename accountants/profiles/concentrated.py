@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from epsilond.accountants.profiles.declared.best_ratios import concentrated_rati
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from epsilond.accountants.curve.profile import RootSearch
     from epsilond.accountants.curve.renyi_bounds import WholeFormulas
     from epsilond.accountants.numerics.special import FloatArray
 
@@ -174,6 +175,8 @@ class ConcentratedProfile(Profile):
         log_survival: log S.
         log_escape: upper bound on log(1 − S).
     """
+
+    root_search: ClassVar[RootSearch] = "spare"
 
     rho: float
     log_survival: float = 0.0

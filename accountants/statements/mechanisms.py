@@ -29,7 +29,7 @@ DECLARED = Statement(
 
 def adds_noise(spec: Spec) -> bool:
     """Return whether any mechanism of a spec adds noise that the spec describes."""
-    without = BlackBox | DeclaredBounds | CategoryReport | ScoredChoice | ThresholdAnswers
+    without = (BlackBox, DeclaredBounds, CategoryReport, ScoredChoice, ThresholdAnswers)
     return any(not isinstance(leaf.primitive, without) for leaf in _mechanisms(spec))
 
 
@@ -44,7 +44,7 @@ def restate_for_mechanism(statements: Sequence[Statement], spec: Spec, observer:
         spec: the spec of the account.
         observer: the adversary.
     """
-    declared = any(isinstance(leaf.primitive, BlackBox | DeclaredBounds) for leaf in _mechanisms(spec))
+    declared = any(isinstance(leaf.primitive, (BlackBox, DeclaredBounds)) for leaf in _mechanisms(spec))
     restated = statements
     if not adds_noise(spec):
         restated = [_without_noise(statement, observer) for statement in statements]

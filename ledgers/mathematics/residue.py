@@ -350,12 +350,15 @@ def _composed_residue(parts: Sequence[tuple[Pair, int]], remaining: Amount, eta:
         The charge. None if not even the whole slot can be certified to suffice.
     """
     trial = SlotTrial(parts, remaining, eta)
+    if trial.cannot_fit():
+        return None
     estimate = trial.search()
     if estimate is None:  # the search allows only a part of η, so the whole slot may still suffice
         certified, _ = trial.certify(remaining)
         return Residue(remaining, remaining, eta) if certified else None
     for attempt in range(_MOST_RAISES):  # each raise is at least four times as large as the one before
-        cost = min(up(estimate), remaining)
+        # A cost a rounding below the whole slot would leave a tiny Gaussian, next to which profiles are slow.
+        cost = remaining if estimate >= float_below(remaining) else min(up(estimate), remaining)
         certified, worst_epsilon = trial.certify(cost)
         if certified:
             return Residue(remaining, cost, eta)

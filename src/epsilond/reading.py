@@ -176,7 +176,8 @@ def _shape(annotation: object, request: type | None = None) -> _Shape:
     if origin is tuple:
         return _Shape(kind="tuple", members=(_shape(get_args(bare)[0]),), **parts)
     if origin in (Union, UnionType):
-        return _Shape(kind="union", members=tuple(map(_shape, get_args(bare))), **parts)
+        members = (replace(each, quantity=each.quantity or quantity) for each in map(_shape, get_args(bare)))
+        return _Shape(kind="union", members=tuple(members), **parts)
     if origin is Literal:
         return _Shape(kind="literal", **parts)
     if is_dataclass(bare):
@@ -282,9 +283,7 @@ class _Reader:
             if not field.shape.has_no_fault(value):  # a shortcut for most values
                 value = self.read(field.shape, value, f"{at}/{name}", is_optional=not field.is_required)
             values[name] = value
-        for name in given:
-            if name not in declared:
-                self.faults.append(self._unknown(name, declared, at))
+        self.faults += [self._unknown(name, declared, at) for name in given if name not in declared]
         if len(self.faults) > faults_before:
             return _FAULTY
         try:
@@ -378,7 +377,7 @@ class _Reader:
         faults: list[Fault] = []
         for member in fitting or shape.members:
             reader = _Reader(is_body=self._is_body)
-            result = reader.read(replace(member, quantity=member.quantity or shape.quantity), value, at)
+            result = reader.read(member, value, at)
             if not reader.faults:
                 return result
             faults += reader.faults

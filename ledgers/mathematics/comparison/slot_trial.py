@@ -32,6 +32,12 @@ _SECANT_MARGIN = 0.4
 """Relative addition to a predicted root, in units of the tolerance, so that the next cost just suffices."""
 _LEAST_EPSILON = 1e-6
 """Smallest ε up to which profiles are compared, so that the range of ε is never empty."""
+_NEARLY_WHOLE = 0.99
+"""Share of the slot's μ² in a quick check. Next to the Gaussian that is left, a profile costs much less to evaluate."""
+_LEAST_EXCESS = 1e-9
+"""Least difference of log δ by which a mechanism is rejected; far above the rounding of the sum of two δ."""
+_BEYOND = np.asarray([1.02, 1.04, 1.07, 1.1])
+"""Factors of the ε at which δ of the slot is η, where a mechanism is tried for a rejection."""
 _HALVINGS = 30
 """Bisections for the initial estimate of the cost; they leave 1e-9 of the slot."""
 _MOST_STEPS = 40
@@ -99,6 +105,26 @@ class SlotTrial:
         new_points = epsilon * np.asarray([0.99, 1.0, 1.01])
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
+    def cannot_fit(self) -> bool:
+        """Return whether not even the whole slot suffices, as certified at some ε around the worst of nearly the whole.
+
+        At such an ε the lower bound on δ of the mechanism exceeds the upper bound of the slot, plus η. No cost can then
+        be certified. The mechanism's profile without a Gaussian, which may be slow, is evaluated at few ε.
+        """
+        gaps = self._gaps(_NEARLY_WHOLE * self._whole)
+        if np.max(gaps) <= 0.0:  # the whole slot has smaller gaps
+            self._whole_fits = True
+            return False
+        mechanism = self._composed_with(ZERO)
+
+        def fails(epsilon: float) -> bool:
+            """Return whether δ of the mechanism is certified to exceed the permitted δ at an ε."""
+            log_allowed = np.logaddexp(self._slot_pair.log_delta_bounds(epsilon).upper, self._log_eta)
+            return bool(mechanism.log_delta_bounds(epsilon).lower > log_allowed + _LEAST_EXCESS)
+
+        beyond = float(self._points[-1]) * _BEYOND  # δ of the mechanism may exceed η beyond the ε of the slot
+        return any(map(fails, [*beyond.tolist(), *self._around(int(np.argmax(gaps)), 1).tolist()]))
+
     def search(self) -> float | None:
         """Find nearly the least cost in μ² of the mechanism that suffices at the chosen ε.
 
@@ -131,10 +157,14 @@ class SlotTrial:
         Args:
             cost: cost in μ².
         """
-        worst = int(np.argmax(self._gaps(cost)))
-        below = self._points[max(worst - 1, 0)]
-        above = self._points[min(worst + 1, self._points.size - 1)]
-        self._points = np.unique(np.concatenate([self._points, np.linspace(below, above, 10)]))
+        closer = self._around(int(np.argmax(self._gaps(cost))), 1)
+        self._points = np.unique(np.concatenate([self._points, closer]))
+
+    def _around(self, index: int, reach: int) -> FloatArray:
+        """Return ten evenly spaced ε around a chosen one, given by its index, as far as the `reach`-th neighbours."""
+        below = self._points[max(index - reach, 0)]
+        above = self._points[min(index + reach, self._points.size - 1)]
+        return np.linspace(below, above, 10)
 
     def find_root(self, start: float, tolerance: float) -> float:
         """Find the least cost in μ² that suffices at all chosen ε, by the secant method with a bracket.
@@ -157,6 +187,8 @@ class SlotTrial:
             gaps = self._gaps(cost)
             suffices = float(np.max(gaps)) <= 0.0
             bracket = bracket.narrow(cost, suffices=suffices)
+            if not suffices and self._needs_whole(bracket, int(np.argmax(gaps)), tolerance):
+                break
             estimate = _secant_root(last_cost, last_gaps, cost, gaps) * (1.0 + _SECANT_MARGIN * tolerance)
             has_converged = suffices and abs(estimate - cost) <= tolerance * cost
             if has_converged or bracket.high - bracket.low <= tolerance * bracket.high:
@@ -164,6 +196,21 @@ class SlotTrial:
             last_cost, last_gaps = cost, gaps
             cost = estimate if bracket.low < estimate < bracket.high else 0.5 * (bracket.low + bracket.high)
         return bracket.high
+
+    def _needs_whole(self, bracket: _CostBracket, index: int, tolerance: float) -> bool:
+        """Return whether the least cost is within the tolerance of the whole slot, by the gap at one chosen ε.
+
+        Next to a small Gaussian that is left, a profile may be slow, and a bisection evaluates it many times.
+
+        Args:
+            bracket: bounds of the cost; a cost near the whole slot does not suffice.
+            index: index of the ε at which that cost is least sufficient.
+            tolerance: relative tolerance of the cost.
+        """
+        if bracket.high < self._whole or bracket.low < _NEARLY_WHOLE * self._whole:
+            return False
+        nearly = self._whole * (1.0 - tolerance)
+        return bool(self._gaps_at(self._points[index : index + 1], nearly)[0] > 0.0)
 
     def _initial_cost(self) -> float:
         """Return a first estimate of the mechanism's cost: μ² of the Gaussian mechanism with the same δ at a medium ε.
@@ -182,16 +229,20 @@ class SlotTrial:
         return max(sufficient_cost, 1e-12)
 
     def _gaps(self, cost: float) -> FloatArray:
-        """Return log(actual δ / permitted δ) of the mechanism at each chosen ε, if it is charged a cost in μ².
+        """Return log(actual δ / permitted δ) of the mechanism at each chosen ε, if it is charged a cost in μ²."""
+        return self._gaps_at(self._points, cost)
+
+    def _gaps_at(self, points: FloatArray, cost: float) -> FloatArray:
+        """Return log(actual δ / permitted δ) of the mechanism at each given ε, if it is charged a cost in μ².
 
         This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
         composed with the Gaussian that is left after the cost. E_slot is the profile of the slot, and η′ a share of η.
         Each gap decreases in the cost, given in μ².
         """
         composed = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
-        log_slot = self._slot_pair.forward.log_delta(self._points).lower  # the slot's pair is symmetric
+        log_slot = self._slot_pair.forward.log_delta(points).lower  # the slot's pair is symmetric
         log_allowed = np.logaddexp(log_slot, self._log_eta + self._log_share)
-        gaps = [profile.log_delta(self._points).upper - log_allowed for profile in composed.directions()]
+        gaps = [profile.log_delta(points).upper - log_allowed for profile in composed.directions()]
         return np.asarray(np.max(np.stack(gaps), axis=0))
 
     def _composed_with(self, left: Amount) -> Pair:

@@ -17,6 +17,7 @@ from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.ledgers.mathematics.amounts import down, float_above
 from epsilond.ledgers.mathematics.comparison.cells import excess
+from epsilond.ledgers.mathematics.comparison.slot_trial import SlotTrial
 from epsilond.ledgers.mathematics.residue import holds, least_cost
 from tests.ledgers.mathematics.setups import step
 
@@ -122,3 +123,26 @@ def test_rounding_is_outward_at_the_smallest_eta() -> None:
     found = least_cost(parts, remaining=Decimal(1), eta=Decimal("1e-18"))
     assert found is None or float_above(found.cost) >= 0.25 * (1 - 1e-9)
     assert down(0.25) == Decimal("0.25")
+
+
+SMALL_SLOT, LARGE_ETA = Decimal("0.141835605844620293"), Decimal("0.000015625")
+
+
+def small_noise(noise: float) -> list[tuple[Pair, int]]:
+    """Return five Poisson batches with little noise, whose profile is slow to evaluate without a Gaussian."""
+    spec = specs.Subsampled(sampling="poisson", rate=0.01, mechanism=specs.Gaussian(noise_multiplier=noise))
+    return [(pair_of(spec), 5)]
+
+
+@pytest.mark.parametrize(("noise", "fits"), [(0.55, False), (0.6405, False), (0.643, False), (0.645, True)])
+def test_a_quick_rejection_is_one_that_the_cells_confirm(noise: float, fits: bool) -> None:
+    trial = SlotTrial(small_noise(noise), SMALL_SLOT, LARGE_ETA)
+    assert trial.cannot_fit() is not fits
+    certified, _ = SlotTrial(small_noise(noise), SMALL_SLOT, LARGE_ETA).certify(SMALL_SLOT)
+    assert certified is fits
+
+
+def test_a_job_that_needs_the_whole_slot_costs_exactly_the_slot() -> None:
+    residue = least_cost(small_noise(0.645), remaining=SMALL_SLOT, eta=LARGE_ETA)
+    assert residue is not None
+    assert residue.cost == SMALL_SLOT
