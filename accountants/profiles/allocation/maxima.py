@@ -100,12 +100,12 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
         steps: number of sums.
         times_chosen: number of sums with the shift.
     """
-    others = steps - times_chosen
-    log_others_below = others * _log_normal_distribution(bounds)
-    log_below = times_chosen * _log_normal_distribution(bounds - shift) + log_others_below
+    unshifted_count = steps - times_chosen
+    log_unshifted_below = unshifted_count * _log_normal_distribution(bounds)
+    log_below = times_chosen * _log_normal_distribution(bounds - shift) + log_unshifted_below
     # A sum without the shift is above a bound, or none of these is and a sum with the shift is.
     log_above = np.logaddexp(
-        _log_any_above(bounds, others), _log_any_above(bounds - shift, times_chosen) + log_others_below
+        _log_any_above(bounds, unshifted_count), _log_any_above(bounds - shift, times_chosen) + log_unshifted_below
     )
     is_low = log_below[1:] < -np.log(2.0)
     larger = np.where(is_low, log_below[1:], log_above[:-1])

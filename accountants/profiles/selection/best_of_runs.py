@@ -86,6 +86,57 @@ class RunsDistribution:
         rounding = 16 * UNIT_ROUNDOFF if up else -16 * UNIT_ROUNDOFF
         return np.asarray(np.maximum(value * (1.0 + rounding), 0.0))
 
+    @property
+    def rounding(self) -> float:
+        """Bound on the relative rounding error of `some_in` and `all_in`."""
+        if math.isinf(self.shape):
+            return 1024 * UNIT_ROUNDOFF  # of exponents down to −700
+        return 64 * UNIT_ROUNDOFF * (1.0 + abs(self.shape)) * (1.0 + math.log1p(self.odds[1]))
+
+    def some_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
+        """Bound 1 − f(1 − p), the probability that the output of some run is in a set, from one side.
+
+        It increases with c, because larger numbers of runs become likelier. The bound on c to that side is used.
+
+        Args:
+            inside: probability p that the output of one run is in the set.
+            outside: probability that it is not; not used.
+            up: whether to return an upper bound, up to `rounding`; otherwise a lower one.
+        """
+        del outside
+        if math.isinf(self.shape):
+            return np.asarray(-np.expm1(-self.mean * inside))
+        odds = self.odds[up]
+        if self.shape == 0.0:
+            return np.asarray(np.log1p(odds * inside) / math.log1p(odds))
+        # f(x) = ((1 − (1 − γ) x)^−η − 1)/(γ^−η − 1) with 1/γ = 1 + c
+        return np.asarray(np.expm1(-self.shape * np.log1p(odds * inside)) / math.expm1(-self.shape * math.log1p(odds)))
+
+    def all_in(self, inside: FloatArray, outside: FloatArray, *, up: bool) -> FloatArray:
+        """Bound f(p) − f(0), the probability that there are runs and all their outputs are in a set, from one side.
+
+        It decreases with c, of which the bound to the other side is used.
+
+        Args:
+            inside: probability p that the output of one run is in the set.
+            outside: probability that it is not.
+            up: whether to return an upper bound, up to `rounding`; otherwise a lower one.
+        """
+        if math.isinf(self.shape):
+            return np.asarray(np.exp(-self.mean * outside) * -np.expm1(-self.mean * inside))
+        odds = self.odds[not up]
+        log_odds = math.log1p(odds)
+        # log(1 − (1 − γ) p) and log((1 − (1 − γ) p)/γ), each from the smaller of p and 1 − p
+        from_inside = np.log1p(-inside * (odds / (1.0 + odds)))
+        from_outside = np.log1p(odds * outside)
+        is_small = inside < 0.5
+        log_factor = np.where(is_small, from_inside, from_outside - log_odds)
+        log_excess = np.where(is_small, from_inside + log_odds, from_outside)
+        if self.shape == 0.0:
+            return np.asarray(-log_factor / log_odds)
+        share = np.expm1(self.shape * log_factor) / math.expm1(-self.shape * log_odds)
+        return np.asarray(np.exp(-self.shape * log_excess) * share)
+
 
 @dataclass(frozen=True)
 class SelectionGain:

@@ -20,6 +20,7 @@ from epsilond.accountants.profiles.declared.points import ProfilePoint, points_p
 from epsilond.accountants.profiles.declared.renyi_bounds import bounds_at, renyi_pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution, SelectionGain
+from epsilond.accountants.profiles.selection.best_of_runs_attained import attained_selection_pairs
 from epsilond.accountants.profiles.selection.best_of_runs_renyi import BestOfRunsRenyi, selected_renyi
 from epsilond.accountants.profiles.thinned import thin
 from epsilond.accountants.quantities import Epsilon, NoiseMultiplier, RenyiOrder, request
@@ -213,8 +214,10 @@ PURE_SELECTION = Theorem(
 def select_best(spec: SelectBest, case: Case) -> Guarantee:
     """Return the guarantee of running a mechanism a random number of times and publishing the best output only.
 
-    The lower bounds are the bounds of one run, reduced by the probability that there is a run: if all outputs are
-    equally good, the best output is distributed like any of them.
+    There are two kinds of lower bounds. If all outputs are equally good, the best output is distributed like any of
+    them, and the bounds of one run are reduced by the probability that there is a run. If outputs with a large or a
+    small privacy loss are better, the bounds are those of `attained_selection_pairs`. A number of runs that is always 1
+    adds nothing.
 
     Args:
         spec: the runs, and the distribution of their number.
@@ -222,6 +225,10 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     """
     inner = case.account(spec.mechanism, case.setting)
     runs = runs_distribution(spec.repetitions)
+    is_one_run = runs.mean == 1.0 and not math.isinf(runs.shape)  # a negative binomial number is at least 1
+    if is_one_run:
+        step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
+        return replace(inner, derivation=step, declared=tuple(dict.fromkeys((*inner.declared, ONLY_THE_BEST))))
     upper = selected_pair(inner.curve.upper, runs)
     run_probability = 1.0  # a negative binomial number of runs is at least 1
     is_poisson = math.isinf(runs.shape)
@@ -230,6 +237,8 @@ def select_best(spec: SelectBest, case: Case) -> Guarantee:
     witnesses: tuple[Pair, ...] = ()
     if run_probability > 0.0:
         witnesses = tuple(thin(witness, run_probability) for witness in inner.curve.witnesses)
+        for witness in inner.curve.witnesses:
+            witnesses += attained_selection_pairs(witness, runs, epsilon_grid(witness))
     step = SELECTION.because(inner.derivation, mean=runs.mean, kind=spec.repetitions.kind)
     plateau = inner.curve.upper.plateau
     is_pure = plateau is not None and plateau.delta == 0

@@ -1,0 +1,153 @@
+"""Pairs that the best of a random number of runs attains, for lower bounds on δ.
+
+Let P and Q be the distributions of one run on two neighbours, and E a set of outputs of a nested family. An order of
+outputs that prefers E to all others is admitted. With the generating function f of the number K of runs, the best
+output is in E with probability 1 − f(1 − P(E)) under the first neighbour. An order that prefers all others to E gives
+f(P(E)) − f(0), the probability that there are runs and all are in E. Both increase in P(E), so a lower bound on P(E)
+and an upper bound on Q(E) give a test with a true and a false positive rate. The sets are {L > ε} and {L ≥ −ε}, for
+the privacy loss L of one run and ε ≥ 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.binned import finite_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.profile import Profile
+    from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution
+
+_ACCURACY = 1e-9
+"""Largest relative error of the mass of a cell between two tests; cells with a larger error are left out."""
+_ROUNDING = 64 * UNIT_ROUNDOFF
+"""Relative error of the exponential of a log tail, per unit of 1 + |log tail|."""
+
+
+class _Probabilities(NamedTuple):
+    """Probabilities of sets of outputs under one distribution, with those of the complements, in increasing order.
+
+    Attributes:
+        inside: probabilities of the sets.
+        outside: probabilities of the complements.
+    """
+
+    inside: FloatArray
+    outside: FloatArray
+
+
+def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: FloatArray) -> tuple[Pair, ...]:
+    """Return pairs that the best of a random number of runs attains, from a pair that one run attains.
+
+    Args:
+        base: pair that one run attains.
+        runs: distribution of the number of runs.
+        epsilons: values of ε at which the privacy loss is compared, increasing from 0.
+
+    Returns:
+        One pair for the order that prefers large losses, and one for the order that prefers small losses. There is none
+        if the tails of the base belong to another pair.
+    """
+    origin = np.zeros(1)
+    if any(profile.attained_log_tails(origin) is not None for profile in base.directions()):
+        return ()
+    forward_first, forward_last = _direction_pairs(base.forward, base.backward, runs, epsilons)
+    backward_first, backward_last = _direction_pairs(base.backward, base.forward, runs, epsilons)
+    # An order that prefers large losses of one direction prefers small losses of the other one.
+    return (
+        Pair(forward_first.forward, backward_last.forward),
+        Pair(forward_last.forward, backward_first.forward),
+    )
+
+
+def _direction_pairs(
+    profile: Profile, reverse: Profile, runs: RunsDistribution, epsilons: FloatArray
+) -> tuple[Pair, Pair]:
+    """Return pairs for one direction: for the order that prefers large losses, and for the one that prefers small ones.
+
+    Args:
+        profile: profile of (P, Q).
+        reverse: profile of (Q, P).
+        runs: distribution of the number of runs.
+        epsilons: values of ε, increasing from 0.
+    """
+    first, second = _nested_sets(profile, reverse, epsilons)
+    pairs = []
+    for probability in (runs.some_in, runs.all_in):
+        true_rates = probability(first.inside, first.outside, up=False) * (1.0 - runs.rounding)
+        false_rates = probability(second.inside, second.outside, up=True) * (1.0 + runs.rounding)
+        pairs.append(_pair_of_tests(true_rates, np.minimum(false_rates, 1.0)))
+    return pairs[0], pairs[1]
+
+
+def _nested_sets(profile: Profile, reverse: Profile, epsilons: FloatArray) -> tuple[_Probabilities, _Probabilities]:
+    """Return lower bounds on P(E) and upper bounds on Q(E) for increasing sets E of outputs.
+
+    The sets are {L > ε} for decreasing ε ≥ 0, and then {L ≥ −ε} for increasing ε, with the privacy loss L.
+
+    Args:
+        profile: profile of (P, Q).
+        reverse: profile of (Q, P), of which the loss is −L.
+        epsilons: values of ε, increasing from 0.
+    """
+    above_p, above_q = (np.exp(log_tail)[::-1] for log_tail in _bound_tails(profile, epsilons))
+    below_q, below_p = (np.exp(log_tail) for log_tail in _bound_tails(reverse, epsilons))
+    first = _Probabilities(
+        inside=np.concatenate((above_p, 1.0 - below_p)), outside=np.concatenate((1.0 - above_p, below_p))
+    )
+    second = _Probabilities(
+        inside=np.concatenate((above_q, 1.0 - below_q)), outside=np.concatenate((1.0 - above_q, below_q))
+    )
+    return first, second
+
+
+def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a lower bound on log P(L > ε) and an upper bound on log Q(L > ε) for a profile of (P, Q)."""
+    log_p, log_q = profile.log_tails(epsilons)
+    accuracy = profile.tail_accuracy + _ROUNDING
+    with np.errstate(invalid="ignore"):
+        lower = np.where(np.isneginf(log_p), -np.inf, log_p - accuracy * (1.0 + np.abs(log_p)))
+        upper = np.where(np.isneginf(log_q), -np.inf, log_q + accuracy * (1.0 + np.abs(log_q)))
+    return lower, np.minimum(upper, 0.0)
+
+
+def _pair_of_tests(true_rates: FloatArray, false_rates: FloatArray) -> Pair:
+    """Return a pair that is dominated by every pair with given tests, from the concave hull of their error rates.
+
+    Args:
+        true_rates: lower bounds on the true positive rates.
+        false_rates: upper bounds on the false positive rates, in the same order.
+    """
+    hull: list[tuple[float, float]] = [(0.0, 0.0)]  # vertices: true and false positive rates
+    for true_rate, false_rate in zip(true_rates.tolist(), false_rates.tolist(), strict=True):
+        last_true, last_false = hull[-1]
+        if true_rate <= last_true:
+            continue  # not better than the last test
+        vertex = (true_rate, max(false_rate, last_false))
+        while len(hull) > 1 and not _is_bend(hull[-2], hull[-1], vertex):
+            hull.pop()
+        hull.append(vertex)
+    rates = np.asarray(hull, dtype=np.float64)
+    masses = np.diff(rates, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(masses > 0.0, 4 * UNIT_ROUNDOFF * rates[1:] / masses, 0.0).max(axis=1)
+        log_masses = np.log(masses[errors <= _ACCURACY])
+    return finite_pair(log_masses[:, 0], log_masses[:, 1], _ACCURACY)
+
+
+def _is_bend(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
+    """Return whether a middle vertex is above the line between two others, with the false positive rate to the right.
+
+    Args:
+        first: true and false positive rate of the first vertex.
+        middle: those of the middle vertex.
+        last: those of the last vertex.
+    """
+    rise, run = middle[0] - first[0], middle[1] - first[1]
+    next_rise, next_run = last[0] - middle[0], last[1] - middle[1]
+    return rise * next_run > next_rise * run

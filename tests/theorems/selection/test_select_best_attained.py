@@ -1,0 +1,181 @@
+"""Lower bounds of the best of a random number of runs, against its distributions by enumeration and by quadrature."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from epsilond.accountants.account import account
+from epsilond.accountants.profiles.gaussian import gaussian_pair
+from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution
+from epsilond.accountants.profiles.selection.best_of_runs_attained import attained_selection_pairs
+from epsilond.accountants.specs import (
+    Approximate,
+    Gaussian,
+    GeometricRepetitions,
+    Laplace,
+    NegativeBinomialRepetitions,
+    PoissonRepetitions,
+    RandomizedResponse,
+    Repeated,
+    SelectBest,
+)
+from epsilond.accountants.theorems.selection.select_best import runs_distribution
+
+REPETITIONS = [
+    PoissonRepetitions(mean=0.1),
+    PoissonRepetitions(mean=3.0),
+    GeometricRepetitions(mean=1.5),
+    GeometricRepetitions(mean=20.0),
+    NegativeBinomialRepetitions(mean=5.0, shape=-0.5),
+    NegativeBinomialRepetitions(mean=5.0, shape=0.0),
+    NegativeBinomialRepetitions(mean=5.0, shape=4.0),
+]
+
+
+def count_probabilities(repetitions: Any, most: int = 4000) -> list[Any]:
+    """Return the probabilities of 0, 1, … runs from the recursion of their distribution.
+
+    Args:
+        repetitions: distribution of the number of runs.
+        most: largest number of runs.
+    """
+    runs = runs_distribution(repetitions)
+    if math.isinf(runs.shape):
+        mean = mp.mpf(runs.mean)
+        terms = [mp.exp(-mean)]
+        for number in range(1, 200):
+            terms.append(terms[-1] * mean / number)
+        return terms
+    odds = (mp.mpf(runs.odds[0]) + mp.mpf(runs.odds[1])) / 2
+    failure, shape = odds / (1 + odds), mp.mpf(runs.shape)
+    # P(K = k) is proportional to (1 − γ)^k Γ(k + η)/(Γ(η) k!), and to (1 − γ)^k/k for η = 0.
+    terms = [mp.mpf(0), failure]
+    for number in range(2, most):
+        terms.append(terms[-1] * failure * (number - 1 + shape) / number)
+    total = mp.fsum(terms)
+    return [term / total for term in terms]
+
+
+def generate(probabilities: list[Any], x: Any) -> Any:
+    """Return the generating function E[x^K] by Horner's rule."""
+    value = mp.mpf(0)
+    for probability in reversed(probabilities):
+        value = value * x + probability
+    return value
+
+
+@pytest.mark.parametrize("repetitions", REPETITIONS, ids=repr)
+def test_probabilities_of_sets_are_those_of_the_generating_function(repetitions: Any) -> None:
+    runs = runs_distribution(repetitions)
+    with mp.workdps(60):
+        probabilities = count_probabilities(repetitions)
+    for inside in (1e-30, 1e-6, 0.2, 0.5, 0.9, 1.0 - 1e-9, 1.0):
+        outside = 1.0 - inside
+        with mp.workdps(60):
+            p = mp.mpf(inside)
+            some = 1 - generate(probabilities, 1 - p)
+            every = generate(probabilities, p) - generate(probabilities, mp.mpf(0))
+        for bounds, truth in ((runs.some_in, some), (runs.all_in, every)):
+            lower, upper = (
+                float(bounds(np.asarray([inside]), np.asarray([outside]), up=up)[0]) for up in (False, True)
+            )
+            assert lower * (1 - runs.rounding) <= truth <= upper * (1 + runs.rounding)
+            assert upper - lower <= 1e-7 * upper
+
+
+@pytest.mark.parametrize("repetitions", REPETITIONS, ids=repr)
+@pytest.mark.parametrize("epsilon", [1e-3, 0.5, 2.0])
+def test_randomized_response_attains_what_enumeration_gives(repetitions: Any, epsilon: float) -> None:
+    """The better answer is released if any run gave it, and the other one if all runs gave it."""
+    spec = SelectBest(mechanism=RandomizedResponse(epsilon=epsilon, categories=2), repetitions=repetitions)
+    setting = {"relation": "replace-one", "unit": "record", "observer": "shuffled-server"}
+    curve = account(spec, **setting).guarantee.curve
+    probabilities = count_probabilities(repetitions)
+    with mp.workdps(40):
+        keep = mp.exp(epsilon) / (1 + mp.exp(epsilon))
+        alpha = mp.exp(mp.mpf(epsilon) / 2)
+        none = generate(probabilities, mp.mpf(0))
+        outputs = [
+            (1 - generate(probabilities, 1 - share), generate(probabilities, 1 - share) - none)
+            for share in (keep, 1 - keep)
+        ]
+        # If both answers are equally good, the released one is distributed like any of them.
+        truth = (1 - none) * (keep - alpha * (1 - keep))
+        for first, second in (outputs, outputs[::-1]):
+            truth = max(truth, mp.fsum(max(p - alpha * q, 0) for p, q in zip(first, second, strict=True)))
+    lower, upper = (math.exp(bound) for bound in curve.log_delta(epsilon / 2))
+    assert float(truth) * (1 - 1e-4) - 1e-9 <= lower <= float(truth) * (1 + 1e-9)
+    assert float(truth) <= upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("mean", [2.0, 30.0])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_gaussian_runs_attain_the_integral_of_their_best_output(mean: float, epsilon: float) -> None:
+    """The density of the best of a geometric number of runs is f′(Φ(x − a)) φ(x − a)."""
+    runs = runs_distribution(GeometricRepetitions(mean=mean))
+    base = gaussian_pair(1.0)
+    grid = np.linspace(0.0, 8.0, 400)
+    pairs = attained_selection_pairs(base, runs, grid)
+    odds = mp.mpf(mean) - 1
+
+    def density(x: Any, shift: float, sign: int) -> Any:
+        below = mp.ncdf(sign * (x - shift))
+        # f(z) = γ z/(1 − (1 − γ) z) with γ = 1/mean
+        return mp.npdf(x - shift) * (1 + odds) / (1 + odds * (1 - below)) ** 2
+
+    alpha = mp.exp(epsilon)
+    for pair, sign in zip(pairs, (1, -1), strict=True):
+        for profile, (first, second) in ((pair.forward, (1.0, 0.0)), (pair.backward, (0.0, 1.0))):
+            truth = mp.quad(
+                lambda x, a=first, b=second, s=sign: max(density(x, a, s) - alpha * density(x, b, s), 0),
+                [-12 + step / mp.mpf(4) for step in range(97)],
+            )
+            lower = math.exp(profile.log_delta_bounds(epsilon).lower)
+            assert 0.99 * float(truth) - 1e-7 <= lower <= float(truth) * (1 + 1e-6) + 1e-12
+
+
+@pytest.mark.parametrize("mechanism", [Gaussian(noise_multiplier=2.0), Laplace(scale_multiplier=3.0)])
+def test_one_run_always_is_the_run_itself(mechanism: Any) -> None:
+    setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
+    spec = SelectBest(mechanism=mechanism, repetitions=GeometricRepetitions(mean=1.0))
+    selected, plain = (account(each, **setting).guarantee.curve for each in (spec, mechanism))
+    for epsilon in (0.0, 0.3, 1.0):
+        assert selected.log_delta(epsilon) == plain.log_delta(epsilon)
+
+
+@pytest.mark.parametrize("repetitions", REPETITIONS, ids=repr)
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        Gaussian(noise_multiplier=1e-3),
+        Gaussian(noise_multiplier=1e3),
+        Laplace(scale_multiplier=1e-3),
+        Repeated(times=5, mechanism=Gaussian(noise_multiplier=3.0)),
+        Approximate(epsilon=1.0, delta=1e-3),
+    ],
+    ids=repr,
+)
+def test_bounds_are_ordered_at_every_epsilon(mechanism: Any, repetitions: Any) -> None:
+    setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
+    curve = account(SelectBest(mechanism=mechanism, repetitions=repetitions), **setting).guarantee.curve
+    for epsilon in (0.0, 1e-3, 0.5, 3.0, 100.0):
+        lower, upper = curve.log_delta(epsilon)
+        assert lower <= upper <= 0.0
+
+
+def test_a_pair_whose_tails_belong_to_another_pair_gives_none() -> None:
+    composed = account(
+        Repeated(times=2, mechanism=Laplace(scale_multiplier=3.0)),
+        relation="add-or-remove-one",
+        unit="record",
+        observer="released-models",
+    ).guarantee.curve
+    runs = RunsDistribution(mean=3.0, shape=math.inf)
+    for witness in composed.witnesses:
+        if witness.forward.attained_log_tails(np.zeros(1)) is not None:
+            assert attained_selection_pairs(witness, runs, np.linspace(0.0, 1.0, 5)) == ()
