@@ -198,7 +198,7 @@ class NumericalAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class ConsideredBound:
-    """A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used."""
+    """A theorem on δ at the answer's parameters, with its bound if it applies. The least for the observer is used."""
 
     theorem: str
     observer: Observer

@@ -100,7 +100,7 @@ class PlannedRisk:
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """A value of the field that was tried, with its risk bound; `risk` is absent if no noise meets the target."""
+    """A value of the field that was tried, with its risk bound; `risk` is absent if the value has no answer."""
 
     value: float
     risk: Number | None = None

@@ -72,7 +72,7 @@ class SharingPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class SharingThreshold:
-    """The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing has the least variance."""
+    """Rounds and ε at which sharing nothing has the least variance, at the least noise (Bietti et al., Lemma 4.6)."""
 
     rounds: Annotated[
         float,

@@ -51,9 +51,9 @@ NOISE_SHAPE = replace(
 class ProjectedSgdRun:
     """A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
-    the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
-    `release` says which model is released.
+    If `noise_std` is absent, the noise is calibrated; 0 means no noise. `noise_schedule` varies it over the steps. If
+    `rounds` is absent, the run is one pass over the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches`
+    says how the clients of a step are chosen. `release` says which model is released.
     """
 
     algorithm: Annotated[Literal["projected-sgd"], ALGORITHM_NAME] = "projected-sgd"

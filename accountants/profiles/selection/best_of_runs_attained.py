@@ -3,7 +3,7 @@
 Let P and Q be the distributions of one run on two neighbours, and E a set of outputs of a nested family. An order of
 outputs that prefers E to all others is admitted. With the generating function f of the number K of runs, the best
 output is in E with probability 1 − f(1 − P(E)) under the first neighbour. An order that prefers all others to E gives
-f(P(E)) − f(0), the probability that there are runs and all are in E. Both increase in P(E), so a lower bound on P(E)
+f(P(E)) − f(0), the probability that there are runs and all are in E. Both increase in P(E). So a lower bound on P(E)
 and an upper bound on Q(E) give a test with a true and a false positive rate. The sets are {L > ε} and {L ≥ −ε}, for
 the privacy loss L of one run and ε ≥ 0.
 """

@@ -58,7 +58,7 @@ UNSEEN_MULTIPLICITIES = Theorem(
 
 
 def unseen_multiplicities_pair(drawn: Multiplicities, shift: float, relation: Relation) -> Pair | None:
-    """Return the dominating pair of a Gaussian noisy sum over a batch that is drawn with replacement.
+    """Return the dominating pair of a Gaussian noisy sum over a batch with a random number of copies of each record.
 
     The number of times that the record is drawn stays hidden in part. Under replace-one, two contributions are at most
     twice the norm of a contribution apart. Under zero-out-one, the zeroed record is at most one norm from every other
