@@ -286,7 +286,7 @@ class RandomAllocation:
     zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
     holds if the sets are public.
 
-    `mechanism` may be `composed` or `repeated`: several releases from one batch. Each may depend on the earlier ones.
+    Several releases from one batch are a `composed` or `repeated` mechanism.
 
     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
     """
