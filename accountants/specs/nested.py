@@ -1,4 +1,4 @@
-"""What a spec contains at any depth, and what the specs around it reject for that reason."""
+"""The parts of a spec at any depth, and the parts that the specs around them reject."""
 
 from __future__ import annotations
 

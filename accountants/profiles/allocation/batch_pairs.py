@@ -118,7 +118,7 @@ def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
 def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | None:
     """Return a bound below, in the convex order, on the likelihood ratio of all outputs of one batch.
 
-    Releases whose tails are not known are left out. This is post-processing.
+    Releases with unknown tails are left out. This is post-processing.
 
     Args:
         run: pair that the mechanism attains on a batch, which may be a product.
@@ -136,7 +136,7 @@ def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | N
 
 
 def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
-    """Return the pairs whose product is a pair in several epochs, and the number of times of each.
+    """Return the factors of a pair in several epochs, and the number of times of each.
 
     Args:
         run: a pair, which may be a product.

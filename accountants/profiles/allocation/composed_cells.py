@@ -28,7 +28,7 @@ _UNDERFLOW = 1e-300
 def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
     """Return the probabilities of cells of the outputs of one batch, under both distributions of an attained pair.
 
-    Releases whose tails are not known are left out. This is post-processing.
+    Releases with unknown tails are left out. This is post-processing.
 
     Args:
         run: the attained pair of all releases from the batch.
@@ -44,10 +44,10 @@ def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
         """Return merged pairs of cells."""
         return multiply_cells(first, second, cells)
 
-    known = [combine_copies(outputs, times, multiply) for outputs, times in factors if outputs is not None]
-    if not known:
+    cells_of_releases = [combine_copies(outputs, times, multiply) for outputs, times in factors if outputs is not None]
+    if not cells_of_releases:
         return None
-    outputs = functools.reduce(multiply, known)
+    outputs = functools.reduce(multiply, cells_of_releases)
     return outputs if outputs.present.size > 1 else None
 
 
@@ -59,14 +59,9 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
         second: the cells of another output from the same batch.
         cells: approximate number of merged cells.
     """
-    losses, present, absent = (
-        combined.ravel()
-        for combined in (
-            np.add.outer(*(np.log(each.present) - np.log(each.absent) for each in (first, second))),
-            np.multiply.outer(first.present, second.present),
-            np.multiply.outer(first.absent, second.absent),
-        )
-    )
+    present = np.multiply.outer(first.present, second.present).ravel()
+    absent = np.multiply.outer(first.absent, second.absent).ravel()
+    losses = np.add.outer(_losses(first), _losses(second)).ravel()
     bounds = _loss_bounds(losses, present + absent, cells)
     index = np.searchsorted(bounds, losses)
     sums = [np.bincount(index, masses, bounds.size + 1) for masses in (present, absent)]
@@ -77,6 +72,11 @@ def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> Outpu
     present, absent = (np.add.reduceat(side, groups) for side in sums)
     error = (1.0 + first.error) * (1.0 + second.error) * (1.0 + 2.0 * rounding) - 1.0 + 8 * UNIT_ROUNDOFF
     return OutputCells(present, absent, absent, error)
+
+
+def _losses(outputs: OutputCells) -> FloatArray:
+    """Return the privacy loss of each cell of an output, in nats."""
+    return np.asarray(np.log(outputs.present) - np.log(outputs.absent))
 
 
 def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArray:

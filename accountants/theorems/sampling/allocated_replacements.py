@@ -145,10 +145,10 @@ def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
     releases = [(release, gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
     gaussian = [(multiplier, times) for _, multiplier, times in releases if multiplier is not None]
     noises = [ContributionNoise(Noise("gaussian"), root_up(sum_of_squares(gaussian)))] if gaussian else []
-    known = (noise_of_contribution(release) for release, multiplier, _ in releases if multiplier is None)
-    further = [contribution for contribution in known if contribution is not None]
-    if further:
-        noises.append(max(further, key=lambda contribution: contribution.shift))
+    candidates = (noise_of_contribution(release) for release, multiplier, _ in releases if multiplier is None)
+    contributions = [contribution for contribution in candidates if contribution is not None]
+    if contributions:
+        noises.append(max(contributions, key=lambda contribution: contribution.shift))
     return noises
 
 

@@ -120,8 +120,8 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
     It is the less of two bounds. The first one makes the number of the other records in the batch public
     (`_counted_pair`). The second one exchanges the record for another one in a truncated batch (`_exchanged_pair`). The
-    second bound is left out where truncation is rare (`_is_rare`), because the first is then smaller. The first bound is
-    left out if no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
+    second bound is left out where truncation is rare (`_is_rare`), because the first is then smaller. The first bound
+    is left out if no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -141,8 +141,8 @@ def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
     """Return whether truncation is so rare that the public number of the other records costs little.
 
     The number changes by the record, with a loss of about retained/next at B − 1 others. Its variance does not fall
-    with the noise. It is compared with that of the Poisson sum, about (q s)² for little signal. This is a choice of
-    what to evaluate: both bounds are valid.
+    with the noise. It is compared with that of the Poisson sum, about (q s)² for small s. The answer affects the
+    tightness only, because both bounds are valid.
 
     Args:
         masses: probabilities of a truncated batch.
