@@ -333,6 +333,7 @@ def test_the_error_of_a_mean_is_not_bounded_for_truncated_batches() -> None:
     fields = TRUNCATED | {"rate": 0.01, "rounds": 200, "epsilon": 1.0, "dimension": 3}
     with pytest.raises(InvalidInput, match="biases the mean"):
         GaussianRiskProblem(**fields)
+    GaussianRiskProblem(**fields | {"largest_batch": 10_000})
     GaussianRiskProblem(**fields | {"largest_batch": None, "population": None, "records": 10_000})
 
 
