@@ -80,7 +80,7 @@ RATE = Quantity(
     symbol="q",
     gt=0,
     le=1,
-    description="probability that a given record is in a batch; if clients are drawn, that a given client is",
+    description="probability that a given record, or client if clients are drawn, is in a batch",
     of_unit="probability that a given {unit} is in a batch",
 )
 SCALE_MULTIPLIER = Quantity(
@@ -133,7 +133,7 @@ RELATION = Quantity(
     ),
 )
 OBSERVER = Quantity(
-    description="the adversary, and the outputs that it sees",
+    description="the adversary, and what it sees",
     choices=(
         (
             "server",
@@ -264,7 +264,7 @@ def delta_outputs(log_delta: float, name: str = "delta") -> dict[str, float]:
 # The shape of a run -------------------------------------------------------------------------------------------------
 SAMPLES_PER_CLIENT = count("n", "number of records of one client")
 CLIENTS = count("N", "number of clients in the federation")
-PARTICIPANTS = count("M", "number of clients that take part in one round")
+PARTICIPANTS = count("M", "number of clients in one round")
 ROUNDS = count("R", "number of rounds")
 BATCH_SIZE = count("K", "number of records that a client uses in one round")
 DRAWN = replace(
@@ -326,7 +326,7 @@ ENVELOPE_SMOOTHNESS = in_squares("b", "smoothness of the Moreau envelope that re
 STRONG_CONVEXITY = in_squares_or_zero(
     "μ", "strong convexity constant of the loss; 0 if the loss is only convex", "loss/length²"
 )
-DIAMETER = in_squares("D", "diameter of the domain, the set to which the model is restricted", "length")
+DIAMETER = in_squares("D", "diameter of the domain, to which the model is restricted", "length")
 INITIAL_DISTANCE = in_squares(
     "‖w₀−w*‖", "bound on the distance between the initial model and a minimiser of the objective", "length"
 )

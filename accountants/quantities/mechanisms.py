@@ -86,10 +86,10 @@ IntegerSensitivity = Annotated[int, INTEGER_SENSITIVITY]
 LARGEST_BATCH = replace(
     count(
         "B",
-        "largest number of records, or of clients, in a batch. If more are drawn, a uniformly random "
-        "subset of this size is used",
+        "largest number of records, or of clients, in a batch. If more are drawn, a uniform subset of this size is "
+        "kept",
     ),
-    of_unit="largest number of {unit}s in a batch. If more are drawn, a uniformly random subset of this size is used",
+    of_unit="largest number of {unit}s in a batch. If more are drawn, a uniform subset of this size is kept",
 )
 
 

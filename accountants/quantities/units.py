@@ -17,7 +17,7 @@ Unit = Literal["record", "client"]
 Window = Literal["day", "week", "month"]
 
 UNIT = Quantity(
-    description="protected unit, in which neighbouring data sets differ",
+    description="protected unit, in which neighbours differ",
     choices=(
         ("record", "One record is protected."),
         ("client", "Everything that one client holds is protected."),

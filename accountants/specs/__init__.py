@@ -14,8 +14,15 @@ are repeated in every answer as declared conditions.
 from epsilond.accountants.specs import mechanisms
 from epsilond.accountants.specs.mechanisms import *  # noqa: F403  (its names are listed in its __all__)
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
-from epsilond.accountants.specs.random_allocation import RandomAllocation
-from epsilond.accountants.specs.runs import Composed, Repeated, SelectBest, Shuffled, Spec, Subsampled
+from epsilond.accountants.specs.runs import (
+    Composed,
+    RandomAllocation,
+    Repeated,
+    SelectBest,
+    Shuffled,
+    Spec,
+    Subsampled,
+)
 from epsilond.accountants.specs.selection.repetitions import (
     GeometricRepetitions,
     NegativeBinomialRepetitions,

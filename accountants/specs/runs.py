@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from typing_extensions import TypeAliasType
@@ -23,17 +22,19 @@ from epsilond.accountants.quantities import (
     request,
 )
 from epsilond.accountants.quantities.mechanisms import (
+    ALLOCATED_STEPS,
     EPOCHS,
+    KEPT,
     LARGEST_BATCH,
     LEVEL,
     RECORDS_OF_ONE_CLIENT,
     REPORT_DIMENSION,
+    TIMES_CHOSEN,
 )
-from epsilond.accountants.specs.integers.poisson_binomial import PoissonBinomial
 from epsilond.accountants.specs.mechanisms import Mechanism
+from epsilond.accountants.specs.nested import most_summed_clients, parts_of, reject_enclosed_draws, reject_selection
 from epsilond.accountants.specs.primitives import KIND, Primitive
 from epsilond.accountants.specs.projected_sgd import ProjectedSgd
-from epsilond.accountants.specs.random_allocation import RandomAllocation
 from epsilond.accountants.specs.selection.repetitions import Repetitions
 
 MECHANISMS = Quantity(
@@ -41,6 +42,7 @@ MECHANISMS = Quantity(
     "earlier ones"
 )
 MECHANISM = Quantity(description="inner mechanism, to which the other fields of this object apply")
+BATCH_MECHANISM = Quantity(description="mechanism that is run on every batch")
 RUN = Quantity(description="description of what was run: one mechanism, or several that are composed")
 REPETITIONS = Quantity(description="distribution of the number of runs of which the best is released")
 MOST_COMPOSED = 10_000
@@ -139,7 +141,7 @@ class Subsampled:
 
     def _check_inner_allocations(self) -> None:
         """Reject mechanisms on a batch that divide all units among batches themselves."""
-        for part in _parts(self.mechanism):
+        for part in parts_of(self.mechanism):
             divides = isinstance(part, Subsampled) and part.sampling == "shuffled-epochs"
             if divides or isinstance(part, RandomAllocation):
                 raise InvalidInput.at("/mechanism/kind", "divides all units among batches, and is not run on a batch")
@@ -149,7 +151,7 @@ class Subsampled:
         if None in (self.batch_size, self.population, self.epochs) or self.rate is not None:
             raise InvalidInput.at("/sampling", "shuffled epochs need batch_size, population and epochs, and no rate")
         self._check_batch_fits()
-        if any(isinstance(part, Subsampled | Shuffled | ProjectedSgd) for part in _parts(self.mechanism)):
+        if any(isinstance(part, Subsampled | Shuffled | ProjectedSgd) for part in parts_of(self.mechanism)):
             message = "a batch of a shuffled epoch is not drawn from again"
             raise InvalidInput.at("/mechanism/kind", message, allowed="a mechanism without random draws")
 
@@ -201,7 +203,7 @@ class Subsampled:
 
     def _check_shuffled(self) -> None:
         """Require that a draw before shuffling is of a fixed number of clients, the number of reports."""
-        for part in _parts(self.mechanism):
+        for part in parts_of(self.mechanism):
             if not isinstance(part, Shuffled) or self.sampling == "full":
                 continue
             if self.sampling != "without-replacement" or self.batch_size is None:
@@ -258,11 +260,13 @@ class Shuffled:
 
     def check(self) -> None:
         """Reject a mechanism that is shuffled itself or is an algorithm of many clients."""
-        if any(isinstance(part, Shuffled | ProjectedSgd | RandomAllocation) for part in _parts(self.mechanism)):
+        if any(isinstance(part, Shuffled | ProjectedSgd | RandomAllocation) for part in parts_of(self.mechanism)):
             raise InvalidInput.at("/mechanism/kind", "is not something that one client runs")
-        if any(isinstance(part, Subsampled) and part.sampling == "shuffled-epochs" for part in _parts(self.mechanism)):
+        if any(
+            isinstance(part, Subsampled) and part.sampling == "shuffled-epochs" for part in parts_of(self.mechanism)
+        ):
             raise InvalidInput.at("/mechanism/sampling", "is not something that one client runs")
-        if any(isinstance(part, Subsampled) and part.level == "clients" for part in _parts(self.mechanism)):
+        if any(isinstance(part, Subsampled) and part.level == "clients" for part in parts_of(self.mechanism)):
             raise InvalidInput.at("/mechanism/level", "one client draws among its own records", allowed="records")
         if most_summed_clients(self.mechanism) > 1:
             raise InvalidInput.at("/mechanism/clients", "one client's report is no sum over clients", allowed="1")
@@ -270,44 +274,47 @@ class Shuffled:
         reject_selection(self.mechanism)
 
 
-def most_summed_clients(spec: Spec) -> int:
-    """Return the largest number of clients that a sum in a spec needs; 1 if the spec has no sum over clients."""
-    return max((part.clients for part in _parts(spec) if isinstance(part, PoissonBinomial)), default=1)
+@request
+class RandomAllocation:
+    """Runs `mechanism` on `steps` batches in each of `epochs` epochs. A unit is in `times_chosen` batches of each.
 
+    The batches of a unit are a uniformly random set of that many batches. If `kept` is false, the set is drawn again in
+    every epoch. If `kept` is true, the set of the first epoch serves in all epochs. The unit is the protected one.
 
-def reject_enclosed_draws(mechanism: Spec) -> None:
-    """Reject a draw from all records, by `largest_batch` or `records_of_one_client`, inside a batch or a report.
+    Admits: a set for each unit that is independent of the data and of the sets of all other units. The size of a batch
+    is then random. A batch may depend on outputs of earlier batches. The sets stay secret. Under replace-one and
+    zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
+    holds if the sets are public.
 
-    Args:
-        mechanism: mechanism of the batch or of the report.
+    Several releases from one batch are a `composed` or `repeated` mechanism.
+
+    Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
     """
-    for part in _parts(mechanism):
-        for name in ("largest_batch", "records_of_one_client"):
-            if getattr(part, name, None) is not None:
-                message = (
-                    "a draw with this field is made from all records, and cannot be inside another draw or a report"
+
+    primitive: ClassVar[Primitive | None] = None
+    kind: Annotated[Literal["random_allocation"], KIND] = "random_allocation"
+    steps: Annotated[int, ALLOCATED_STEPS]
+    times_chosen: Annotated[int, TIMES_CHOSEN]
+    kept: Annotated[bool, KEPT]
+    epochs: Annotated[int, EPOCHS]
+    mechanism: Annotated[Spec, BATCH_MECHANISM]
+
+    def check(self) -> None:
+        """Require at most as many chosen batches as there are, and a mechanism that takes a batch as it is.
+
+        Raises:
+            InvalidInput: too many batches are chosen, or the mechanism draws, shuffles or selects.
+        """
+        if self.times_chosen > self.steps:
+            message = "more batches are chosen than an epoch has"
+            raise InvalidInput.at("/times_chosen", message, allowed=f"≤ {self.steps}")
+        reject_selection(self.mechanism)
+        for part in parts_of(self.mechanism):
+            if isinstance(part, Subsampled | Shuffled | ProjectedSgd | RandomAllocation):
+                message = f"{part.kind} is not run on a batch of an allocation"
+                raise InvalidInput.at(
+                    "/mechanism/kind", message, allowed="a mechanism, or several composed or repeated"
                 )
-                raise InvalidInput.at(f"/mechanism/{name}", message)
-
-
-def reject_selection(spec: Spec) -> None:
-    """Reject a selection of the best run inside a batch or a shuffled report.
-
-    Raises:
-        InvalidInput: the spec contains `select_best`.
-    """
-    if any(isinstance(part, SelectBest) for part in _parts(spec)):
-        message = "no theorem covers a selection that is run on a batch or in a report: put the batches inside it"
-        raise InvalidInput.at("/mechanism/kind", message)
-
-
-def _parts(spec: Spec) -> Iterator[Spec]:
-    """Yield the spec and every spec inside it."""
-    yield spec
-    nested = spec.mechanisms if isinstance(spec, Composed) else (getattr(spec, "mechanism", None),)
-    for mechanism in nested:
-        if mechanism is not None:
-            yield from _parts(mechanism)
 
 
 @request

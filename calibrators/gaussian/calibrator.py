@@ -17,7 +17,7 @@ from epsilond.accountants.errors import Infeasible, NoCertificate
 from epsilond.accountants.estimates.noise import likely_noise, likely_rate, likely_rounds, likely_slope
 from epsilond.accountants.estimates.runs import nearer_noise, nearer_rate, nearer_rounds
 from epsilond.accountants.quantities import DRAWN, LARGEST_COUNT, POPULATION, RATE
-from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+from epsilond.accountants.quantities.mechanisms import LARGEST_BATCH
 from epsilond.accountants.statements.settings import noise_condition
 from epsilond.accountants.structure import (
     DRAW_UNSEEN,
@@ -35,6 +35,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.calibrators.answer import CONTRIBUTION_NORM, Caution, Served
 from epsilond.calibrators.calibration import Calibrator, CostClass, Outcome, Training
 from epsilond.calibrators.cautions import MINIMALITY_NOT_PROVED, format_bound, noise_cautions, not_amplified
+from epsilond.calibrators.gaussian.numbers import Numbers, likely_share, spec_of
 from epsilond.calibrators.gaussian.plan import PLANS
 from epsilond.calibrators.gaussian.problem import GaussianProblem, Unknown
 from epsilond.calibrators.gaussian.risk_bounds import RISK
@@ -81,61 +82,12 @@ class GaussianParameters:
     rate: Annotated[float | None, Served.like(RATE)] = None
     batch_size: Annotated[int | None, Served.like(DRAWN)] = None
     population: Annotated[int | None, Served.like(POPULATION)] = None
+    largest_batch: Annotated[int | None, Served.like(LARGEST_BATCH)] = None
     epsilon: Annotated[float, Served("certified ε of the run at the answer's δ")]
     delta: Annotated[
         float | None, Served("certified δ of the run at the answer's ε; absent if it is too small for a double")
     ] = None
     log10_delta: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Numbers:
-    """The noise multiplier, rounds and sampling of a run; the unknown one has a trial value or the solution."""
-
-    noise_multiplier: float
-    rounds: int
-    rate: float | None
-    batch_size: int | None
-
-    @classmethod
-    def of(
-        cls,
-        problem: GaussianProblem,
-        *,
-        noise_multiplier: float | None = None,
-        rounds: int | None = None,
-        rate: float | None = None,
-        batch_size: int | None = None,
-    ) -> Numbers:
-        """Take the numbers of the problem, and replace those that are given as arguments.
-
-        Numbers that neither the problem nor the arguments have are 0, or None for rate and batch size.
-
-        Args:
-            problem: the request.
-            noise_multiplier: replaces the noise multiplier if given.
-            rounds: replaces the number of rounds if given.
-            rate: replaces the sampling rate if given.
-            batch_size: replaces the batch size if given.
-        """
-        return cls(
-            noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
-            rounds=rounds or problem.rounds or 0,
-            rate=rate or problem.rate,
-            batch_size=batch_size or problem.batch_size,
-        )
-
-
-def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
-    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds."""
-    batch = Subsampled(
-        sampling=problem.sampling,
-        rate=numbers.rate,
-        batch_size=numbers.batch_size,
-        population=problem.population,
-        mechanism=Gaussian(noise_multiplier=numbers.noise_multiplier),
-    )
-    return Repeated(times=numbers.rounds, mechanism=batch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +121,7 @@ def _for_noise(problem: GaussianProblem) -> Solved:
     """
     target = problem.target
     family = Trials(problem, lambda noise: spec_of(problem, Numbers.of(problem, noise_multiplier=noise)))
-    rate = _rate(problem)
+    rate = likely_share(problem)
     distance = sensitivity_factor(problem.relation)
     first_guess = likely_noise(target, rate=rate, rounds=problem.rounds or 1, distance=distance)
     guess = nearer_noise(
@@ -185,13 +137,6 @@ def _for_noise(problem: GaussianProblem) -> Solved:
     return certified, target, Numbers.of(problem, noise_multiplier=certified.noise)
 
 
-def _rate(problem: GaussianProblem) -> float:
-    """Return the fraction of the population that a batch holds."""
-    if problem.batch_size is not None and problem.population is not None:
-        return min(problem.batch_size / problem.population, 1.0)
-    return problem.rate or 1.0
-
-
 def _for_rounds(problem: GaussianProblem) -> Solved:
     """Return the largest number of rounds that meets the target: its certificate, the target, and the run's numbers.
 
@@ -201,13 +146,15 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
     target = problem.target
     guarantee = Trials(problem, lambda count: spec_of(problem, Numbers.of(problem, rounds=int(count))))
     distance = sensitivity_factor(problem.relation)
-    first_guess = likely_rounds(target, noise=problem.noise_multiplier or 1.0, rate=_rate(problem), distance=distance)
+    first_guess = likely_rounds(
+        target, noise=problem.noise_multiplier or 1.0, rate=likely_share(problem), distance=distance
+    )
     guess = nearer_rounds(
         target,
         first_guess,
         sampling=problem.sampling,
         relation=problem.relation,
-        rate=_rate(problem),
+        rate=likely_share(problem),
         noise=problem.noise_multiplier or 1.0,
     )
     certified = largest_count(guarantee, target, most=LARGEST_COUNT, name="rounds", guess=guess)
@@ -218,12 +165,14 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 def _for_rate(problem: GaussianProblem) -> Solved:
     """Return the largest rate (batch size of a population) that meets the target: certificate, target and numbers.
 
+    Truncated Poisson batches have a rate, too.
+
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
     """
     target = problem.target
     guess = _likely_rate(problem)
-    if problem.population is None:
+    if problem.population is None or problem.largest_batch is not None:
         by_rate = Trials(problem, lambda rate: spec_of(problem, Numbers.of(problem, rate=rate)))
         certified = largest_rate(by_rate, target, guess=guess)
         rate = certified.noise  # `noise` holds the parameter that was searched
@@ -337,6 +286,7 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
             rate=numbers.rate,
             batch_size=numbers.batch_size,
             population=solution.problem.population,
+            largest_batch=solution.problem.largest_batch,
             epsilon=target.epsilon,
             delta=target.delta,
             log10_delta=target.log10_delta,

@@ -23,6 +23,7 @@ from epsilond.accountants.quantities import (
     SettingFields,
     request,
 )
+from epsilond.accountants.quantities.mechanisms import LARGEST_BATCH
 from epsilond.accountants.quantities.risks import RISKS, RiskTargetFields
 from epsilond.accountants.target import Target, natural_log_delta
 
@@ -39,6 +40,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
     `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population` records. Sampling with
     replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
+    `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate` or to compute it.
     """
 
     solve_for: Annotated[
@@ -50,6 +52,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
     rate: Annotated[float | None, RATE] = None
     batch_size: Annotated[int | None, DRAWN] = None
     population: Annotated[int | None, POPULATION] = None
+    largest_batch: Annotated[int | None, LARGEST_BATCH] = None
     epsilon: Annotated[float | None, ANY_EPSILON] = None
     delta: Annotated[float | None, DELTA] = None
     log10_delta: Annotated[float | None, LOG10_DELTA] = None
@@ -97,6 +100,9 @@ class GaussianProblem(SettingFields, RiskTargetFields):
 
     def _batch_faults(self) -> Iterator[Fault]:
         """Yield a fault if the sampling rate of batches is missing, given twice, or impossible."""
+        if self.largest_batch is not None:
+            yield from self._truncation_faults()
+            return
         given_fields = {name for name in ("rate", "batch_size", "population") if getattr(self, name) is not None}
         if self.sampling == "full":
             if given_fields or self.solve_for == "rate":
@@ -114,6 +120,16 @@ class GaussianProblem(SettingFields, RiskTargetFields):
                 yield Fault("/rate", reason)
             elif self.sampling == "without-replacement" and (self.batch_size or 0) > (self.population or math.inf):
                 yield Fault("/batch_size", "cannot exceed population", f"≤ {self.population}")
+
+    def _truncation_faults(self) -> Iterator[Fault]:
+        """Yield a fault if batches of a largest size are not Poisson batches of a known population and rate."""
+        if self.sampling != "poisson":
+            yield Fault("/largest_batch", "only Poisson batches have a largest size", "poisson")
+        elif self.batch_size is not None or self.population is None:
+            yield Fault("/population", "a largest batch needs rate and population, and no batch_size")
+        elif (self.rate is None) != (self.solve_for == "rate"):
+            reason = "is the field that is solved for" if self.rate is not None else "a largest batch needs the rate"
+            yield Fault("/rate", reason)
 
 
 def infer_unknown(fields: JsonObject) -> Unknown | None:

@@ -54,9 +54,12 @@ class GaussianRiskProblem(GaussianProblem):
             raise InvalidInput(*faults)
 
     def _risk_faults(self) -> Iterator[Fault]:
-        """Yield faults of the fields `noise_std` and `records`, which only a request of an error bound has."""
+        """Yield faults of `noise_std`, `records` and `largest_batch` that only a request of an error bound has."""
         if self.noise_std is not None and self.solve_for != "noise_multiplier":
             yield Fault("/noise_std", "needs solve_for = noise_multiplier: otherwise noise_multiplier gives it")
+        if self.largest_batch is not None and self.population is not None and self.largest_batch < self.population:
+            message = "biases the mean: the error bound is for batches that are not truncated"
+            yield Fault("/largest_batch", message, f"≥ {self.population}, or absent")
         if self.records is None and self.population is None:
             yield Fault("/records", "is needed: how many vectors the mean is of", RECORDS.allowed)
         if self.records is not None and self.population not in (None, self.records):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import pytest
 
+from epsilond.accountants.account import account
 from epsilond.accountants.errors import ConditionViolated, Infeasible, InvalidInput
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
 from epsilond.calibrators.answer import Calibration
 from epsilond.calibrators.gaussian.calibrator import CALIBRATOR
 from epsilond.calibrators.gaussian.problem import GaussianProblem
+from epsilond.calibrators.gaussian.risk_bounds import GaussianRiskProblem
 from tests.answers import remembered
 from tests.oracles.golden import stored
 
@@ -241,3 +245,99 @@ def test_a_draw_of_records_is_counted_before_every_observer() -> None:
 def test_a_missing_field_names_the_unknown() -> None:
     with pytest.raises(InvalidInput, match="/rounds: is needed to solve for noise_multiplier"):
         solved(solve_for="noise_multiplier", sampling="full", epsilon=1.0, delta=1e-5, relation="replace-one")
+
+
+TRUNCATED: dict[str, Any] = {
+    **POISSON,
+    "unit": "record",
+    "observer": "released-models",
+    "population": 10_000,
+    "largest_batch": 120,
+    "delta": 1e-6,
+}
+
+
+def account_of(answer: Calibration, relation: Any) -> Any:
+    """Account for the run of an answer, as a spec that is written out here."""
+    numbers = answer.parameters
+    batch = Subsampled(
+        sampling="poisson",
+        rate=numbers.rate,
+        population=numbers.population,
+        largest_batch=numbers.largest_batch,
+        mechanism=Gaussian(noise_multiplier=numbers.noise_multiplier),
+    )
+    run = Repeated(times=numbers.rounds, mechanism=batch)
+    return account(run, relation=relation, unit="record", observer="released-models").guarantee
+
+
+@pytest.mark.parametrize("relation", ["add-or-remove-one", "zero-out-one", "replace-one"])
+@pytest.mark.parametrize(
+    ("unknown", "given"),
+    [
+        ("noise_multiplier", {"rate": 0.01, "rounds": 200, "epsilon": 1.0}),
+        ("rounds", {"rate": 0.01, "noise_multiplier": 2.0, "epsilon": 1.0}),
+        ("rate", {"rounds": 200, "noise_multiplier": 2.0, "epsilon": 1.0}),
+        ("epsilon", {"rate": 0.01, "rounds": 200, "noise_multiplier": 2.0}),
+        ("delta", {"rate": 0.01, "rounds": 200, "noise_multiplier": 2.0, "epsilon": 1.0}),
+    ],
+)
+def test_truncated_batches_are_certified_by_their_own_account(unknown: str, given: Any, relation: str) -> None:
+    fields = TRUNCATED | given | {"relation": relation, "solve_for": unknown}
+    if unknown == "delta":
+        del fields["delta"]
+    answer = solved(**fields)
+    guarantee = account_of(answer, relation)
+    assert "epsilond.truncated-poisson" in guarantee.theorems()
+    log_delta = math.log(10.0) * answer.parameters.log10_delta
+    certified = guarantee.curve.upper_log_delta(answer.parameters.epsilon)
+    assert certified <= log_delta * (1.0 - 1e-9)
+    assert certified >= log_delta - 0.1  # nothing is given away
+    assert answer.parameters.largest_batch == 120
+
+
+def test_truncation_needs_more_noise_than_poisson_batches_and_less_than_full_ones() -> None:
+    run: dict[str, Any] = {"rate": 0.01, "rounds": 200, "epsilon": 1.0}
+    few, plain = (
+        solved(**TRUNCATED | run | change).parameters.noise_multiplier
+        for change in ({"largest_batch": 100}, {"largest_batch": None, "population": None})
+    )
+    full = solved(
+        **TRUNCATED | {"sampling": "full", "largest_batch": None, "population": None} | {"rounds": 200, "epsilon": 1.0}
+    ).parameters.noise_multiplier
+    assert plain < few < full
+    whole = solved(**TRUNCATED | run | {"largest_batch": 10_000}).parameters.noise_multiplier
+    assert whole == pytest.approx(plain, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"sampling": "without-replacement"}, "/largest_batch"),
+        ({"sampling": "full"}, "/largest_batch"),
+        ({"population": None}, "/population"),
+        ({"batch_size": 100}, "/population"),
+        ({"rate": None}, "/rate"),
+        ({"solve_for": "rate", "noise_multiplier": 1.0}, "/rate"),
+        ({"largest_batch": 0}, "/largest_batch"),
+    ],
+)
+def test_a_largest_batch_needs_a_poisson_draw_from_a_known_number(change: Any, pointer: str) -> None:
+    fields = TRUNCATED | {"rate": 0.01, "rounds": 200, "epsilon": 1.0} | change
+    with pytest.raises(InvalidInput) as caught:
+        GaussianProblem(**fields)
+    assert pointer in [fault.pointer for fault in caught.value.faults]
+
+
+def test_the_error_of_a_mean_is_not_bounded_for_truncated_batches() -> None:
+    fields = TRUNCATED | {"rate": 0.01, "rounds": 200, "epsilon": 1.0, "dimension": 3}
+    with pytest.raises(InvalidInput, match="biases the mean"):
+        GaussianRiskProblem(**fields)
+    GaussianRiskProblem(**fields | {"largest_batch": 10_000})
+    GaussianRiskProblem(**fields | {"largest_batch": None, "population": None, "records": 10_000})
+
+
+def test_other_clients_see_who_is_left_out() -> None:
+    fields = TRUNCATED | {"rate": 0.01, "rounds": 200, "epsilon": 1.0}
+    with pytest.raises(ConditionViolated, match="sees"):
+        solved(**fields | {"unit": "client", "observer": "other-clients"})

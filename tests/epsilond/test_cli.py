@@ -54,7 +54,7 @@ def test_every_field_has_an_option_with_its_symbol_and_range(calibrator):
     for field in fields(calibrator.problem):
         assert option_name(field.name) in shown
     least = "> 0" if calibrator.name in ("qtdl", "norm-fedavg") else "≥ 0"
-    assert f"ε of the (ε, δ) guarantee, with natural logarithms (ε, in nat, {least} and ≤ 1e+09)" in shown
+    assert f"ε of the (ε, δ) guarantee (ε, in nat, {least} and ≤ 1e+09)" in shown
 
 
 def panels(command):

@@ -166,6 +166,16 @@ SHAPES: dict[str, tuple[float, Any]] = {
         2.4,
         lambda b: RandomAllocation(steps=11, times_chosen=2, kept=False, epochs=1, mechanism=laplace(b)),
     ),
+    "random allocation of two releases": (
+        2.5,
+        lambda z: RandomAllocation(
+            steps=11,
+            times_chosen=1,
+            kept=False,
+            epochs=1,
+            mechanism=Composed(mechanisms=(gaussian(2.0 * z), laplace(3.0 * z))),
+        ),
+    ),
     "shuffled epochs": (
         1.2,
         lambda z: drawn("shuffled-epochs", z, batch_size=10, population=500, epochs=3),

@@ -177,10 +177,10 @@ def batches(draw: st.DrawFn) -> Body:
 
 @st.composite
 def random_allocation(draw: st.DrawFn) -> Body:
-    """A random allocation of a few or of many batches, with any mechanism."""
-    mechanism = draw(
-        st.one_of(GAUSSIAN, NOISE_ON_SUMS, RESPONSE, APPROXIMATE, DISCRETE, TRUNCATED, GAUSSIAN_MIXTURE, SKELLAM)
-    )
+    """A random allocation of a few or of many batches, with any mechanism or several of them."""
+    one = st.one_of(GAUSSIAN, NOISE_ON_SUMS, RESPONSE, APPROXIMATE, DISCRETE, TRUNCATED, GAUSSIAN_MIXTURE, SKELLAM)
+    several = st.one_of(composed(one), bodies(kind="repeated", times=counts(1, 20), mechanism=one))
+    mechanism = draw(st.one_of(one, one, several))
     steps = draw(counts(1, 10**5 if mechanism["kind"] == "gaussian" else 100, 2))
     return {
         "kind": "random_allocation",

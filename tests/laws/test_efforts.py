@@ -58,6 +58,9 @@ FORMS: dict[str, Any] = {
         times=3,
         mechanism=RandomAllocation(steps=5, times_chosen=1, kept=False, epochs=2, mechanism=leaf),
     ),
+    "allocated products": lambda leaf: RandomAllocation(
+        steps=5, times_chosen=1, kept=False, epochs=2, mechanism=with_noise(leaf)
+    ),
     "best of products": lambda leaf: SelectBest(
         mechanism=Repeated(times=3, mechanism=poisson(with_noise(leaf), 0.1)), repetitions=PoissonRepetitions(mean=3.0)
     ),

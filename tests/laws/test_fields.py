@@ -37,6 +37,7 @@ COMPANIONS: Mapping[str, Mapping[str, Any]] = {
     "l1_sensitivity": NO_RULE,
     "l2_sensitivity": NO_RULE,
     "linf_sensitivity": NO_RULE,
+    "largest_batch": {"population": 10_000},
     "log10_delta": {"delta": None},
     "noise_multiplier": {"solve_for": "epsilon", "epsilon": None, "noise_std": None},
     "participation": {"participants": None},

@@ -158,7 +158,7 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
         totals = [math.fsum(np.concatenate(side)) for side in sides]
         rests = (1.0 - totals[1] - 1e-14, 1.0 - totals[0] + 1e-14)
         bounds.append([np.concatenate((left, [rest], right)) for (left, right), rest in zip(sides, rests, strict=True)])
-    groups = _accurate_groups(bounds)
+    groups = accurate_groups(bounds)
     if groups is None:
         return None
     (present, absent), (most_present, most_absent) = (
@@ -183,7 +183,7 @@ def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
     return OutputCells(present, absent, absent, error)
 
 
-def _accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
+def accurate_groups(bounds: Sequence[Sequence[FloatArray]]) -> IntArray | None:
     """Group consecutive cells so that the mass of each group is known accurately, and return the first cell of each.
 
     Args:

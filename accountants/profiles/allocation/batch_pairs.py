@@ -5,6 +5,7 @@ Proofs: docs/random-allocation.md.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,14 +18,17 @@ from epsilond.accountants.profiles.allocation.attained_ratios import ratio_below
 from epsilond.accountants.profiles.allocation.group_profiles import GroupMinimum, GroupProfile
 from epsilond.accountants.profiles.allocation.losses import LARGEST_LOSS, earlier_losses
 from epsilond.accountants.profiles.allocation.pairs import attained_pair, dominating_pair
-from epsilond.accountants.profiles.allocation.products import multiply_copies
+from epsilond.accountants.profiles.allocation.products import multiply_copies, multiply_ratios
 from epsilond.accountants.profiles.allocation.profile_ratios import BoundedPoint, ratio_above, ratio_of_bounds
 from epsilond.accountants.profiles.allocation.ratios import sum_copies
 from epsilond.accountants.profiles.atoms import AtomicProfile
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.curve.profile import Profile
     from epsilond.accountants.numerics.special import FloatArray
+    from epsilond.accountants.profiles.allocation.ratios import FiniteRatio
     from epsilond.accountants.rule import Effort
 
 _LITTLE_DIFFERENCE = math.log(1e-3)
@@ -67,11 +71,7 @@ def one_of_several_pair(run: Pair, batches: AllocatedBatches, cells: int, effort
     steps, epochs = batches.steps, batches.epochs
     if steps == 1:
         return composed_pair([(run, epochs)], effort)
-    if epochs <= MOST_PRODUCTS:
-        ratio = multiply_copies(ratio_above(run, cells), epochs, cells)
-    else:
-        # The table of the composition is part of the bound, so that it must not depend on the effort.
-        ratio = ratio_above(composed_pair([(run, epochs)], "default"), cells)
+    ratio = _ratio_of_batch_above(run, epochs, cells)
     mean_ratio = sum_copies(ratio, steps, cells).scale(1.0 / steps)
     return dominating_pair(mean_ratio)
 
@@ -87,10 +87,9 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
     Returns:
         The pair; None if the tails of `run` are not known, or if there are too many epochs.
     """
-    ratio = ratio_below(run, cells)
-    if ratio is None or batches.epochs > MOST_PRODUCTS:
+    ratio = _ratio_of_batch_below(run, batches.epochs, cells)
+    if ratio is None:
         return None
-    ratio = multiply_copies(ratio, batches.epochs, cells)
     share = 1.0 / batches.steps if batches.share is None else batches.share
     mean_ratio = sum_copies(ratio, batches.steps, cells).scale(share)
     if batches.last_share > 0.0:
@@ -98,16 +97,69 @@ def attained_one_of_several(run: Pair, batches: AllocatedBatches, cells: int) ->
     return attained_pair(mean_ratio)
 
 
+def _ratio_of_batch_above(run: Pair, epochs: int, cells: int) -> FiniteRatio:
+    """Return a bound above, in the convex order, on the likelihood ratio of all outputs of one batch.
+
+    The ratios of all releases are multiplied, or, if there are many, the ratio is that of their composition.
+
+    Args:
+        run: dominating pair of the mechanism on a batch, which may be a product.
+        epochs: number of epochs with the same batch.
+        cells: number of cells of each product.
+    """
+    factors = factors_of(run, epochs)
+    if factors is None:
+        # The table of the composition is part of the bound, so that it must not depend on the effort.
+        return ratio_above(composed_pair([(run, epochs)], "default"), cells)
+    ratios = [multiply_copies(ratio_above(pair, cells), times, cells) for pair, times in factors]
+    return functools.reduce(lambda first, second: multiply_ratios(first, second, cells), ratios)
+
+
+def _ratio_of_batch_below(run: Pair, epochs: int, cells: int) -> FiniteRatio | None:
+    """Return a bound below, in the convex order, on the likelihood ratio of all outputs of one batch.
+
+    Releases with unknown tails are left out. This is post-processing.
+
+    Args:
+        run: pair that the mechanism attains on a batch, which may be a product.
+        epochs: number of epochs with the same batch.
+        cells: number of cells of each product.
+
+    Returns:
+        The ratio; None if no tails are known, or if there are too many releases.
+    """
+    bounds = [(ratio_below(pair, cells), times) for pair, times in factors_of(run, epochs) or ()]
+    ratios = [multiply_copies(ratio, times, cells) for ratio, times in bounds if ratio is not None]
+    if not ratios:
+        return None
+    return functools.reduce(lambda first, second: multiply_ratios(first, second, cells), ratios)
+
+
+def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
+    """Return the factors of a pair in several epochs, and the number of times of each.
+
+    Args:
+        run: a pair, which may be a product.
+        epochs: number of epochs.
+
+    Returns:
+        The factors; None if there are more than `MOST_PRODUCTS` in all.
+    """
+    factors = [(pair, times * epochs) for pair, times in run.parts or ((run, 1),)]
+    return factors if sum(times for _, times in factors) <= MOST_PRODUCTS else None
+
+
 def may_be_coarse(run: Pair, epochs: int) -> bool:
     """Return whether the pair of a unit in a random batch may be looser than that of a unit in a known batch.
 
-    This is the case if losses exceed the range of the cells, if they are very small, or if there are many epochs.
+    This is the case if losses exceed the range of the cells, if they are very small, or if several ratios are
+    multiplied.
 
     Args:
         run: dominating pair of the mechanism on a batch.
         epochs: number of epochs in which the unit is in the same batch.
     """
-    if epochs > 1 or run.upper_log_delta(0.0) < _LITTLE_DIFFERENCE:
+    if epochs > 1 or run.parts or run.upper_log_delta(0.0) < _LITTLE_DIFFERENCE:
         return True
     return max(profile.upper_log_delta(LARGEST_LOSS) for profile in run.directions()) > _NEGLIGIBLE
 

@@ -220,7 +220,10 @@ def sum_copies(term: SummandT, times: int, cells: int) -> SummandT:
     return combine_copies(term, times, lambda first, second: first.add(second, cells))
 
 
-def combine_copies(term: SummandT, times: int, combine: Callable[[SummandT, SummandT], SummandT]) -> SummandT:
+TermT = TypeVar("TermT")
+
+
+def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], TermT]) -> TermT:
     """Combine independent copies of a term by repeated doubling.
 
     Args:
@@ -228,7 +231,7 @@ def combine_copies(term: SummandT, times: int, combine: Callable[[SummandT, Summ
         times: number of copies, at least 1.
         combine: an associative operation.
     """
-    total: SummandT | None = None
+    total: TermT | None = None
     block, remaining = term, times
     while True:
         if remaining & 1:

@@ -1,5 +1,6 @@
 """Random allocation of each unit to some batches of an epoch, for every mechanism with a dominating pair.
 
+The mechanism may be a composition: all releases from one batch. Its pair is the product of the pairs of its parts.
 Proofs and error terms: docs/random-allocation.md, Any mechanism.
 """
 
@@ -15,18 +16,18 @@ from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.curve.pair import with_plateau
 from epsilond.accountants.guarantee import Guarantee
-from epsilond.accountants.profiles.allocation.attained_ratios import exact_cells
 from epsilond.accountants.profiles.allocation.batch_pairs import (
     AllocatedBatches,
     attained_one_of_several,
     may_be_coarse,
     one_of_several_pair,
 )
+from epsilond.accountants.profiles.allocation.composed_cells import cells_of_batch
 from epsilond.accountants.profiles.allocation.statistics import batches_pair
 from epsilond.accountants.profiles.amplification import Share, subsample_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.specs.primitives import CategoryReport, SummedTrials
-from epsilond.accountants.structure import primitives, removing_is_replacing
+from epsilond.accountants.structure import leaves, primitives, removing_is_replacing
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
 from epsilond.accountants.theorems.sampling.random_allocation import (
     CELLS,
@@ -54,7 +55,8 @@ ANY_MECHANISM = Theorem(
         "Let (P, Q) dominate the mechanism on a batch with and without one unit, in both directions. Then (1/t) Σᵢ "
         "Qⁱ⁻¹ × P × Qᵗ⁻ⁱ against Qᵗ dominates an epoch in which each unit is in one of t batches. A unit in k of t "
         "batches is dominated by k such allocations to blocks of ⌊t/k⌋ or ⌈t/k⌉ batches, composed. If the batches are "
-        "kept for E epochs, (P, Q) is the pair of E runs. Under zero-out-one the mechanism adds noise to a sum"
+        "kept for E epochs, (P, Q) is the pair of E runs. Several releases from one batch have their product. "
+        "Under zero-out-one the mechanism adds noise to a sum"
     ),
     source=Source("epsilond", "docs/random-allocation.md, Any mechanism"),
     status=Status.PROVED,
@@ -171,8 +173,9 @@ def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refu
         spec: the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
-    if any(isinstance(primitive, SummedTrials) for primitive in primitives(spec.mechanism)):
-        return Refusal(theorem, f"{spec.mechanism.kind} is of a fixed number of clients, and that of a batch is random")
+    for leaf in leaves(spec.mechanism):
+        if isinstance(leaf.primitive, SummedTrials):
+            return Refusal(theorem, f"{leaf.kind} is of a fixed number of clients, and that of a batch is random")
     return reject_seen_batches(theorem, case)
 
 
@@ -253,7 +256,7 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
         One pair for each cap. There are none for a unit in one batch, for batches that are kept over several epochs, or
         if the likelihood ratio of the witness cannot be evaluated in cells.
     """
-    cells = exact_cells(witness, CELLS)
+    cells = cells_of_batch(witness, CELLS)
     keeps_batches = spec.kept and spec.epochs > 1
     if cells is None or spec.times_chosen == 1 or keeps_batches:
         return []
@@ -266,6 +269,6 @@ def _attained_by_sums(spec: RandomAllocation, case: Case, witness: Pair) -> list
 
 THEOREMS: tuple[Theorem, ...] = (ANY_MECHANISM, PUBLIC_BATCHES)
 RULES: tuple[Rule, ...] = (
-    Rule(ANY_MECHANISM, "random_allocation", allocated_mechanism),
+    Rule(ANY_MECHANISM, "random_allocation", allocated_mechanism, inner_effort="default"),
     Rule(PUBLIC_BATCHES, "random_allocation", public_batches),
 )

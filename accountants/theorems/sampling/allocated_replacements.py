@@ -11,25 +11,33 @@ from typing import TYPE_CHECKING
 
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.curve import Curve
-from epsilond.accountants.curve.least import least_of
+from epsilond.accountants.curve.least import alternatives_of, least_of
 from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.batch_pairs import group_pair
 from epsilond.accountants.profiles.allocation.statistics import noisy_batches_pair
+from epsilond.accountants.profiles.binned import Noise
 from epsilond.accountants.rule import Case, Refusal, Rule
-from epsilond.accountants.structure import removing_is_replacing
+from epsilond.accountants.structure import gaussian_multiplier, removing_is_replacing
 from epsilond.accountants.theorem import Source, Status, Theorem
+from epsilond.accountants.theorems.composition.rounds import flatten
 from epsilond.accountants.theorems.sampling.allocated_mechanisms import (
     allocation_values,
     public_pair,
     reject_batches,
 )
-from epsilond.accountants.theorems.sampling.batch_instances import noise_of_contribution
-from epsilond.accountants.theorems.sampling.random_allocation import CELLS, REACHES, SECRET_ALLOCATION
+from epsilond.accountants.theorems.sampling.batch_instances import ContributionNoise, noise_of_contribution
+from epsilond.accountants.theorems.sampling.random_allocation import (
+    CELLS,
+    REACHES,
+    SECRET_ALLOCATION,
+    sum_of_squares,
+)
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.pair import Pair
-    from epsilond.accountants.specs import RandomAllocation
+    from epsilond.accountants.specs import RandomAllocation, Spec
 
 _LEAST_SHIFT, _LARGEST_SHIFT = 1e-5, 40.0
 """Shifts, in scales of the noise, for which statistics are computed. For a smaller shift the cells are too narrow."""
@@ -70,12 +78,18 @@ def replaced_unit(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     premise = inner.derivation
     if spec.times_chosen < spec.steps:
         zeroed = case.account(spec, replace(case.setting, relation="zero-out-one"))
-        upper = least_of([group_pair(zeroed.curve.upper, CELLS), upper])
+        if _protects(zeroed.curve.upper):
+            upper = least_of([group_pair(zeroed.curve.upper, CELLS), upper])
         attained = (*_opposite_pairs(spec, case), *zeroed.curve.witnesses)
         premise = zeroed.derivation
     step = REPLACED.because(premise, **allocation_values(spec))
     declared = tuple(dict.fromkeys((*inner.declared, SECRET_ALLOCATION)))
     return Guarantee(setting=case.setting, curve=Curve(upper, attained), derivation=step, declared=declared)
+
+
+def _protects(pair: Pair) -> bool:
+    """Return whether δ of zeroing a unit is below 1 − 1e-9 for large ε. Otherwise the group bound is no better."""
+    return all(profile.log_infinite_mass < -1e-9 for profile in alternatives_of(pair)[0].directions())
 
 
 def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
@@ -86,30 +100,57 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        One pair for each statistic of the outputs. There are none if the mechanism has no `noise_of_contribution`, if
-        its noise is not Gaussian and batches are kept over several epochs, or if the shift is out of range.
+        One pair for each noise of `_noises_of_batch` and each statistic of the outputs. There are none for noise that
+        is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
     """
-    contribution = noise_of_contribution(spec.mechanism)
-    if contribution is None:
-        return []
-    noise, shift = contribution
-    runs = spec.epochs
+    pairs = []
     keeps_batches = spec.kept and spec.epochs > 1
-    if keeps_batches and noise.kind != "gaussian":
-        return []
-    if keeps_batches:
-        # The outputs of a batch in all epochs have one sum.
-        shift, runs = shift * math.sqrt(spec.epochs), 1
-    shift *= 1.0 - 4 * UNIT_ROUNDOFF
-    if not _LEAST_SHIFT <= shift <= _LARGEST_SHIFT:
-        return []
-    caps = [0.0, math.exp(shift)]
-    if noise.kind == "gaussian":
-        # The likelihood ratio of an output s + r is e^{s(s + r) − s²/2}, for a shift s and r standard deviations.
-        log_ratios = [shift * (shift + reach) - 0.5 * shift * shift for reach in REACHES]
-        caps = [0.0, *(math.exp(min(log_ratio, 600.0)) for log_ratio in log_ratios)]
-    pairs = [noisy_batches_pair(noise, (shift, -shift), spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
-    return [composed_pair([(pair, runs)], case.effort) for pair in pairs if pair is not None]
+    for noise, one_shift in _noises_of_batch(spec.mechanism):
+        if keeps_batches and noise.kind != "gaussian":
+            continue
+        # The outputs of a kept batch in all epochs have one sum.
+        shift, runs = (one_shift * math.sqrt(spec.epochs), 1) if keeps_batches else (one_shift, spec.epochs)
+        shift *= 1.0 - 8 * UNIT_ROUNDOFF
+        if _LEAST_SHIFT <= shift <= _LARGEST_SHIFT:
+            shifts = shift, -shift
+            for cap in _caps(noise, shift):
+                pair = noisy_batches_pair(noise, shifts, spec.steps, spec.times_chosen, CELLS, cap)
+                if pair is not None:
+                    pairs.append(composed_pair([(pair, runs)], case.effort))
+    return pairs
+
+
+def _caps(noise: Noise, shift: float) -> list[float]:
+    """Return the caps on likelihood ratios with which statistics of the outputs are formed.
+
+    Args:
+        noise: the noise on the sum of a batch.
+        shift: the shift by one contribution, in scales of the noise.
+    """
+    if noise.kind != "gaussian":
+        return [0.0, math.exp(shift)]
+    # The likelihood ratio of an output s + r is e^{s(s + r) − s²/2}, for a shift s and r standard deviations.
+    log_ratios = [shift * (shift + reach) - 0.5 * shift * shift for reach in REACHES]
+    return [0.0, *(math.exp(min(log_ratio, 600.0)) for log_ratio in log_ratios)]
+
+
+def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
+    """Return the noise on sums of a batch, with the shift by one contribution, for lower bounds on δ.
+
+    Several Gaussian releases are one release. Of all other releases, the one with the largest shift is used. Leaving
+    out the others is post-processing.
+
+    Args:
+        mechanism: the mechanism that is run on the batch.
+    """
+    releases = [(release, gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
+    gaussian = [(multiplier, times) for _, multiplier, times in releases if multiplier is not None]
+    noises = [ContributionNoise(Noise("gaussian"), root_up(sum_of_squares(gaussian)))] if gaussian else []
+    candidates = (noise_of_contribution(release) for release, multiplier, _ in releases if multiplier is None)
+    contributions = [contribution for contribution in candidates if contribution is not None]
+    if contributions:
+        noises.append(max(contributions, key=lambda contribution: contribution.shift))
+    return noises
 
 
 THEOREMS: tuple[Theorem, ...] = (REPLACED,)

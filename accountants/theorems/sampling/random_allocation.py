@@ -1,17 +1,20 @@
 """Random allocation of each unit to a fixed number of batches of an epoch, for the Gaussian mechanism.
 
-Proofs and error terms: docs/random-allocation.md.
+Several Gaussian releases from one batch are one. Proofs and error terms: docs/random-allocation.md.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from epsilond.accountants.composition.product import composed_pair
 from epsilond.accountants.curve.curve import Curve
 from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.guarantee import Guarantee
+from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
 from epsilond.accountants.profiles.allocation.pairs import allocation_pairs, has_allocation_pairs
@@ -20,10 +23,13 @@ from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import ONE_SUM, gaussian_multiplier, sees_clients_drawn
 from epsilond.accountants.theorem import Condition, Source, Status, Theorem
+from epsilond.accountants.theorems.composition.rounds import flatten
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from epsilond.accountants.curve.pair import Pair
-    from epsilond.accountants.specs import RandomAllocation
+    from epsilond.accountants.specs import RandomAllocation, Spec
 
 CELLS = 1000
 """Number of cells of a sum of likelihood ratios. The width of δ falls with its square, and the time grows with it."""
@@ -31,6 +37,8 @@ REACHES = (2.0, 4.0, 7.0)
 """Outputs, in standard deviations beyond a contribution, above which a statistic caps likelihood ratios."""
 _LOG_STATISTIC = 0.0
 """Value in place of such an output, for the statistic with the log of the likelihood ratio of independent batches."""
+_SCALE = 2**200
+"""Denominator to which a square of a shift is rounded, relative to the largest term."""
 _LITTLE_SHIFT = 1e-3
 """Shift below which the bound of public batches is used, too. The cells of a sum may be too wide for it."""
 SECRET_ALLOCATION = Condition(
@@ -44,7 +52,7 @@ ONE_OF_T = Theorem(
     statement=(
         "(1/t) Σ N(c e_i, I) against N(0, I) dominates an epoch in which each unit is in one of t batches, and "
         "neighbours attain it. c is 1/σ if the batch is drawn again in each epoch, and epochs compose. It is √E/σ for "
-        "all E epochs together if the batch is kept"
+        "all E epochs together if the batch is kept. Gaussian releases from one batch are one with 1/σ² = Σ 1/σᵢ²"
     ),
     source=Source("epsilond", "docs/random-allocation.md, One of t"),
     status=Status.PROVED,
@@ -75,7 +83,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal
-    if gaussian_multiplier(spec.mechanism) is None:
+    if squared_shift(spec.mechanism) is None:
         return Refusal(ONE_OF_T, "the pair of this theorem is for the Gaussian mechanism")
     if spec.times_chosen > 1 or spec.steps == 1:
         return Refusal(ONE_OF_T, f"a unit is in {spec.times_chosen} of {spec.steps} batches")
@@ -105,7 +113,7 @@ def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """
     if refusal := _reject_setting(K_OF_T, case):
         return refusal
-    if gaussian_multiplier(spec.mechanism) is None:
+    if squared_shift(spec.mechanism) is None:
         return Refusal(K_OF_T, "the pairs of this theorem are for the Gaussian mechanism")
     if spec.times_chosen == spec.steps:
         pair = _public_batches_pair(spec)
@@ -172,25 +180,56 @@ def _block_pair(shift: float, size: int) -> Pair:
     return allocation_pairs(shift, size, CELLS).upper
 
 
+def squared_shift(mechanism: Spec) -> Fraction | None:
+    """Return c² = Σ 1/σᵢ² of all Gaussian releases from a batch, which together are one release with the shift c.
+
+    Args:
+        mechanism: a Gaussian mechanism, or a composition or repetition of such mechanisms.
+
+    Returns:
+        The square of the shift in standard deviations, as in `sum_of_squares`; None if any other mechanism is run.
+    """
+    releases = [(gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
+    gaussian = [(multiplier, times) for multiplier, times in releases if multiplier is not None]
+    return sum_of_squares(gaussian) if len(gaussian) == len(releases) else None
+
+
+def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
+    """Return Σ 1/σᵢ² over Gaussian releases.
+
+    It is exact for equal noise multipliers σᵢ. Otherwise each term is rounded down by less than 2^−200 of the largest.
+
+    Args:
+        releases: noise multiplier of each release, and the number of its runs. There is at least one.
+    """
+    runs: Counter[float] = Counter()
+    for multiplier, times in releases:
+        runs[multiplier] += times
+    least = Fraction(min(runs))
+    terms = (times * _SCALE * least**2 // Fraction(multiplier) ** 2 for multiplier, times in runs.items())
+    return Fraction(sum(terms), _SCALE) / least**2
+
+
 def _shift_and_runs(spec: RandomAllocation) -> tuple[float, int]:
     """Return the shift of one allocation in standard deviations, and the number of independent allocations.
 
-    If batches are kept over E epochs, the E outputs of a batch act as one output with a shift √E times as large.
+    If batches are kept over E epochs, the E outputs of a batch act as one output with a shift √E times as large. The
+    shift is rounded up by at most two units of roundoff.
     """
-    shift = 1.0 / _noise_multiplier(spec)
-    return (shift * math.sqrt(spec.epochs), 1) if spec.kept else (shift, spec.epochs)
+    square = _squared_shift(spec)
+    return (root_up(square * spec.epochs), 1) if spec.kept else (root_up(square), spec.epochs)
 
 
-def _noise_multiplier(spec: RandomAllocation) -> float:
-    """Return the noise multiplier of the Gaussian mechanism that is run on every batch."""
-    noise_multiplier = gaussian_multiplier(spec.mechanism)
-    assert noise_multiplier is not None  # the rules reject other mechanisms first
-    return noise_multiplier
+def _squared_shift(spec: RandomAllocation) -> Fraction:
+    """Return the square of the shift by one contribution, in standard deviations, of all releases from a batch."""
+    square = squared_shift(spec.mechanism)
+    assert square is not None  # the rules reject other mechanisms first
+    return square
 
 
 def _public_batches_pair(spec: RandomAllocation) -> Pair:
     """Return the Gaussian pair of all contributions of a unit if its batches are public, rounded up."""
-    mu = math.sqrt(spec.times_chosen * spec.epochs) / _noise_multiplier(spec)
+    mu = root_up(_squared_shift(spec) * spec.times_chosen * spec.epochs)
     return gaussian_pair(mu * (1.0 + 4 * UNIT_ROUNDOFF))
 
 
@@ -216,7 +255,7 @@ def _sum_of_outputs(spec: RandomAllocation) -> Pair:
 
     This sum does not depend on the batches.
     """
-    mu = spec.times_chosen * math.sqrt(spec.epochs / spec.steps) / _noise_multiplier(spec)
+    mu = root_up(_squared_shift(spec) * spec.times_chosen**2 * spec.epochs / spec.steps)
     return gaussian_pair(mu * (1.0 - 4 * UNIT_ROUNDOFF))
 
 
@@ -234,7 +273,7 @@ def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curv
         times_chosen=spec.times_chosen,
         kept=spec.kept,
         epochs=spec.epochs,
-        noise_multiplier=_noise_multiplier(spec),
+        noise_multiplier=gaussian_multiplier(spec.mechanism) or 1.0 / root_up(_squared_shift(spec)),
     )
     return Guarantee(setting=case.setting, curve=curve, derivation=step, declared=(ONE_SUM, SECRET_ALLOCATION))
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MOST_MARGIN = 2.0**-14
 """Largest error of the logarithms of probabilities [nat]; many steps multiply it."""
-
 TRUNCATED = Theorem(
     id="epsilond.truncated-poisson",
     title="Poisson batches of a largest size, for the Gaussian mechanism",
@@ -121,8 +120,8 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
 
     It is the less of two bounds. The first one makes the number of the other records in the batch public
     (`_counted_pair`). The second one exchanges the record for another one in a truncated batch (`_exchanged_pair`). The
-    second bound is left out where truncation is rare, because the first is then smaller. The first bound is left out if
-    no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
+    second bound is left out where truncation is rare (`_is_rare`), because the first is then smaller. The first bound
+    is left out if no batch has exactly B − 1 other records, or if the record is nearly always in a truncated batch.
 
     Args:
         masses: probabilities of a truncated batch.
@@ -135,8 +134,25 @@ def dominating_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     if masses.next_to_full == -math.inf or masses.full - masses.retained < 1e-6:
         return exchanged
     counted = replace(_counted_pair(masses, rate, shift, relation), below=public)
-    is_rare = masses.retained < masses.next_to_full - math.log(8.0)  # a factor 8 less likely
-    return counted if is_rare else least_of([counted, exchanged])
+    return counted if _is_rare(masses, rate, shift) else least_of([counted, exchanged])
+
+
+def _is_rare(masses: TruncatedMasses, rate: float, shift: float) -> bool:
+    """Return whether truncation is so rare that the public number of the other records costs little.
+
+    The number changes by the record, with a loss of about retained/next at B − 1 others. Its variance does not fall
+    with the noise. It is compared with that of the Poisson sum, about (q s)² for small s. The answer affects the
+    tightness only, because both bounds are valid.
+
+    Args:
+        masses: probabilities of a truncated batch.
+        rate: probability q that a record is drawn.
+        shift: norm s of a contribution, in standard deviations of the noise.
+    """
+    is_less_likely = masses.retained < masses.next_to_full - math.log(8.0)
+    number_log_variance = 2.0 * masses.retained - masses.next_to_full
+    sum_log_variance = 2.0 * (math.log(rate) + math.log(shift))
+    return is_less_likely and number_log_variance < sum_log_variance - math.log(100.0)
 
 
 def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:

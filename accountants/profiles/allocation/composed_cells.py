@@ -1,0 +1,94 @@
+"""Probabilities of cells of all outputs of one batch, if several releases are made from it.
+
+A cell of two independent outputs is a pair of cells. Pairs with similar likelihood ratios are merged, which is
+post-processing. Each batch is then known by the index of its merged cell.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.attained_ratios import accurate_groups, exact_cells
+from epsilond.accountants.profiles.allocation.batch_pairs import factors_of
+from epsilond.accountants.profiles.allocation.ratios import combine_copies
+from epsilond.accountants.profiles.allocation.statistics import OutputCells
+
+if TYPE_CHECKING:
+    from epsilond.accountants.curve.pair import Pair
+    from epsilond.accountants.numerics.special import FloatArray
+
+_UNDERFLOW = 1e-300
+"""Bound on the total rounding of all products of two masses below the normal doubles: a million, 5e-324 each."""
+
+
+def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
+    """Return the probabilities of cells of the outputs of one batch, under both distributions of an attained pair.
+
+    Releases with unknown tails are left out. This is post-processing.
+
+    Args:
+        run: the attained pair of all releases from the batch.
+        cells: approximate number of cells.
+
+    Returns:
+        The probabilities; None if no tails are known, if there are too many releases, or if all outputs are in one
+        cell.
+    """
+    factors = [(exact_cells(pair, cells), times) for pair, times in factors_of(run, 1) or ()]
+
+    def multiply(first: OutputCells, second: OutputCells) -> OutputCells:
+        """Return merged pairs of cells."""
+        return multiply_cells(first, second, cells)
+
+    cells_of_releases = [combine_copies(outputs, times, multiply) for outputs, times in factors if outputs is not None]
+    if not cells_of_releases:
+        return None
+    outputs = functools.reduce(multiply, cells_of_releases)
+    return outputs if outputs.present.size > 1 else None
+
+
+def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> OutputCells:
+    """Return the probabilities of merged pairs of cells of two independent outputs.
+
+    Args:
+        first: the cells of one output. Its masses with and without the contribution are used.
+        second: the cells of another output from the same batch.
+        cells: approximate number of merged cells.
+    """
+    present = np.multiply.outer(first.present, second.present).ravel()
+    absent = np.multiply.outer(first.absent, second.absent).ravel()
+    losses = np.add.outer(_losses(first), _losses(second)).ravel()
+    bounds = _loss_bounds(losses, present + absent, cells)
+    index = np.searchsorted(bounds, losses)
+    sums = [np.bincount(index, masses, bounds.size + 1) for masses in (present, absent)]
+    rounding = (losses.size + 4) * UNIT_ROUNDOFF
+    margins = ((1.0 - rounding, -_UNDERFLOW), (1.0 + rounding, _UNDERFLOW))
+    groups = accurate_groups([[np.asarray(side * factor + tiny) for factor, tiny in margins] for side in sums])
+    assert groups is not None  # all cells together have a mass of about 1
+    present, absent = (np.add.reduceat(side, groups) for side in sums)
+    error = (1.0 + first.error) * (1.0 + second.error) * (1.0 + 2.0 * rounding) - 1.0 + 8 * UNIT_ROUNDOFF
+    return OutputCells(present, absent, absent, error)
+
+
+def _losses(outputs: OutputCells) -> FloatArray:
+    """Return the privacy loss of each cell of an output, in nats."""
+    return np.asarray(np.log(outputs.present) - np.log(outputs.absent))
+
+
+def _loss_bounds(losses: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
+    """Choose increasing bounds of intervals of the loss: half of them evenly, and half dense where the mass is.
+
+    Args:
+        losses: losses of all pairs of cells.
+        masses: their masses, of both distributions together.
+        cells: approximate number of intervals.
+    """
+    order = np.argsort(losses)
+    shares = np.cumsum(masses[order])
+    dense = np.searchsorted(shares, np.linspace(0.0, shares[-1], cells // 2))
+    even = np.linspace(losses.min(), losses.max(), cells // 2)
+    return np.unique(np.concatenate((even, losses[order][np.minimum(dense, losses.size - 1)])))

@@ -1,0 +1,73 @@
+"""The numbers of a run of the Gaussian mechanism, and the spec that they describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from epsilond.accountants.specs import Gaussian, Repeated, Subsampled
+
+if TYPE_CHECKING:
+    from epsilond.accountants.specs import Spec
+    from epsilond.calibrators.gaussian.problem import GaussianProblem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """The noise multiplier, rounds and sampling of a run; the unknown one has a trial value or the solution."""
+
+    noise_multiplier: float
+    rounds: int
+    rate: float | None
+    batch_size: int | None
+
+    @classmethod
+    def of(
+        cls,
+        problem: GaussianProblem,
+        *,
+        noise_multiplier: float | None = None,
+        rounds: int | None = None,
+        rate: float | None = None,
+        batch_size: int | None = None,
+    ) -> Numbers:
+        """Take the numbers of the problem, and replace those that are given as arguments.
+
+        Numbers that neither the problem nor the arguments have are 0, or None for rate and batch size.
+
+        Args:
+            problem: the request.
+            noise_multiplier: replaces the noise multiplier if given.
+            rounds: replaces the number of rounds if given.
+            rate: replaces the sampling rate if given.
+            batch_size: replaces the batch size if given.
+        """
+        return cls(
+            noise_multiplier=noise_multiplier or problem.noise_multiplier or 0.0,
+            rounds=rounds or problem.rounds or 0,
+            rate=rate or problem.rate,
+            batch_size=batch_size or problem.batch_size,
+        )
+
+
+def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
+    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds."""
+    batch = Subsampled(
+        sampling=problem.sampling,
+        rate=numbers.rate,
+        batch_size=numbers.batch_size,
+        population=problem.population,
+        largest_batch=problem.largest_batch,
+        mechanism=Gaussian(noise_multiplier=numbers.noise_multiplier),
+    )
+    return Repeated(times=numbers.rounds, mechanism=batch)
+
+
+def likely_share(problem: GaussianProblem) -> float:
+    """Return about the probability that a record is in a batch, to start a search; 1 for full batches."""
+    if problem.batch_size is not None and problem.population is not None:
+        return min(problem.batch_size / problem.population, 1.0)
+    rate = problem.rate or 1.0
+    if problem.largest_batch is not None and problem.population is not None:
+        return min(rate, problem.largest_batch / problem.population)
+    return rate
