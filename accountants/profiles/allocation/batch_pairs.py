@@ -37,6 +37,8 @@ _NEGLIGIBLE = -500.0
 """log δ at `LARGEST_LOSS` up to which larger losses do not matter."""
 MOST_PRODUCTS = 1024
 """Largest number of runs with likelihood ratios that are multiplied in cells. More runs are composed first."""
+_MOST_FACTORS = 16
+"""Largest number of different releases with ratios that are multiplied, tens of milliseconds each."""
 _GROUP_LOSSES, _SPLITS = 400, 96
 """Number of ε of a group bound, and of the splits of each into two."""
 _FLOOR = -690.0
@@ -143,10 +145,11 @@ def factors_of(run: Pair, epochs: int) -> Sequence[tuple[Pair, int]] | None:
         epochs: number of epochs.
 
     Returns:
-        The factors; None if there are more than `MOST_PRODUCTS` in all.
+        The factors; None if there are more than `MOST_PRODUCTS` in all, or more than `_MOST_FACTORS` different ones.
     """
     factors = [(pair, times * epochs) for pair, times in run.parts or ((run, 1),)]
-    return factors if sum(times for _, times in factors) <= MOST_PRODUCTS else None
+    is_large = len(factors) > _MOST_FACTORS or sum(times for _, times in factors) > MOST_PRODUCTS
+    return None if is_large else factors
 
 
 def may_be_coarse(run: Pair, epochs: int) -> bool:
