@@ -1383,29 +1383,29 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of records of one client */
             samples_per_client: number;
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter: number;
             /** @description number of rounds */
             rounds?: number;
@@ -1489,9 +1489,9 @@ export interface components {
         AccountProblem: {
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description description of what was run: one mechanism, or several that are composed */
             spec: components["schemas"]["Spec"];
@@ -1667,11 +1667,11 @@ export interface components {
          */
         CanaryTraining: {
             problem: components["schemas"]["LearningProblem"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"];
             /** @description number of rounds */
             rounds: number;
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             sampling_rate?: number;
             /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
@@ -1785,11 +1785,11 @@ export interface components {
             samples_per_client?: number;
             /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
@@ -1901,7 +1901,7 @@ export interface components {
             /** @description why the theorem does not apply to this run; absent if it applies */
             reason?: string;
         };
-        /** @description A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used. */
+        /** @description A theorem on δ at the answer's parameters, with its bound if it applies. The least for the observer is used. */
         ConsideredBound: {
             theorem: string;
             observer: components["schemas"]["Observer"];
@@ -2019,21 +2019,21 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of rounds */
             rounds?: number;
@@ -2055,7 +2055,7 @@ export interface components {
             max_reports_per_client?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter?: number;
         };
         /** @description A lower and an upper bound, between which the true value is. */
@@ -2133,6 +2133,7 @@ export interface components {
          *
          *     `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population` records. Sampling with
          *     replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
+         *     `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate` or to compute it.
          */
         GaussianProblem: {
             /** @description in place of epsilon: largest true minus false positive rate of an attacker */
@@ -2147,9 +2148,9 @@ export interface components {
             rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description name of the number to compute; the request gives the others */
             solve_for?: components["schemas"]["SolveFor"];
@@ -2159,17 +2160,19 @@ export interface components {
             noise_multiplier?: number;
             /** @description number of rounds */
             rounds?: number;
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
             /** @description number of records in a batch; if clients are drawn, number of clients */
             batch_size?: number;
             /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description largest number of records, or of clients, in a batch. If more are drawn, a uniform subset of this size is kept */
+            largest_batch?: number;
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
         };
         /**
@@ -2401,7 +2404,7 @@ export interface components {
              *     - share of each client's records that is not used for training. The trained model is tested on these records, which are chosen at random
              */
             held_out?: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter?: number;
             /** @description strong convexity constant μ: every record's loss contains ½μ‖w‖² for the model w */
             strong_convexity?: number;
@@ -2524,29 +2527,29 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of records of one client */
             samples_per_client: number;
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter: number;
             /** @description number of rounds */
             rounds?: number;
@@ -2600,21 +2603,21 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of rounds */
             rounds: number;
@@ -2624,7 +2627,7 @@ export interface components {
             lipschitz: number;
             /** @description smoothness constant: Lipschitz constant of the gradient of the loss; 0 for linear losses */
             smoothness: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter: number;
             /** @description who adds the noise. untrusted: each client adds noise to its own messages. trusted: the server adds it, and is trusted with every message */
             server?: components["schemas"]["Server"];
@@ -2654,15 +2657,15 @@ export interface components {
         NormFedavgProblem: {
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of coordinates of the model */
             dimension: number;
@@ -2684,7 +2687,7 @@ export interface components {
             readings?: components["schemas"]["Reading"][];
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness: number;
@@ -2750,29 +2753,29 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of records of one client */
             samples_per_client: number;
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter: number;
             /** @description number of rounds */
             rounds?: number;
@@ -2817,11 +2820,11 @@ export interface components {
             dataset: string;
             /** @description name of the part of the data set (block). Each protected unit is in exactly one block. Absent: the whole data set */
             block?: string;
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description privacy budget (ε, δ) of all runs together */
             target: components["schemas"]["Target"];
@@ -2951,10 +2954,12 @@ export interface components {
             adaptive_clipping?: components["schemas"]["AdaptiveClipping"];
             /** @description alternative numbers of rounds with their noise and traffic, fewest rounds first. Absent unless the number of rounds was chosen */
             frontier?: components["schemas"]["RunChoice"][];
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
             /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
+            /** @description largest number of records, or of clients, in a batch. If more are drawn, a uniform subset of this size is kept */
+            largest_batch?: number;
             /** @description certified ε of the run at the answer's δ */
             epsilon?: number;
             /** @description certified δ of the run at the answer's ε; absent if it is too small for a double */
@@ -3052,7 +3057,7 @@ export interface components {
         };
         /** @description How many clients may report in a round, and with what probability. */
         ParticipationCount: {
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants: number;
             /** @description probability that this number of clients takes part in a round */
             probability: number;
@@ -3200,19 +3205,19 @@ export interface components {
             rho?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description number of clients in the federation */
             clients?: number;
             /** @description number of records of one client */
             samples_per_client?: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description how the participants of a round are drawn if they are fewer than all clients. Absent: poisson for dp-fedavg, without-replacement for other algorithms */
             client_sampling?: components["schemas"]["Sampling"];
@@ -3220,7 +3225,7 @@ export interface components {
             dimension?: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz?: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter?: number;
             /** @description smoothness constant: Lipschitz constant of the gradient of the loss */
             smoothness?: number;
@@ -3312,17 +3317,17 @@ export interface components {
             gaussian_dp_mu?: number;
             /** @description in place of epsilon: parameter ρ of zero-concentrated differential privacy */
             rho?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of clients in the federation */
             clients: number;
@@ -3330,7 +3335,7 @@ export interface components {
             rounds: number;
             /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["Sampling"];
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
             /** @description bound on the ℓ2 norm of one client's message in a round */
             clipping_norm: number;
@@ -3480,23 +3485,23 @@ export interface components {
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description name of the number to compute; the request gives the others */
             solve_for?: components["schemas"]["SolveFor"];
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of coordinates of the model */
             dimension: number;
@@ -3537,15 +3542,15 @@ export interface components {
         QtdlProblem: {
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of coordinates of the model */
             dimension: number;
@@ -3565,7 +3570,7 @@ export interface components {
             method?: components["schemas"]["QtdlMethod"];
             /** @description interpretations (readings) of the printed theorem to return; all if absent */
             readings?: components["schemas"]["Reading"][];
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
         };
         /**
@@ -3593,11 +3598,11 @@ export interface components {
          *     figures of an attacker, and divergences. They may be combined.
          */
         Query: {
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description list of ε, at most 1000, at each of which δ is returned */
             epsilons?: number[];
@@ -3947,23 +3952,23 @@ export interface components {
             round_delta?: number;
             /** @description radius of the domain, the ball to which the model is restricted */
             radius?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: unknown;
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of records of one client */
             samples_per_client?: number;
             /** @description number of clients in the federation */
             clients?: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of coordinates of the model */
             dimension?: number;
@@ -3974,7 +3979,7 @@ export interface components {
              *     - bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest value at which clipping_norm clips no message
              */
             lipschitz?: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter?: number;
             /** @description number of rounds */
             rounds?: number;
@@ -4070,10 +4075,12 @@ export interface components {
             solve_for?: components["schemas"]["SolveFor"];
             /** @description standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one */
             noise_multiplier?: number;
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
             /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
+            /** @description largest number of records, or of clients, in a batch. If more are drawn, a uniform subset of this size is kept */
+            largest_batch?: number;
             /** @description bound on the ℓ2 norm of every vector, to which noise_multiplier refers. A sum changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 × contribution_norm for replace-one */
             contribution_norm?: number;
             /** @description number of vectors whose mean is estimated */
@@ -4108,7 +4115,7 @@ export interface components {
             local_steps?: number;
             /** @description step size of the server, divided by the step size of the clients */
             step_ratio?: number;
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
             /** @description number of coordinates of the shared part of the model */
             shared_dimension?: number;
@@ -4204,9 +4211,9 @@ export interface components {
          *
          *     `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
          *
-         *     If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
-         *     the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
-         *     `release` says which model is released.
+         *     If `noise_std` is absent, the noise is calibrated; 0 means no noise. `noise_schedule` varies it over the steps. If
+         *     `rounds` is absent, the run is one pass over the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches`
+         *     says how the clients of a step are chosen. `release` says which model is released.
          *
          *     `shuffled-mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement.
          */
@@ -4215,7 +4222,7 @@ export interface components {
             rounds?: number;
             /** @description number of records that a client uses in one round */
             batch_size?: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description stages of the run, in their order. Their rounds add up to the rounds of the run */
             stages?: components["schemas"]["Stage"][];
@@ -4295,9 +4302,9 @@ export interface components {
             raised_noise_levels?: number;
             /** @description decay rate of the integer noise of the comparison run `as-printed-raised` */
             raised_decay_rate?: number;
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer?: components["schemas"]["Observer"];
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             participation_rate?: number;
             /** @description weights in the average of the messages. clients: every client has the same weight. samples: the weight is proportional to the records in the client's batch */
             weighting?: components["schemas"]["Weighting"];
@@ -4484,7 +4491,7 @@ export interface components {
             /** @description step size of a client's own part: step_size divided by participation_rate and by the sum of the clients' weights */
             local_step_size: number;
         };
-        /** @description The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing has the least variance. */
+        /** @description Rounds and ε at which sharing nothing has the least variance, at the least noise (Bietti et al., Lemma 4.6). */
         SharingThreshold: {
             /** @description number of rounds from which on α = 0 (nothing is shared) has the smallest variance term of the bound */
             rounds: number;
@@ -4505,29 +4512,29 @@ export interface components {
             true_positive_rate?: number;
             /** @description false positive rate at which true_positive_rate is bounded */
             false_positive_rate?: number;
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description how two neighbouring data sets differ */
             relation: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer: components["schemas"]["Observer"];
             /** @description number of records of one client */
             samples_per_client: number;
             /** @description number of clients in the federation */
             clients: number;
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of coordinates of the model */
             dimension: number;
             /** @description bound on the ℓ2 norm of one record's gradient */
             lipschitz: number;
-            /** @description diameter of the domain, the set to which the model is restricted */
+            /** @description diameter of the domain, to which the model is restricted */
             diameter: number;
             /** @description number of rounds */
             rounds?: number;
@@ -4571,9 +4578,9 @@ export interface components {
         SimulationRequest: {
             /** @description how two neighbouring data sets differ */
             relation?: components["schemas"]["Relation"];
-            /** @description protected unit, in which neighbouring data sets differ */
+            /** @description protected unit, in which neighbours differ */
             unit?: components["schemas"]["Unit"] | components["schemas"]["WindowedUnit"];
-            /** @description the adversary, and the outputs that it sees */
+            /** @description the adversary, and what it sees */
             observer?: components["schemas"]["Observer"];
             /** @description name of the kind of simulation */
             kind: components["schemas"]["SimulationRequestKind"];
@@ -4585,7 +4592,7 @@ export interface components {
             attack?: string;
             /** @description δ of the (ε, δ) guarantee */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /** @description number of runs of the mechanism on each of the two data sets */
             samples?: number;
@@ -4616,7 +4623,7 @@ export interface components {
             run?: components["schemas"]["Run"];
             /** @description clients, their data, the loss and the domain */
             problem?: components["schemas"]["LearningProblem"];
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description largest number of rounds at which the run is measured */
             points?: number;
@@ -4782,6 +4789,8 @@ export interface components {
          *     zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
          *     holds if the sets are public.
          *
+         *     Several releases from one batch are a `composed` or `repeated` mechanism.
+         *
          *     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
          *
          *     `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with 1/(e^ε + k − 1).
@@ -4892,7 +4901,7 @@ export interface components {
         Spec: {
             /** @description name of the kind of mechanism */
             kind: components["schemas"]["SpecKind"];
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /** @description δ of the (ε, δ) guarantee; 0 for pure differential privacy */
             delta?: number;
@@ -4949,7 +4958,7 @@ export interface components {
                 number,
                 number
             ][];
-            /** @description number of clients that take part in one round */
+            /** @description number of clients in one round */
             participants?: number;
             /** @description number of rounds */
             rounds?: number;
@@ -5010,13 +5019,13 @@ export interface components {
             largest_answers?: number;
             /** @description how the members of a batch are drawn */
             sampling?: components["schemas"]["SpecSampling"];
-            /** @description probability that a given record is in a batch; if clients are drawn, that a given client is */
+            /** @description probability that a given record, or client if clients are drawn, is in a batch */
             rate?: number;
             /** @description number of records in a batch; if clients are drawn, number of clients */
             batch_size?: number;
             /** @description number of records from which a batch is drawn; if clients are drawn, number of clients */
             population?: number;
-            /** @description largest number of records, or of clients, in a batch. If more are drawn, a uniformly random subset of this size is used */
+            /** @description largest number of records, or of clients, in a batch. If more are drawn, a uniform subset of this size is kept */
             largest_batch?: number;
             /** @description largest number of records of one client. Give it if noise_multiplier refers to the norm bound of one record, and clients are protected */
             records_of_one_client?: number;
@@ -5079,7 +5088,7 @@ export interface components {
         };
         /** @description An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as `log10_delta`. */
         Target: {
-            /** @description ε of the (ε, δ) guarantee, with natural logarithms */
+            /** @description ε of the (ε, δ) guarantee */
             epsilon?: number;
             /**
              * @description Depends on the object:
@@ -5088,7 +5097,7 @@ export interface components {
              *     - target δ; absent if it is too small for a double
              */
             delta?: number;
-            /** @description log₁₀ δ in place of delta, also for a δ below every double */
+            /** @description log₁₀ δ in place of delta; δ may be below every double */
             log10_delta?: number;
             /**
              * @description Depends on the object:
@@ -5161,7 +5170,7 @@ export interface components {
         };
         /** @enum {string} */
         Tightness: "proved" | "witnessed" | "unknown";
-        /** @description A value of the field that was tried, with its risk bound; `risk` is absent if no noise meets the target. */
+        /** @description A value of the field that was tried, with its risk bound; `risk` is absent if the value has no answer. */
         Tried: {
             value: number;
             /** @description a number; "unbounded" or "-unbounded" if it is infinite */

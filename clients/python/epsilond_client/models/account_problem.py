@@ -28,7 +28,7 @@ class AccountProblem:
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.
-        unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+        unit (Unit | WindowedUnit): protected unit, in which neighbours differ
         observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
             add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
             hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -187,6 +187,8 @@ class AccountProblem:
             zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then
             also
             holds if the sets are public.
+
+            Several releases from one batch are a `composed` or `repeated` mechanism.
 
             Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 

@@ -87,8 +87,7 @@ class CanaryTraining:
             noise_multiplier (float): standard deviation σ of the noise per coordinate, divided by the bound C on the ℓ2
                 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
             step_size (float): step size of a gradient step
-            sampling_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given
-                client is
+            sampling_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             local_steps (int | Unset): number of gradient steps of one client in a round
             local_step_size (float | Unset): step size of a client's own gradient steps
             canary (str | Unset): kind of the canaries. gradient: each sends a vector of norm clipping_norm along a

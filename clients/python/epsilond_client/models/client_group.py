@@ -30,9 +30,9 @@ class ClientGroup:
             rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
             samples_per_client (int | Unset): number of records of one client
             batch_size (int | Unset): number of records that a client uses in one round
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
             weight (float | Unset): weight of a client's loss in the average of the clients' losses. Only the ratio to the
                 weights of other clients matters

@@ -16,7 +16,7 @@ T = TypeVar("T", bound="ConsideredBound")
 
 @_attrs_define
 class ConsideredBound:
-    """A theorem that bounds δ at the answer's parameters. The smallest bound for the guarantee's observer is used.
+    """A theorem on δ at the answer's parameters, with its bound if it applies. The least for the observer is used.
 
     Attributes:
         theorem (str):

@@ -31,7 +31,7 @@ class DpFedavgProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -48,10 +48,10 @@ class DpFedavgProblem:
             gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
                 zCDP, for which μ = √(2ρ)
             rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
-            participants (int | Unset): number of clients that take part in one round
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
+            participants (int | Unset): number of clients in one round
             rounds (int | Unset): number of rounds
             sampling (Sampling | Unset):
             adaptive_clipping (AdaptiveClipping | Unset): Adaptive clipping by Andrew et al. 2021: every round releases a
@@ -65,7 +65,7 @@ class DpFedavgProblem:
             max_reports_per_client (float | Unset): largest expected number of rounds in which one client takes part, over
                 the random draw of participants
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
-            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            diameter (float | Unset): diameter of the domain, to which the model is restricted
     """
 
     relation: Relation

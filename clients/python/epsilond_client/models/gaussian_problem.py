@@ -27,12 +27,13 @@ class GaussianProblem:
 
     `sampling` other than `full` needs the rate, as `rate` or as `batch_size` of `population` records. Sampling with
     replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed size, give `population`.
+    `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate` or to compute it.
 
         Attributes:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -50,13 +51,14 @@ class GaussianProblem:
             noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
                 the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
             rounds (int | Unset): number of rounds
-            rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
-                is
+            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             batch_size (int | Unset): number of records in a batch; if clients are drawn, number of clients
             population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            largest_batch (int | Unset): largest number of records, or of clients, in a batch. If more are drawn, a uniform
+                subset of this size is kept
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
     """
 
     relation: Relation
@@ -74,6 +76,7 @@ class GaussianProblem:
     rate: float | Unset = UNSET
     batch_size: int | Unset = UNSET
     population: int | Unset = UNSET
+    largest_batch: int | Unset = UNSET
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
@@ -115,6 +118,8 @@ class GaussianProblem:
 
         population = self.population
 
+        largest_batch = self.largest_batch
+
         epsilon = self.epsilon
 
         delta = self.delta
@@ -153,6 +158,8 @@ class GaussianProblem:
             field_dict["batch_size"] = batch_size
         if population is not UNSET:
             field_dict["population"] = population
+        if largest_batch is not UNSET:
+            field_dict["largest_batch"] = largest_batch
         if epsilon is not UNSET:
             field_dict["epsilon"] = epsilon
         if delta is not UNSET:
@@ -217,6 +224,8 @@ class GaussianProblem:
 
         population = d.pop("population", UNSET)
 
+        largest_batch = d.pop("largest_batch", UNSET)
+
         epsilon = d.pop("epsilon", UNSET)
 
         delta = d.pop("delta", UNSET)
@@ -239,6 +248,7 @@ class GaussianProblem:
             rate=rate,
             batch_size=batch_size,
             population=population,
+            largest_batch=largest_batch,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,

@@ -92,7 +92,7 @@ class LearningProblem:
                 records
                 - share of each client's records that is not used for training. The trained model is tested on these records,
                 which are chosen at random
-            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            diameter (float | Unset): diameter of the domain, to which the model is restricted
             strong_convexity (float | Unset): strong convexity constant μ: every record's loss contains ½μ‖w‖² for the model
                 w
             objective (Objective | Unset):

@@ -30,11 +30,11 @@ class NormFedavgProblem:
     `rounds`, rounded. An absent `step_ratio` is the one with the smallest bound on the gradient norm.
 
         Attributes:
-            epsilon (float): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float): ε of the (ε, δ) guarantee
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -49,7 +49,7 @@ class NormFedavgProblem:
             quasar_convexity (float): quasar-convexity constant of every client's loss; 1 if the losses are convex
             initial_distance (float): bound on the distance between the initial model and a minimiser of the objective
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
                 neighbouring data sets, in grid steps
             linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer
@@ -60,7 +60,7 @@ class NormFedavgProblem:
                 which of the other fields are needed.
             method (QtdlMethod | Unset):
             readings (list[Reading] | Unset): interpretations (readings) of the printed theorem to return; all if absent
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
             client_optimum_distance (float | Unset): bound on the distance between the minimiser of a client's own loss and
                 the minimiser of the mean loss
             growth_ratio (float | Unset): largest ratio of the norm of a record's gradient to the norm of its client's mean

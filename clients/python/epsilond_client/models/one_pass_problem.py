@@ -33,7 +33,7 @@ class OnePassProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -43,7 +43,7 @@ class OnePassProblem:
             clients (int): number of clients in the federation
             dimension (int): number of coordinates of the model
             lipschitz (float): bound on the ℓ2 norm of one record's gradient
-            diameter (float): diameter of the domain, the set to which the model is restricted
+            diameter (float): diameter of the domain, to which the model is restricted
             smoothness (float): smoothness constant: Lipschitz constant of the gradient of the loss
             advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
             true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
@@ -52,10 +52,10 @@ class OnePassProblem:
             gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
                 zCDP, for which μ = √(2ρ)
             rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
-            participants (int | Unset): number of clients that take part in one round
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
+            participants (int | Unset): number of clients in one round
             rounds (int | Unset): number of rounds
             batch_size (int | Unset): number of records that a client uses in one round
             strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex

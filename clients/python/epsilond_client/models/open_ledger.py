@@ -28,7 +28,7 @@ class OpenLedger:
     Attributes:
         name (str): name that people read, with at most 200 characters
         dataset (str): name of the data set to which the privacy budget belongs
-        unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+        unit (Unit | WindowedUnit): protected unit, in which neighbours differ
         relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
             same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
             contribution counts as zero in one of the data sets.

@@ -123,9 +123,10 @@ class Parameters:
             and −½ otherwise.
         frontier (list[RunChoice] | Unset): alternative numbers of rounds with their noise and traffic, fewest rounds
             first. Absent unless the number of rounds was chosen
-        rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
-            is
+        rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
         population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
+        largest_batch (int | Unset): largest number of records, or of clients, in a batch. If more are drawn, a uniform
+            subset of this size is kept
         epsilon (float | Unset): certified ε of the run at the answer's δ
         delta (float | Unset): certified δ of the run at the answer's ε; absent if it is too small for a double
         log10_delta (float | Unset):
@@ -223,6 +224,7 @@ class Parameters:
     frontier: list[RunChoice] | Unset = UNSET
     rate: float | Unset = UNSET
     population: int | Unset = UNSET
+    largest_batch: int | Unset = UNSET
     epsilon: float | Unset = UNSET
     delta: float | Unset = UNSET
     log10_delta: float | Unset = UNSET
@@ -325,6 +327,8 @@ class Parameters:
         rate = self.rate
 
         population = self.population
+
+        largest_batch = self.largest_batch
 
         epsilon = self.epsilon
 
@@ -481,6 +485,8 @@ class Parameters:
             field_dict["rate"] = rate
         if population is not UNSET:
             field_dict["population"] = population
+        if largest_batch is not UNSET:
+            field_dict["largest_batch"] = largest_batch
         if epsilon is not UNSET:
             field_dict["epsilon"] = epsilon
         if delta is not UNSET:
@@ -644,6 +650,8 @@ class Parameters:
         rate = d.pop("rate", UNSET)
 
         population = d.pop("population", UNSET)
+
+        largest_batch = d.pop("largest_batch", UNSET)
 
         epsilon = d.pop("epsilon", UNSET)
 
@@ -814,6 +822,7 @@ class Parameters:
             frontier=frontier,
             rate=rate,
             population=population,
+            largest_batch=largest_batch,
             epsilon=epsilon,
             delta=delta,
             log10_delta=log10_delta,

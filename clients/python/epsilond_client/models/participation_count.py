@@ -13,7 +13,7 @@ class ParticipationCount:
     """How many clients may report in a round, and with what probability.
 
     Attributes:
-        participants (int): number of clients that take part in one round
+        participants (int): number of clients in one round
         probability (float): probability that this number of clients takes part in a round
     """
 

@@ -175,6 +175,8 @@ class PlanChange:
             also
             holds if the sets are public.
 
+            Several releases from one batch are a `composed` or `repeated` mechanism.
+
             Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
             `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one

@@ -34,7 +34,7 @@ class PlanProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observers (list[Observer]): adversaries that are accepted. An algorithm applies if the adversary of its
                 guarantee is in the list by name. List stronger ones too
             advantage (float | Unset): in place of epsilon: largest true minus false positive rate of an attacker
@@ -44,16 +44,16 @@ class PlanProblem:
             gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
                 zCDP, for which μ = √(2ρ)
             rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             clients (int | Unset): number of clients in the federation
             samples_per_client (int | Unset): number of records of one client
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
             client_sampling (Sampling | Unset):
             dimension (int | Unset): number of coordinates of the model
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
-            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            diameter (float | Unset): diameter of the domain, to which the model is restricted
             smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
             strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
             initial_distance (float | Unset): bound on the distance between the initial model and a minimiser of the

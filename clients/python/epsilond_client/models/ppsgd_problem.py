@@ -35,7 +35,7 @@ class PpsgdProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -52,12 +52,12 @@ class PpsgdProblem:
             gaussian_dp_mu (float | Unset): in place of epsilon: parameter μ of Gaussian differential privacy; not the ρ of
                 zCDP, for which μ = √(2ρ)
             rho (float | Unset): in place of epsilon: parameter ρ of zero-concentrated differential privacy
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             sampling (Sampling | Unset):
-            participation_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a
-                given client is
+            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
+                batch
             smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest
                 value at which clipping_norm clips no message

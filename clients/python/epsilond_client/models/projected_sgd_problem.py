@@ -37,7 +37,7 @@ class ProjectedSgdProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -51,11 +51,11 @@ class ProjectedSgdProblem:
             true_positive_rate (float | Unset): in place of epsilon: largest true positive rate of an attacker at
                 false_positive_rate
             false_positive_rate (float | Unset): false positive rate at which true_positive_rate is bounded
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             solve_for (SolveFor | Unset):
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
             smoothness (float | Unset): smoothness constant: Lipschitz constant of the gradient of the loss
             strong_convexity (float | Unset): strong convexity constant of the loss; 0 if the loss is only convex
             convex (bool | Unset): whether every record's loss is convex

@@ -27,11 +27,11 @@ class QtdlProblem:
     The guarantee is for all `rounds` messages of one client, against an observer of every message.
 
         Attributes:
-            epsilon (float): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float): ε of the (ε, δ) guarantee
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Unit | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -41,7 +41,7 @@ class QtdlProblem:
             quantization_levels (int): number s of grid steps in a unit: coordinates in [−1, 1] are rounded to multiples of
                 1/s
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             l1_sensitivity (float | Unset): ℓ1 sensitivity: largest ℓ1 distance between the integer vectors of two
                 neighbouring data sets, in grid steps
             linf_sensitivity (float | Unset): ℓ∞ sensitivity: largest difference in one coordinate between the integer
@@ -53,7 +53,7 @@ class QtdlProblem:
             rounds (int | Unset): number of rounds
             method (QtdlMethod | Unset):
             readings (list[Reading] | Unset): interpretations (readings) of the printed theorem to return; all if absent
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
     """
 
     epsilon: float

@@ -18,9 +18,9 @@ class Query:
     figures of an attacker, and divergences. They may be combined.
 
         Attributes:
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             epsilons (list[float] | Unset): list of ε, at most 1000, at each of which δ is returned
             deltas (list[float] | Unset): list of δ, at most 1000, at each of which ε is returned
             log10_deltas (list[float] | Unset): list of base-10 logarithms of δ, at most 1000, at each of which ε is

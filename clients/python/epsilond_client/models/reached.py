@@ -25,8 +25,8 @@ class Reached:
         value (float):
         solve_for (SolveFor | Unset):
         risk (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
-        below (Tried | Unset): A value of the field that was tried, with its risk bound; `risk` is absent if no noise
-            meets the target.
+        below (Tried | Unset): A value of the field that was tried, with its risk bound; `risk` is absent if the value
+            has no answer.
         minimal (str | Unset): searched: the value was found by a search. No smaller value suffices if the risk
             decreases as the field grows; this is not proved
     """

@@ -39,7 +39,7 @@ class RiskProblem:
             relation (Relation): replace-one: One unit's data is replaced by any other data, and the number of units is the
                 same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One unit's
                 contribution counts as zero in one of the data sets.
-            unit (Any): protected unit, in which neighbouring data sets differ
+            unit (Any): protected unit, in which neighbours differ
             observer (Observer): server: The server itself is the adversary and sees every message by name; each client must
                 add its own noise. shuffled-server: The server is the adversary and sees every message, but a trusted shuffler
                 hides who sent it. released-models: The adversary sees the model after every round; a trusted curator trains it,
@@ -77,19 +77,19 @@ class RiskProblem:
             round_epsilon (float | Unset): largest ε of one client's report in one round. Absent: the ε of the whole run
             round_delta (float | Unset): smallest δ of one client's report in one round
             radius (float | Unset): radius of the domain, the ball to which the model is restricted
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             samples_per_client (int | Unset): number of records of one client
             clients (int | Unset): number of clients in the federation
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
             dimension (int | Unset): number of coordinates of the model
             lipschitz (float | Unset): Depends on the object:
 
                 - bound on the ℓ2 norm of one record's gradient
                 - bound on the ℓ2 norm of one record's gradient. Absent: assumed to be the largest value at which clipping_norm
                 clips no message
-            diameter (float | Unset): diameter of the domain, the set to which the model is restricted
+            diameter (float | Unset): diameter of the domain, to which the model is restricted
             rounds (int | Unset): number of rounds
             batch_size (int | Unset): Depends on the object:
 
@@ -152,9 +152,10 @@ class RiskProblem:
             solve_for (SolveFor | Unset):
             noise_multiplier (float | Unset): standard deviation σ of the noise per coordinate, divided by the bound C on
                 the ℓ2 norm of one contribution. It is not divided by the sensitivity, which is 2C for replace-one
-            rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
-                is
+            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
+            largest_batch (int | Unset): largest number of records, or of clients, in a batch. If more are drawn, a uniform
+                subset of this size is kept
             contribution_norm (float | Unset): bound on the ℓ2 norm of every vector, to which noise_multiplier refers. A sum
                 changes by up to contribution_norm for the relations add-or-remove-one and zero-out-one, and by up to 2 ×
                 contribution_norm for replace-one
@@ -184,8 +185,8 @@ class RiskProblem:
                 gradient
             local_steps (int | Unset): number of gradient steps of one client in a round
             step_ratio (float | Unset): step size of the server, divided by the step size of the clients
-            participation_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a
-                given client is
+            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
+                batch
             shared_dimension (int | Unset): number of coordinates of the shared part of the model
             weighting (Weighting | Unset):
             shared_gradient_std (float | Unset): root mean square distance of a record's gradient in the shared part from
@@ -276,6 +277,7 @@ class RiskProblem:
     noise_multiplier: float | Unset = UNSET
     rate: float | Unset = UNSET
     population: int | Unset = UNSET
+    largest_batch: int | Unset = UNSET
     contribution_norm: float | Unset = UNSET
     records: int | Unset = UNSET
     server: Server | Unset = UNSET
@@ -444,6 +446,8 @@ class RiskProblem:
         rate = self.rate
 
         population = self.population
+
+        largest_batch = self.largest_batch
 
         contribution_norm = self.contribution_norm
 
@@ -638,6 +642,8 @@ class RiskProblem:
             field_dict["rate"] = rate
         if population is not UNSET:
             field_dict["population"] = population
+        if largest_batch is not UNSET:
+            field_dict["largest_batch"] = largest_batch
         if contribution_norm is not UNSET:
             field_dict["contribution_norm"] = contribution_norm
         if records is not UNSET:
@@ -882,6 +888,8 @@ class RiskProblem:
 
         population = d.pop("population", UNSET)
 
+        largest_batch = d.pop("largest_batch", UNSET)
+
         contribution_norm = d.pop("contribution_norm", UNSET)
 
         records = d.pop("records", UNSET)
@@ -1050,6 +1058,7 @@ class RiskProblem:
             noise_multiplier=noise_multiplier,
             rate=rate,
             population=population,
+            largest_batch=largest_batch,
             contribution_norm=contribution_norm,
             records=records,
             server=server,

@@ -85,9 +85,9 @@ class Run:
 
     `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et al.).
 
-    If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass over
-    the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
-    `release` says which model is released.
+    If `noise_std` is absent, the noise is calibrated; 0 means no noise. `noise_schedule` varies it over the steps. If
+    `rounds` is absent, the run is one pass over the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches`
+    says how the clients of a step are chosen. `release` says which model is released.
 
     `shuffled-mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement.
 
@@ -95,7 +95,7 @@ class Run:
             algorithm (RunAlgorithm):
             rounds (int | Unset): number of rounds
             batch_size (int | Unset): number of records that a client uses in one round
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
             stages (list[Stage] | Unset): stages of the run, in their order. Their rounds add up to the rounds of the run
             strong_convexity (float | Unset): strong convexity constant in the step sizes of Algorithm 2 of Lowy and
                 Razaviyayn. Absent: that of the learning problem
@@ -154,8 +154,8 @@ class Run:
                 trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
                 curator trains it, as in central DP-SGD. final-model: The adversary sees only the last model. other-clients: All
                 other clients together are the adversary and see every model that a trusted server sends them.
-            participation_rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a
-                given client is
+            participation_rate (float | Unset): probability that a given record, or client if clients are drawn, is in a
+                batch
             weighting (Weighting | Unset):
             personalization (float | Unbounded | Unset): a number; "unbounded" or "-unbounded" if it is infinite
             shared_step_size (float | Unset): step size of the shared part of the model: α times step_size, for the degree

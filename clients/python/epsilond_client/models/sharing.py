@@ -44,8 +44,8 @@ class Sharing:
             `excess_risk` is optimisation + √(statistical² + privacy²), the closed form of the theorem. The other two bounds
             are not larger. α is the step size of the shared part over N times that of a client's own part, for N clients.
         curve (list[SharingPoint]): bounds at many α in ascending order, from 0 (local models) to unbounded (one model)
-        threshold (SharingThreshold | Unset): The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing
-            has the least variance.
+        threshold (SharingThreshold | Unset): Rounds and ε at which sharing nothing has the least variance, at the least
+            noise (Bietti et al., Lemma 4.6).
     """
 
     optimised: bool

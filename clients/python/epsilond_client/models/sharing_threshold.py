@@ -13,7 +13,7 @@ T = TypeVar("T", bound="SharingThreshold")
 
 @_attrs_define
 class SharingThreshold:
-    """The rounds and ε at which, by Lemma 4.6 of Bietti et al., sharing nothing has the least variance.
+    """Rounds and ε at which sharing nothing has the least variance, at the least noise (Bietti et al., Lemma 4.6).
 
     Attributes:
         rounds (float): number of rounds from which on α = 0 (nothing is shared) has the smallest variance term of the

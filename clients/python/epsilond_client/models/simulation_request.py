@@ -49,7 +49,7 @@ class SimulationRequest:
             relation (Relation | Unset): replace-one: One unit's data is replaced by any other data, and the number of units
                 is the same. add-or-remove-one: One unit is in one of the data sets and absent from the other. zero-out-one: One
                 unit's contribution counts as zero in one of the data sets.
-            unit (Unit | Unset | WindowedUnit): protected unit, in which neighbouring data sets differ
+            unit (Unit | Unset | WindowedUnit): protected unit, in which neighbours differ
             observer (Observer | Unset): server: The server itself is the adversary and sees every message by name; each
                 client must add its own noise. shuffled-server: The server is the adversary and sees every message, but a
                 trusted shuffler hides who sent it. released-models: The adversary sees the model after every round; a trusted
@@ -209,6 +209,8 @@ class SimulationRequest:
                 also
                 holds if the sets are public.
 
+                Several releases from one batch are a `composed` or `repeated` mechanism.
+
                 Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
                 `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one
@@ -356,7 +358,7 @@ class SimulationRequest:
                 and draws of whole batches if population and batch_size are given. mathematical: faster samplers of the same
                 distributions
             delta (float | Unset): δ of the (ε, δ) guarantee
-            log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+            log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
             samples (int | Unset): number of runs of the mechanism on each of the two data sets
             confidence (float | Unset): Depends on the object:
 
@@ -451,10 +453,10 @@ class SimulationRequest:
                 `projected-sgd`: A run of projected noisy gradient descent that releases one model (Algorithm 1 of Asoodeh et
                 al.).
 
-                If `noise_std` is absent, the noise is calibrated; 0 means no noise. If `rounds` is absent, the run is one pass
-                over
-                the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches` says how the clients of a step are chosen.
-                `release` says which model is released.
+                If `noise_std` is absent, the noise is calibrated; 0 means no noise. `noise_schedule` varies it over the steps.
+                If
+                `rounds` is absent, the run is one pass over the n clients: ⌊n/m⌋ steps of m = `participants` clients. `batches`
+                says how the clients of a step are chosen. `release` says which model is released.
 
                 `shuffled-mb-sgd`: A run of Algorithm 1 of Lowy and Razaviyayn with batches that are drawn without replacement.
             problem (LearningProblem | Unset): `dataset`: Classification or regression on real records. The records that a
@@ -512,7 +514,7 @@ class SimulationRequest:
 
                 The loss is half the squared residual. Its gradient has no bound, so that clipping may change it. With Gaussian
                 features the loss has no smoothness constant that holds for all records, so that no risk bound applies.
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             points (int | Unset): largest number of rounds at which the run is measured
             spacing (str | Unset): whether the measured rounds have equal differences or equal ratios
             alternatives (list[str] | Unset): names of runs with which the run is compared. Absent: all that are offered for

@@ -145,6 +145,8 @@ class Spec:
     zero-out-one a mechanism that is no noisy sum may act differently on a batch without the unit. The bound then also
     holds if the sets are public.
 
+    Several releases from one batch are a `composed` or `repeated` mechanism.
+
     Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
     `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one with
@@ -261,7 +263,7 @@ class Spec:
 
         Attributes:
             kind (SpecKind):
-            epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+            epsilon (float | Unset): ε of the (ε, δ) guarantee
             delta (float | Unset): δ of the (ε, δ) guarantee; 0 for pure differential privacy
             mechanisms (list[Spec] | Unset): mechanisms that are run one after another, in this order. Each may depend on
                 the outputs of earlier ones
@@ -302,7 +304,7 @@ class Spec:
                 are for both directions
             reverse (list[list[float]] | Unset): upper bounds on δ for the outputs without the protected unit against those
                 with it, in the form of points. Absent: those of points
-            participants (int | Unset): number of clients that take part in one round
+            participants (int | Unset): number of clients in one round
             rounds (int | Unset): number of rounds
             batches (Batches | Unset):
             lipschitz (float | Unset): bound on the ℓ2 norm of one record's gradient
@@ -483,6 +485,8 @@ class Spec:
                 also
                 holds if the sets are public.
 
+                Several releases from one batch are a `composed` or `repeated` mechanism.
+
                 Not covered: batches of a fixed size, such as those of a shuffled list, where the sets depend on each other.
 
                 `randomized_response`: Each record reports its own category with probability e^ε/(e^ε + k − 1), any other one
@@ -646,12 +650,11 @@ class Spec:
                 is for the queries
             largest_answers (int | Unset): number of answers above the threshold after which the mechanism stops
             sampling (SpecSampling | Unset):
-            rate (float | Unset): probability that a given record is in a batch; if clients are drawn, that a given client
-                is
+            rate (float | Unset): probability that a given record, or client if clients are drawn, is in a batch
             batch_size (int | Unset): number of records in a batch; if clients are drawn, number of clients
             population (int | Unset): number of records from which a batch is drawn; if clients are drawn, number of clients
-            largest_batch (int | Unset): largest number of records, or of clients, in a batch. If more are drawn, a
-                uniformly random subset of this size is used
+            largest_batch (int | Unset): largest number of records, or of clients, in a batch. If more are drawn, a uniform
+                subset of this size is kept
             records_of_one_client (int | Unset): largest number of records of one client. Give it if noise_multiplier refers
                 to the norm bound of one record, and clients are protected
             level (str | Unset): whether records or clients are drawn. Absent: the protected unit is drawn. If the inner

@@ -15,12 +15,12 @@ class Target:
     """An ε with its δ, or a risk in place of ε. A δ that is too small for a double is given only as `log10_delta`.
 
     Attributes:
-        epsilon (float | Unset): ε of the (ε, δ) guarantee, with natural logarithms
+        epsilon (float | Unset): ε of the (ε, δ) guarantee
         delta (float | Unset): Depends on the object:
 
             - δ of the (ε, δ) guarantee
             - target δ; absent if it is too small for a double
-        log10_delta (float | Unset): log₁₀ δ in place of delta, also for a δ below every double
+        log10_delta (float | Unset): log₁₀ δ in place of delta; δ may be below every double
         advantage (float | Unset): Depends on the object:
 
             - requested bound on the advantage of an attacker; absent unless the target is an advantage

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Tried")
 
 @_attrs_define
 class Tried:
-    """A value of the field that was tried, with its risk bound; `risk` is absent if no noise meets the target.
+    """A value of the field that was tried, with its risk bound; `risk` is absent if the value has no answer.
 
     Attributes:
         value (float):

@@ -147,6 +147,8 @@ def sync_detailed(
             records. Sampling with
             replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
             size, give `population`.
+            `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate`
+            or to compute it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -193,6 +195,8 @@ def sync(
             records. Sampling with
             replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
             size, give `population`.
+            `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate`
+            or to compute it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -234,6 +238,8 @@ async def asyncio_detailed(
             records. Sampling with
             replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
             size, give `population`.
+            `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate`
+            or to compute it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -278,6 +284,8 @@ async def asyncio(
             records. Sampling with
             replacement needs `batch_size` and `population`. To compute the rate of a batch of fixed
             size, give `population`.
+            `largest_batch` truncates Poisson batches, as in a spec. It needs `population`, and `rate`
+            or to compute it.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
