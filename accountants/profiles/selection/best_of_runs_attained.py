@@ -5,7 +5,8 @@ outputs that prefers E to all others is admitted. With the generating function f
 output is in E with probability 1 − f(1 − P(E)) under the first neighbour. An order that prefers all others to E gives
 f(P(E)) − f(0), the probability that there are runs and all are in E. Both increase in P(E). So a lower bound on P(E)
 and an upper bound on Q(E) give a test with a true and a false positive rate. The sets are {L > ε} and {L ≥ −ε}, for
-the privacy loss L of one run and ε ≥ 0.
+the privacy loss L of one run and ε ≥ 0. For a composition they are the most powerful tests of given false positive
+rates: sets of outputs with a large likelihood ratio, with ties broken by independent random numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import numpy as np
 
 from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.amplification import AmplifiedProfile
 from epsilond.accountants.profiles.binned import finite_pair
+from epsilond.accountants.profiles.thinned import ThinnedProfile
 
 if TYPE_CHECKING:
     from epsilond.accountants.curve.profile import Profile
@@ -27,6 +30,11 @@ _ACCURACY = 1e-9
 """Largest relative error of the mass of a cell between two tests; cells with a larger error are left out."""
 _ROUNDING = 64 * UNIT_ROUNDOFF
 """Relative error of the exponential of a log tail, per unit of 1 + |log tail|."""
+
+_RATES = tuple(np.concatenate((np.geomspace(1e-14, 0.5, 44), 1.0 - np.geomspace(0.4, 1e-6, 16))).tolist())
+"""False positive rates of the most powerful tests, in increasing order: the kernel takes at most 64."""
+_LEAST_RATES = (1e-14, 1e-10, 1e-7)
+"""Least of these rates, in the order of the attempts: very small ones may be beyond a profile's accuracy."""
 
 
 class _Probabilities(NamedTuple):
@@ -51,13 +59,14 @@ def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: Float
 
     Returns:
         One pair for the order that prefers large losses, and one for the order that prefers small losses. There is none
-        if the tails of the base belong to another pair.
+        if the tails of the base belong to another pair, and its most powerful tests are not known in closed form.
     """
-    origin = np.zeros(1)
-    if any(profile.attained_log_tails(origin) is not None for profile in base.directions()):
+    forward_sets = _nested_sets(base.forward, base.backward, epsilons)
+    backward_sets = _nested_sets(base.backward, base.forward, epsilons)
+    if forward_sets is None or backward_sets is None:
         return ()
-    forward_first, forward_last = _direction_pairs(base.forward, base.backward, runs, epsilons)
-    backward_first, backward_last = _direction_pairs(base.backward, base.forward, runs, epsilons)
+    forward_first, forward_last = _direction_pairs(forward_sets, runs)
+    backward_first, backward_last = _direction_pairs(backward_sets, runs)
     # An order that prefers large losses of one direction prefers small losses of the other one.
     return (
         Pair(forward_first.forward, backward_last.forward),
@@ -65,18 +74,14 @@ def attained_selection_pairs(base: Pair, runs: RunsDistribution, epsilons: Float
     )
 
 
-def _direction_pairs(
-    profile: Profile, reverse: Profile, runs: RunsDistribution, epsilons: FloatArray
-) -> tuple[Pair, Pair]:
+def _direction_pairs(sets: tuple[_Probabilities, _Probabilities], runs: RunsDistribution) -> tuple[Pair, Pair]:
     """Return pairs for one direction: for the order that prefers large losses, and for the one that prefers small ones.
 
     Args:
-        profile: profile of (P, Q).
-        reverse: profile of (Q, P).
+        sets: probabilities of nested sets of outputs of one run under both distributions.
         runs: distribution of the number of runs.
-        epsilons: values of ε, increasing from 0.
     """
-    first, second = _nested_sets(profile, reverse, epsilons)
+    first, second = sets
     pairs = []
     for probability in (runs.some_in, runs.all_in):
         true_rates = probability(first.inside, first.outside, up=False) * (1.0 - runs.rounding)
@@ -85,16 +90,19 @@ def _direction_pairs(
     return pairs[0], pairs[1]
 
 
-def _nested_sets(profile: Profile, reverse: Profile, epsilons: FloatArray) -> tuple[_Probabilities, _Probabilities]:
-    """Return lower bounds on P(E) and upper bounds on Q(E) for increasing sets E of outputs.
-
-    The sets are {L > ε} for decreasing ε ≥ 0, and then {L ≥ −ε} for increasing ε, with the privacy loss L.
+def _nested_sets(
+    profile: Profile, reverse: Profile, epsilons: FloatArray
+) -> tuple[_Probabilities, _Probabilities] | None:
+    """Return lower bounds on P(E) and upper bounds on Q(E) for increasing sets E of outputs; None if none are known.
 
     Args:
         profile: profile of (P, Q).
-        reverse: profile of (Q, P), of which the loss is −L.
+        reverse: profile of (Q, P), of which the loss is −L for the privacy loss L.
         epsilons: values of ε, increasing from 0.
     """
+    if not (_has_own_tails(profile) and _has_own_tails(reverse)):
+        return _sets_of_best_tests(profile)
+    # The sets are {L > ε} for decreasing ε ≥ 0, and then {L ≥ −ε} for increasing ε.
     above_p, above_q = (np.exp(log_tail)[::-1] for log_tail in _bound_tails(profile, epsilons))
     below_q, below_p = (np.exp(log_tail) for log_tail in _bound_tails(reverse, epsilons))
     first = _Probabilities(
@@ -104,6 +112,31 @@ def _nested_sets(profile: Profile, reverse: Profile, epsilons: FloatArray) -> tu
         inside=np.concatenate((above_q, 1.0 - below_q)), outside=np.concatenate((1.0 - above_q, below_q))
     )
     return first, second
+
+
+def _has_own_tails(profile: Profile) -> bool:
+    """Return whether a profile has the tails of its own pair, and they cost little. Compositions have not."""
+    innermost = profile
+    while isinstance(innermost, AmplifiedProfile | ThinnedProfile):
+        innermost = innermost.base
+    return not innermost.pointwise and profile.attained_log_tails(np.zeros(1)) is None
+
+
+def _sets_of_best_tests(profile: Profile) -> tuple[_Probabilities, _Probabilities] | None:
+    """Return bounds on the probabilities of the most powerful tests; None if the profile must search for them.
+
+    Args:
+        profile: profile of (P, Q).
+    """
+    tests = None
+    for least_rate in _LEAST_RATES:
+        tests = tests or profile.best_tests([rate for rate in _RATES if rate >= least_rate])
+    if tests is None:
+        return None
+    known_tests = [(rate, test) for rate, test in tests.by_rate.items() if test is not None]
+    false_rates = np.asarray([rate for rate, _ in known_tests])
+    true_rates = np.asarray([max(test.true_positive_rate.lower, 0.0) for _, test in known_tests])
+    return _Probabilities(true_rates, 1.0 - true_rates), _Probabilities(false_rates, 1.0 - false_rates)
 
 
 def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, FloatArray]:

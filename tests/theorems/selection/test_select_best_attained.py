@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import Any
 
 import mpmath as mp
@@ -10,6 +11,9 @@ import numpy as np
 import pytest
 
 from epsilond.accountants.account import account
+from epsilond.accountants.curve.enclosure import Interval, Tails
+from epsilond.accountants.curve.near_tests import BestTest, BestTests
+from epsilond.accountants.curve.pair import Pair
 from epsilond.accountants.profiles.gaussian import gaussian_pair
 from epsilond.accountants.profiles.selection.best_of_runs import RunsDistribution
 from epsilond.accountants.profiles.selection.best_of_runs_attained import attained_selection_pairs
@@ -23,6 +27,7 @@ from epsilond.accountants.specs import (
     RandomizedResponse,
     Repeated,
     SelectBest,
+    Subsampled,
 )
 from epsilond.accountants.theorems.selection.select_best import runs_distribution
 
@@ -168,7 +173,27 @@ def test_bounds_are_ordered_at_every_epsilon(mechanism: Any, repetitions: Any) -
         assert lower <= upper <= 0.0
 
 
-def test_a_pair_whose_tails_belong_to_another_pair_gives_none() -> None:
+@pytest.mark.parametrize("repetitions", [GeometricRepetitions(mean=30.0), PoissonRepetitions(mean=30.0)], ids=repr)
+def test_composed_runs_attain_nearly_what_their_equal_does(repetitions: Any) -> None:
+    """Four Gaussian releases with σ = 2 are one with σ = 1, which has its tails in closed form."""
+    runs = runs_distribution(repetitions)
+    setting = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
+    step = Subsampled(sampling="poisson", rate=0.5, mechanism=Gaussian(noise_multiplier=2.0))
+    composed = account(Repeated(times=4, mechanism=step), **setting).guarantee.curve
+    (witness,) = composed.witnesses
+    assert witness.forward.attained_log_tails(np.zeros(1)) is not None
+    pairs = attained_selection_pairs(witness, runs, np.linspace(0.0, 8.0, 100))
+    for pair in pairs:
+        for profile, direction in zip(pair.directions(), witness.directions(), strict=True):
+            for epsilon in (0.5, 1.0, 2.0):
+                # The best of several runs differs by at most their expected number times the difference of one.
+                lower = profile.log_delta_bounds(epsilon).lower
+                assert lower <= direction.upper_log_delta(0.0) + math.log(runs.mean)
+    plain = [pair.forward.log_delta_bounds(1.0).lower for pair in pairs]
+    assert max(plain) > witness.forward.upper_log_delta(1.0)
+
+
+def test_a_composition_without_known_tests_gives_no_pair() -> None:
     composed = account(
         Repeated(times=2, mechanism=Laplace(scale_multiplier=3.0)),
         relation="add-or-remove-one",
@@ -176,6 +201,42 @@ def test_a_pair_whose_tails_belong_to_another_pair_gives_none() -> None:
         observer="released-models",
     ).guarantee.curve
     runs = RunsDistribution(mean=3.0, shape=math.inf)
-    for witness in composed.witnesses:
+    searched = [pair for pair in composed.witnesses if pair.forward.best_tests((0.1,)) is None]
+    for witness in searched:
         if witness.forward.attained_log_tails(np.zeros(1)) is not None:
             assert attained_selection_pairs(witness, runs, np.linspace(0.0, 1.0, 5)) == ()
+
+
+@pytest.mark.parametrize("mean", [3.0, 30.0])
+def test_best_tests_give_the_bounds_that_tails_give(mean: float) -> None:
+    """The trade-off function of Gaussian noise is known in closed form: Φ(Φ⁻¹(α) + μ)."""
+    base, runs = gaussian_pair(1.0), runs_distribution(GeometricRepetitions(mean=mean))
+
+    class Tests(type(base.forward)):  # type: ignore[misc]
+        """The same profile, with the most powerful tests in place of tails."""
+
+        def attained_log_tails(self, epsilon: Any) -> Any:
+            """Return tails of a smaller pair."""
+            return Tails(np.full(np.shape(epsilon), -np.inf), np.full(np.shape(epsilon), -np.inf))
+
+        def best_tests(self, rates: Any) -> BestTests:
+            """Return the tests in closed form."""
+            tests = {}
+            for rate in rates:
+                power = float(mp.ncdf(normal_quantile(rate) + 1))
+                tests[rate] = BestTest(Interval(power * (1 - 1e-12), min(power * (1 + 1e-12), 1.0)), 0.0)
+            return BestTests(tests, Interval(-math.inf, 0.0))
+
+    profile = Tests(**{field.name: getattr(base.forward, field.name) for field in fields(base.forward)})
+    tested = attained_selection_pairs(Pair(profile, profile), runs, np.linspace(0.0, 8.0, 400))
+    exact = attained_selection_pairs(base, runs, np.linspace(0.0, 8.0, 400))
+    for first, second in zip(tested, exact, strict=True):
+        for epsilon in (0.1, 1.0, 2.0):
+            lower = math.exp(first.forward.log_delta_bounds(epsilon).lower)
+            reference = math.exp(second.forward.log_delta_bounds(epsilon).lower)
+            assert 0.96 * reference <= lower <= 1.01 * reference
+
+
+def normal_quantile(rate: float) -> Any:
+    """Return Φ⁻¹(α) with high precision."""
+    return mp.sqrt(2) * mp.erfinv(2 * mp.mpf(rate) - 1)
