@@ -3,7 +3,7 @@
     EPSILOND_PEERS=FOLDER python -m benchmarks.hosts [--relations] [WORD …]
 
 With words, only the rows with a name that contains one of them are measured again, and replace those stored.
-With --relations, only our bounds under each neighbouring relation are asked for again, without times.
+With --relations, only our bounds under each neighbouring relation are computed again, without times.
 Their packages are imported from the source trees in the folder, at the commits that the table states. The figures are
 stored in benchmarks/hosts.json, from which the page docs/peers.md is written.
 """
@@ -36,7 +36,7 @@ RELATIONS = {
     "REPLACE_ONE": "replace-one",
     "REPLACE_SPECIAL": "zero-out-one",
 }
-"""Each neighbouring relation of dp-accounting, and its name here."""
+"""Our names of the neighbouring relations, by those of dp-accounting."""
 WIDER = {"BMinSepSampling"}
 """Samplers whose spec admits more than they do, so that the spec's lower bound is not theirs."""
 LONG = 5.0
@@ -215,13 +215,13 @@ def _measure(question: Callable[[], Any]) -> dict[str, Any]:
     times = []
     for _ in range(RUNS):
         started = time.perf_counter()
-        found = _ask(question)
-        if "rejected" in found:
-            return found
+        answer = _ask(question)
+        if "rejected" in answer:
+            return answer
         times.append(time.perf_counter() - started)
         if sum(times[1:]) > LONG:
             break
-    return {**found, "milliseconds": round(1000.0 * median(times[1:]), 2)}
+    return {**answer, "milliseconds": round(1000.0 * median(times[1:]), 2)}
 
 
 def _ask(question: Callable[[], Any]) -> dict[str, Any]:
