@@ -1,8 +1,9 @@
 """Every event of dp-accounting and every sampler of jax_privacy, by epsilond and by the libraries themselves.
 
-    EPSILOND_PEERS=FOLDER python -m benchmarks.hosts [WORD …]
+    EPSILOND_PEERS=FOLDER python -m benchmarks.hosts [--relations] [WORD …]
 
 With words, only the rows with a name that contains one of them are measured again, and replace those stored.
+With --relations, only our bounds under each neighbouring relation are computed again, without times.
 Their packages are imported from the source trees in the folder, at the commits that the table states. The figures are
 stored in benchmarks/hosts.json, from which the page docs/peers.md is written.
 """
@@ -30,6 +31,12 @@ TREES = {
 DELTA = 1e-6
 RUNS = 7
 """Number of runs. The median of all but the first is stored, because the first one also pays for imports."""
+RELATIONS = {
+    "ADD_OR_REMOVE_ONE": "add-or-remove-one",
+    "REPLACE_ONE": "replace-one",
+    "REPLACE_SPECIAL": "zero-out-one",
+}
+"""Our names of the neighbouring relations, by those of dp-accounting."""
 WIDER = {"BMinSepSampling"}
 """Samplers whose spec admits more than they do, so that the spec's lower bound is not theirs."""
 LONG = 5.0
@@ -40,13 +47,15 @@ def main() -> None:
     """Measure all rows, and store them."""
     for folder in TREES:
         sys.path.insert(0, str(Path(os.environ["EPSILOND_PEERS"], folder)))
-    words = sys.argv[1:]
-    measured = [*event_rows(words), *sampler_rows(words)]
+    options, words = (
+        [word for word in sys.argv[1:] if word.startswith("--") is is_option] for is_option in (True, False)
+    )
+    measured = [*event_rows(words, timed=not options), *sampler_rows(words, timed=not options)]
     rows = measured
-    if words:
+    if words or options:
         again = {(row["name"], row["relation"]): row for row in measured}
         stored = json.loads(STORED.read_text(encoding="utf-8"))["rows"]
-        rows = [again.get((row["name"], row["relation"]), row) for row in stored]
+        rows = [row | again.get((row["name"], row["relation"]), {}) for row in stored]
     STORED.write_text(
         json.dumps({"delta": DELTA, "commits": TREES, "rows": rows}, indent=1, ensure_ascii=False) + "\n",
         encoding="utf-8",
@@ -59,7 +68,7 @@ def is_selected(name: str, words: list[str]) -> bool:
     return not words or any(word in name for word in words)
 
 
-def event_rows(words: list[str]) -> list[dict[str, Any]]:
+def event_rows(words: list[str], *, timed: bool) -> list[dict[str, Any]]:
     """Measure one example of each selected class of event, with dp-accounting's figure next to ours."""
     events = import_module("dp_accounting.dp_event")
     relations = import_module("dp_accounting").NeighboringRelation
@@ -92,36 +101,40 @@ def event_rows(words: list[str]) -> list[dict[str, Any]]:
         (events.MixtureOfGaussiansDpEvent(2.0, [0.0, 1.0, 2.0], [0.9, 0.08, 0.02]), add),
         (events.SelfComposedDpEvent(events.TruncatedSubsampledGaussianDpEvent(100_000, 0.01, 1300, 1.0), 1000), zero),
     ]
-    return [_event_row(event, relation) for event, relation in examples if is_selected(str(event), words)]
+    return [_event_row(event, relation, timed=timed) for event, relation in examples if is_selected(str(event), words)]
 
 
-def _event_row(event: Any, relation: Any) -> dict[str, Any]:
-    """Measure an event by our accountant, and by each of dp-accounting's accountants that supports it."""
+def _event_row(event: Any, relation: Any, *, timed: bool) -> dict[str, Any]:
+    """Measure an event by our accountant, and by each of dp-accounting's accountants that supports it.
+
+    Args:
+        event: the event.
+        relation: the relation of the figures.
+        timed: whether these figures are measured; if not, only our bounds under each relation.
+    """
     theirs = import_module("dp_accounting")
     ours = import_module("epsilond.integrations.dp_accounting")
     accountants = {"PLD": theirs.pld.PLDAccountant, "RDP": lambda r: theirs.rdp.RdpAccountant(neighboring_relation=r)}
 
-    def answer() -> tuple[float, float]:
-        """Return both bounds on ε."""
+    def answer(relation: Any) -> tuple[float, float]:
+        """Return both bounds on ε under a relation."""
         accountant = ours.EpsilondAccountant(relation, unit="record", observer="released-models").compose(event)
         upper = accountant.get_epsilon(DELTA)
         curve = None if math.isinf(upper) else accountant._find_curve()  # noqa: SLF001  it has no other lower bound
         return (upper if curve is None else curve.epsilon(delta=DELTA).lower), upper
 
+    row = {"library": "dp-accounting", "name": str(event), "relation": relation.name}
+    row["relations"] = {name: _ask(lambda name=name: answer(theirs.NeighboringRelation[name])) for name in RELATIONS}
+    if not timed:
+        return row
     figures = {
         name: _measure(lambda make=make: make(relation).compose(event).get_epsilon(DELTA))
         for name, make in accountants.items()
     }
-    return {
-        "library": "dp-accounting",
-        "name": str(event),
-        "relation": relation.name,
-        "ours": _measure(answer),
-        "theirs": figures,
-    }
+    return row | {"ours": _measure(lambda: answer(relation)), "theirs": figures}
 
 
-def sampler_rows(words: list[str]) -> list[dict[str, Any]]:
+def sampler_rows(words: list[str], *, timed: bool) -> list[dict[str, Any]]:
     """Measure one example of each selected sampler. jax_privacy has no accountant; its events go to dp-accounting."""
     selection, accounting = import_module("jax_privacy.batch_selection"), import_module("jax_privacy.accounting")
     cyclic, fixed = selection.CyclicPoissonSampling, selection.FixedBatchSampling
@@ -146,7 +159,9 @@ def sampler_rows(words: list[str]) -> list[dict[str, Any]]:
         (selection.UserSelectionStrategy(cyclic(0.01, 1000), 2), accounting.dpsgd_event(1.0, 1000, sampling_prob=0.01)),
         (_several_owners(selection), None),
     ]
-    return [_sampler_row(sampler, event) for sampler, event in examples if is_selected(_name(sampler), words)]
+    return [
+        _sampler_row(sampler, event, timed=timed) for sampler, event in examples if is_selected(_name(sampler), words)
+    ]
 
 
 def _name(sampler: Any) -> str:
@@ -159,22 +174,31 @@ def _several_owners(selection: Any) -> Any:
     return selection.MultiOwnerMinSepSampling.__new__(selection.MultiOwnerMinSepSampling)
 
 
-def _sampler_row(sampler: Any, event: Any) -> dict[str, Any]:
-    """Measure a sampler by our spec, and its event by dp-accounting's accountants."""
+def _sampler_row(sampler: Any, event: Any, *, timed: bool) -> dict[str, Any]:
+    """Measure a sampler by our spec, and its event by dp-accounting's accountants.
+
+    Args:
+        sampler: the sampler.
+        event: its event; None if it has none.
+        timed: whether the figures of one relation are measured; if not, only our bounds under each relation.
+    """
     theirs, epsilond = import_module("dp_accounting"), import_module("epsilond")
     plans = import_module("epsilond.integrations.jax_privacy")
     is_fixed = "FixedBatch" in type(sampler).__name__
-    relation = "replace-one" if is_fixed else "zero-out-one"
     named = theirs.NeighboringRelation.REPLACE_ONE if is_fixed else theirs.NeighboringRelation.REPLACE_SPECIAL
 
-    def answer() -> tuple[float, float]:
-        """Return both bounds on ε."""
+    def answer(relation: str) -> tuple[float, float]:
+        """Return both bounds on ε under a relation."""
         spec = plans.spec_from_sampler(sampler, noise_multiplier=1.0, num_examples=100_000, relation=relation)
         unit = "client" if "User" in type(sampler).__name__ else "record"
         curve = epsilond.account(spec, relation=relation, unit=unit, observer="released-models").guarantee.curve
         bounds = curve.epsilon(delta=DELTA)
         return (0.0 if type(sampler).__name__ in WIDER else bounds.lower), bounds.upper
 
+    row = {"library": "jax_privacy", "name": _name(sampler), "relation": named.name}
+    row["relations"] = {name: _ask(lambda relation=relation: answer(relation)) for name, relation in RELATIONS.items()}
+    if not timed:
+        return row
     figures = {}
     if event is not None:
         figures = {
@@ -183,13 +207,7 @@ def _sampler_row(sampler: Any, event: Any) -> dict[str, Any]:
                 lambda: theirs.rdp.RdpAccountant(neighboring_relation=named).compose(event).get_epsilon(DELTA)
             ),
         }
-    return {
-        "library": "jax_privacy",
-        "name": _name(sampler),
-        "relation": named.name,
-        "ours": _measure(answer),
-        "theirs": figures,
-    }
+    return row | {"ours": _measure(lambda: answer(RELATIONS[named.name])), "theirs": figures}
 
 
 def _measure(question: Callable[[], Any]) -> dict[str, Any]:
@@ -197,15 +215,23 @@ def _measure(question: Callable[[], Any]) -> dict[str, Any]:
     times = []
     for _ in range(RUNS):
         started = time.perf_counter()
-        try:
-            figure = question()
-        except Exception as error:  # noqa: BLE001  each library has exceptions of its own
-            return {"rejected": str(error).strip().splitlines()[0][:300], "kind": type(error).__name__}
+        answer = _ask(question)
+        if "rejected" in answer:
+            return answer
         times.append(time.perf_counter() - started)
         if sum(times[1:]) > LONG:
             break
+    return {**answer, "milliseconds": round(1000.0 * median(times[1:]), 2)}
+
+
+def _ask(question: Callable[[], Any]) -> dict[str, Any]:
+    """Ask a question once; return its figures, or the reason of a rejection."""
+    try:
+        figure = question()
+    except Exception as error:  # noqa: BLE001  each library has exceptions of its own
+        return {"rejected": str(error).strip().splitlines()[0][:1000], "kind": type(error).__name__}
     values = figure if isinstance(figure, tuple) else (figure,)
-    return {"values": [repr(float(value)) for value in values], "milliseconds": round(1000.0 * median(times[1:]), 2)}
+    return {"values": [repr(float(value)) for value in values]}
 
 
 if __name__ == "__main__":

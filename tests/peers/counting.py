@@ -28,13 +28,18 @@ class NoEquivalent(NotImplementedError):
 class Counter:
     """A plugin of pytest.
 
+    Args:
+        is_lack: says of an exception whether ours lacks what is asked, which counts as a rejection; None if ours
+            is to lack nothing.
+
     Attributes:
         tests: for each test the outcomes of its assertions, "passed" or a message of the failure.
         stops: for each test that an exception ended: its kind, "rejected" or "different", and its message.
         ours: the tests in which an adapter was used.
     """
 
-    def __init__(self):
+    def __init__(self, is_lack=None):
+        self._is_lack = is_lack
         self.tests = defaultdict(list)
         self.stops = {}
         self.ours = set()
@@ -52,6 +57,11 @@ class Counter:
 
     def _count(self, outcome):
         self.tests[self._test].append(outcome)
+
+    def _is_rejection(self, error):
+        """Return whether ours rejects a question by an exception."""
+        names = {each.__name__ for each in type(error).__mro__}
+        return bool(names & set(REJECTIONS)) or (self._is_lack is not None and self._is_lack(error))
 
     # unittest, numpy and pytest ---------------------------------------------------------------------------------------
     def install(self):
@@ -88,7 +98,7 @@ class Counter:
             finally:
                 self._depth -= 1
             if hasattr(result, "__exit__"):
-                return _CountedContext(result, self._count)
+                return _CountedContext(result, self._count, self._is_rejection)
             self._count("passed")
             return result
 
@@ -104,16 +114,15 @@ class Counter:
         report = outcome.get_result()
         if call.excinfo is not None and report.when in ("setup", "call") and not report.skipped:
             error = call.excinfo.value
-            names = {each.__name__ for each in type(error).__mro__}
-            kind = "rejected" if names & set(REJECTIONS) else "different"
+            kind = "rejected" if self._is_rejection(error) else "different"
             self.stops[item.nodeid] = (kind, _message(error))
 
 
 class _CountedContext:
     """A context such as `assertRaises`, whose failure is counted and does not end the test."""
 
-    def __init__(self, context, count):
-        self._context, self._count = context, count
+    def __init__(self, context, count, is_rejection):
+        self._context, self._count, self._is_rejection = context, count, is_rejection
 
     def __enter__(self):
         return self._context.__enter__()
@@ -122,6 +131,8 @@ class _CountedContext:
         try:
             suppressed = self._context.__exit__(kind, error, trace)
         except (AssertionError, pytest.fail.Exception) as failure:
+            if error is not None and self._is_rejection(error):
+                return False  # such as a warning that is missing because the question was rejected
             self._count(_message(failure))
             return True
         if kind is None or suppressed:

@@ -1,6 +1,9 @@
 """Runs one suite of a peer, with the peer's own accountants or with ours, and prints its counts as JSON.
 
-EPSILOND_PEERS=FOLDER python -m tests.peers.run "dp-accounting PLD" [own]
+EPSILOND_PEERS=FOLDER python -m tests.peers.run "dp-accounting PLD" [own | older]
+
+own     let the peer's own accountants answer
+older   ours is an older version: what it lacks counts as rejected
 """
 
 import contextlib
@@ -15,29 +18,30 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers import rewriting
+from tests.peers import older, rewriting
 from tests.peers.counting import Counter
 from tests.peers.suites import SUITES
 
 
-def run(suite, folder, *, own):
+def run(suite, folder, *, own, is_older=False):
     """Run the suite, and return its outcomes by test.
 
     Args:
         suite: the suite.
         folder: the folder with the peers' source trees.
         own: whether the peer's own accountants answer.
+        is_older: whether ours is an older version, so that what it lacks counts as rejected.
     """
     with contextlib.ExitStack() as stack:
-        return _run(suite, Path(folder), stack, own=own)
+        return _run(suite, Path(folder), stack, own=own, is_older=is_older)
 
 
-def _run(suite, folder, stack, *, own):
+def _run(suite, folder, stack, *, own, is_older):
     """Run a suite with resources that `stack` closes."""
     tree = folder / suite.peer
     for path in reversed([*(tree / path for path in suite.paths), *(Path(folder, need) for need in suite.needs)]):
         sys.path.insert(0, str(path))
-    counter = Counter()
+    counter = Counter(older.is_lack) if is_older else Counter()
     # In a folder of their own, because a test module inside a package would load that package.
     copies = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     files = [Path(shutil.copy(tree / file, copies)) for file in suite.files]
@@ -66,4 +70,5 @@ def _run(suite, folder, stack, *, own):
 
 
 if __name__ == "__main__":
-    json.dump(run(SUITES[sys.argv[1]], os.environ["EPSILOND_PEERS"], own=sys.argv[2:] == ["own"]), sys.stdout)
+    own, is_older = (word in sys.argv[2:] for word in ("own", "older"))
+    json.dump(run(SUITES[sys.argv[1]], os.environ["EPSILOND_PEERS"], own=own, is_older=is_older), sys.stdout)

@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+import epsilond
+from epsilond.accountants.errors import InvalidInput
+from tests.peers.counting import Counter, NoEquivalent
+from tests.peers.older import has_module, is_lack, rejecting
 from tests.peers.score import DIFFERENCES, OWN, explain, known_differences, score
 from tests.peers.suites import SUITES
 
@@ -30,11 +34,12 @@ def run_suite(suite, folder, *arguments, tree=REPOSITORY):
         suite: the suite.
         folder: folder with the source trees of peers.
         *arguments: "own" to let the peer's own accountants answer.
-        tree: source tree of epsilond.
+        tree: source tree of epsilond; of another one than this, what it lacks counts as rejected.
     """
+    words = [*arguments, "older"] if tree != REPOSITORY else arguments
     path = os.pathsep.join([str(tree / "src"), str(REPOSITORY)])
     done = subprocess.run(
-        [sys.executable, "-m", "tests.peers.run", suite.name, *arguments],
+        [sys.executable, "-m", "tests.peers.run", suite.name, *words],
         cwd=REPOSITORY,
         env={**os.environ, "EPSILOND_PEERS": str(folder), "PYTHONPATH": path},
         capture_output=True,
@@ -70,6 +75,44 @@ def test_a_suite_is_passed_up_to_known_differences(name):
     assert [each for each in result.different if not explain(each, entries)] == []
     used = [entry for each in result.different for entry in explain(each, entries)]
     assert [entry for entry in entries if entry not in used] == []
+
+
+def _error_of(question):
+    with pytest.raises(Exception) as caught:
+        question()
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (lambda: import_module("epsilond.no_such_module"), True),
+        (lambda: import_module("no_such_package"), False),
+        (lambda: epsilond.NoSuchSpec, True),
+        (lambda: json.no_such_function, False),
+        (lambda: epsilond.calibrate("gaussian", no_such_field=1.0), True),
+        (lambda: epsilond.Gaussian(noise_multiplier=-1.0), False),
+    ],
+)
+def test_only_what_an_older_version_lacks_counts_as_rejected(question, expected):
+    assert is_lack(_error_of(question)) is expected
+
+
+def test_a_class_that_an_older_version_lacks_rejects_every_question():
+    assert has_module("epsilond.integrations.opacus")
+    assert not has_module("epsilond.no_such_module.drop_in")
+    with pytest.raises(NoEquivalent, match="has no accountant rdp"):
+        rejecting("accountant rdp", object)("argument")
+
+
+def test_a_rejection_inside_an_expected_warning_is_not_counted_as_a_missing_warning():
+    counter = Counter(is_lack)
+    with pytest.raises(InvalidInput), counter._counted(pytest.warns)(DeprecationWarning):
+        epsilond.calibrate("gaussian", no_such_field=1.0)
+    assert dict(counter.tests) == {}
+    with counter._counted(pytest.warns)(DeprecationWarning):
+        pass
+    assert [outcome != "passed" for outcomes in counter.tests.values() for outcome in outcomes] == [True]
 
 
 def test_every_known_difference_says_who_is_right_and_why():

@@ -58,6 +58,11 @@ def _below_lines(curve, rates):
     return found
 
 
+def least_error(curve, prior):
+    """Return a lower bound on the error of the best attacker with a prior."""
+    return _function("bayes_error", "bayes_error")(curve.natural, prior).lower
+
+
 def gaussian_mu(curve):
     """Return an upper bound on the μ of the smallest Gaussian mechanism above a curve; 0 if nothing was released."""
     return 0.0 if curve is None else _function("smallest_gaussian", "smallest_gaussian")(curve.natural).upper

@@ -12,9 +12,8 @@ import warnings
 import numpy as np
 
 import epsilond
-from epsilond.accountants.attackers.bayes_error import bayes_error
-from tests.peers.adapters.opacus import note_use
-from tests.peers.adapters.risk import true_positive_rates
+from tests.peers.adapters.opacus import drop_ins, note_use
+from tests.peers.adapters.risk import least_error, true_positive_rates
 from tests.peers.counting import NoEquivalent
 
 SETTING = {"relation": "add-or-remove-one", "unit": "record", "observer": "released-models"}
@@ -62,7 +61,7 @@ def advantage(curve):
 
 def bayes_risks(curve, prior):
     """Return lower bounds on the least errors, a number or an array as `prior` is."""
-    found = np.array([bayes_error(curve.natural, float(each)).lower for each in np.atleast_1d(prior)])
+    found = np.array([least_error(curve, float(each)) for each in np.atleast_1d(prior)])
     return found if np.ndim(prior) else float(found[0])
 
 
@@ -277,10 +276,8 @@ def _install_opacus(use, *, own):
     from opacus.accountants import rdp
 
     if not own:
-        from epsilond.integrations.opacus.drop_in import DROP_INS
-
         # Of the same name, because the names of tests have it.
-        rdp.RDPAccountant = type("RDPAccountant", (DROP_INS["rdp"],), {})
+        rdp.RDPAccountant = type("RDPAccountant", (drop_ins()["rdp"],), {})
     note_use(rdp.RDPAccountant, use)
 
 
