@@ -23,6 +23,7 @@ from epsilond.ledgers.store.nodes import StoredNodes
 Root = Callable[[int], bytes | None]
 """Returns the root of the first entries of the log; None if it has fewer."""
 KEPT = "The checkpoint that is kept elsewhere"
+"""Subject of sentences about the head in the file outside the database."""
 ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
@@ -90,7 +91,11 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Begin without known heads. If a file outside the database is given, its head is compared, too."""
+        """Begin without known heads.
+
+        Args:
+            file: file outside the database with the log's newest signed head, which is compared, too; None without one.
+        """
         self.trouble: str | None = None
         self._file = file
         self._newest: Checkpoint | None = None
@@ -183,9 +188,12 @@ class Continuity:
         self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
-        """Note a signed head (size and Merkle root), which the log must continue from now on.
+        """Note a signed head of the log, which the log must continue from now on.
 
-        A smaller one is ignored.
+        A smaller head than the known one is ignored.
+
+        Args:
+            head: size and Merkle root of the log.
         """
         with self._lock:
             if self._newest is None or head.size > self._newest.size:
