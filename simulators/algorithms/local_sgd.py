@@ -95,7 +95,15 @@ def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
-    """Return the participants and batches of the run, in which every local step counts as a round with one batch."""
+    """Return which clients and records take part in a run, with every local step as a round of one batch.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
+    Raises:
+        InvalidInput: the run does not fit the problem.
+    """
     return reporting_for(
         problem,
         participants=run.participants,
@@ -159,7 +167,11 @@ def _draw_round(
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """Return the number of rounds R, after checking the run against the problem.
+    """Return the number of rounds R, after checking that the run fits the problem.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: the run does not fit the problem.

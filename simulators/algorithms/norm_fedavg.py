@@ -143,9 +143,12 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
 
 
 def initial_distance(problem: SimulatedProblem) -> float:
-    """Return the distance from the start at 0 to the minimiser.
+    """Return the distance from the start of a run, the model 0, to the minimiser of a problem.
 
-    If the start is the minimiser, return the radius of the domain, which is an upper bound.
+    If the start is the minimiser, the result is the radius of the domain, which is an upper bound above 0.
+
+    Args:
+        problem: learning problem on a ball around 0.
     """
     constants = problem.constants
     return constants.optimum_norm if constants.optimum_norm > 0.0 else 0.5 * constants.diameter
@@ -253,7 +256,11 @@ def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
 
 
 def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
-    """Return the number of rounds K, after checking the number of participants.
+    """Return the number of rounds K of a run, after checking the number of participants.
+
+    Args:
+        problem: learning problem with its clients.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: there are more participants than clients.

@@ -108,7 +108,12 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
 
 
 def _binomial(trials: int, probability: float) -> Floats:
-    """Return the probabilities of 0, …, `trials` successes of independent trials with a success probability."""
+    """Return the probabilities of 0, …, n successes in n independent trials.
+
+    Args:
+        trials: number n of trials.
+        probability: probability of success in each trial, in (0, 1).
+    """
     successes = np.arange(trials + 1.0)
     failures = trials - successes
     log_choices = gammaln(trials + 1.0) - gammaln(successes + 1.0) - gammaln(failures + 1.0)

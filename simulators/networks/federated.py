@@ -89,7 +89,12 @@ class ModelQuality:
 
 @dataclass(frozen=True)
 class _Records:
-    """Images and their labels in the memory of the device that trains."""
+    """Images and their labels in the memory of the device that trains.
+
+    Attributes:
+        features: pixels of each image, (images, pixels).
+        labels: class of each image, (images).
+    """
 
     features: torch.Tensor
     labels: torch.Tensor
@@ -210,7 +215,15 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
 
 
 def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Yield the outputs of a model, with the labels, for chunks of images."""
+    """Yield the outputs of a model for all images, in chunks of `CHUNK` images, which bounds the memory in use.
+
+    Args:
+        model: the network. No gradients are computed.
+        records: images with labels.
+
+    Yields:
+        Outputs (n, classes) and labels (n) of the n images of a chunk.
+    """
     with load_torch().no_grad():
         for start in range(0, len(records.labels), CHUNK):
             chunk = slice(start, start + CHUNK)
