@@ -197,7 +197,11 @@ def averaging_of(inner: Strategy) -> type[FedAvg] | None:
 
 
 def _warn(messages: list[str]) -> list[str]:
-    """Warn with each message at the caller of the caller, and return the messages."""
+    """Warn with each message, as at the line that called the function which called this one, and return the messages.
+
+    Args:
+        messages: texts of the warnings.
+    """
     for message in messages:
         warnings.warn(message, FlowerPrivacyWarning, stacklevel=3)
     return messages

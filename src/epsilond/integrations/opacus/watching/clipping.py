@@ -107,7 +107,11 @@ def has_own_factors(module: torch.nn.Module | None) -> bool:
 
 
 def norms_agree(optimizer: DPOptimizer) -> bool:
-    """Return whether the norms of the layers add up to at most the norm that the noise is scaled to."""
+    """Return whether the clipping norms of all layers together are at most the norm that the noise is scaled to.
+
+    Args:
+        optimizer: the private optimizer. Without clipping by layers, the answer is True.
+    """
     norms = getattr(optimizer, "max_grad_norms", None)
     if norms is None:
         return True
@@ -200,7 +204,11 @@ def _draw_gap() -> int:
 
 
 def _rows(parameter: torch.nn.Parameter) -> torch.Tensor:
-    """Return the per-sample gradients of a parameter, one row for each record."""
+    """Return the per-sample gradients of a parameter as a matrix, one row for each record.
+
+    Args:
+        parameter: the parameter. Its gradients may be in several tensors, one for each accumulated batch.
+    """
     gradient = parameter.grad_sample
     if isinstance(gradient, list):
         gradient = torch.cat(gradient, dim=0)

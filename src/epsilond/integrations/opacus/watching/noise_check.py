@@ -190,7 +190,12 @@ class NoiseCheck:
 
 
 def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter]) -> torch.Generator:
-    """Return the generator that the noise of an optimizer comes from."""
+    """Return the random generator from which the noise of an optimizer comes.
+
+    Args:
+        optimizer: the private optimizer. It may have a generator of its own.
+        parameters: its parameters. Without a generator of its own, torch's default generator of their device is used.
+    """
     if isinstance(optimizer.generator, torch.Generator):
         return optimizer.generator
     device = next((parameter.device for parameter in parameters), torch.device("cpu"))

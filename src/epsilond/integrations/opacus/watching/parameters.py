@@ -248,7 +248,11 @@ def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger,
 
 @functools.lru_cache(maxsize=4096)
 def _positions(size: int) -> NDArray[np.int64]:
-    """Return up to 64 positions in a tensor of so many integers, the same ones for all tensors of this size."""
+    """Return the positions at which a vector of a given size is sampled: up to 64, always the same ones for one size.
+
+    Args:
+        size: number of entries of the vector.
+    """
     if size <= _POSITIONS:
         return np.arange(size)
     return np.sort(np.random.default_rng((_SEED, size)).choice(size, _POSITIONS, replace=False))
@@ -256,7 +260,14 @@ def _positions(size: int) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=4096)
 def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the sampled positions of a vector on a device, and a random odd weight of each."""
+    """Return the positions at which a vector is sampled, and a random odd weight for each.
+
+    Both depend only on the size of the vector.
+
+    Args:
+        size: number of entries of the vector.
+        device: device on which the two tensors are made.
+    """
     positions = _positions(size)
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)

@@ -187,7 +187,12 @@ class ObservedRun:
         self.evidence.load_state_dict({**present, "steps": 0, "shown": {}, "reasons": []})
 
     def contradict_parts(self, kind: str, message: str) -> None:
-        """Report that a part of the run, such as its history, was replaced, reset to an earlier state, or cleared."""
+        """Report that a part of the run, such as its history, was replaced, cleared or reset to an earlier state.
+
+        Args:
+            kind: kind of the observation, by which equal ones are counted together.
+            message: the observation as a sentence.
+        """
         self.reporter.contradict(
             SAME_PARTS,
             kind,
