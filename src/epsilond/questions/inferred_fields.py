@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 def field_names(algorithm: str) -> set[str]:
-    """Return the names of the fields of an algorithm's calibration."""
+    """Return the names of the fields of an algorithm's calibration request.
+
+    Args:
+        algorithm: name of the algorithm.
+
+    Raises:
+        InvalidInput: there is no such algorithm.
+    """
     return {field.name for field in fields_of(calibrator(algorithm).problem)}
 
 
