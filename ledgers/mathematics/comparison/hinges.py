@@ -234,9 +234,16 @@ def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
 
 
 def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, last: int) -> bool:
-    """Return whether the middle point is on or above the line through the first and the last point.
+    """Return whether the middle one of three points of a polygon is on or above the line through the other two.
 
-    Both slopes are multiplied by the two widths, so that no quotient is rounded.
+    The two slopes are compared after multiplication by both widths, so that no quotient is rounded.
+
+    Args:
+        x: increasing coordinates of all points.
+        y: values at these points.
+        first: index of the first point.
+        middle: index of the middle point.
+        last: index of the last point.
     """
     slope_before = (y[middle] - y[first]) * (x[last] - x[middle])
     slope_after = (y[last] - y[middle]) * (x[middle] - x[first])

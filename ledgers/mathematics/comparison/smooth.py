@@ -162,12 +162,18 @@ def _jet(x: FloatArray, mu: float) -> Jet:
     Returns:
         Values, derivatives and error. Unlike elsewhere, `error` is in units of roundoff.
     """
-    a = 0.5 * mu - x / mu
-    probability = ndtr(a)
-    t = np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)
-    density = np.exp(-0.5 * a * a) * (1.0 / (mu * math.sqrt(2.0 * math.pi)))
-    error_units = 8.0 * (3.0 + (np.abs(a) + mu) ** 2) * (probability + t + density)
-    return Jet(value=probability - t, slope=-t, curvature=density - t, error=error_units)
+    argument = 0.5 * mu - x / mu  # a
+    probability = ndtr(argument)  # Φ(a)
+    weighted_tail = np.exp(np.minimum(x, 700.0)) * ndtr(argument - mu)  # t; e^710 would overflow
+    density = np.exp(-0.5 * argument * argument) * (1.0 / (mu * math.sqrt(2.0 * math.pi)))  # φ(a)/μ
+    error_units = 8.0 * (3.0 + (np.abs(argument) + mu) ** 2) * (probability + weighted_tail + density)
+    # dE/dx = −t, because e^x φ(a − μ) = φ(a) cancels the derivative of Φ(a). Likewise d²E/dx² = φ(a)/μ − t.
+    return Jet(
+        value=probability - weighted_tail,
+        slope=-weighted_tail,
+        curvature=density - weighted_tail,
+        error=error_units,
+    )
 
 
 def _bound_sixth_derivative(mu: float) -> float:

@@ -85,7 +85,7 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β −
     α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
     """
-    rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)
+    rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β
     divisor = min(1 - rate, rate + limit) if rate + limit <= 1 else min(limit, 2 - rate - limit)
     delta = round_up((limit - rate) / divisor)
     return math.nextafter(math.log(delta), 0.0)
@@ -135,7 +135,17 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
 
 
 def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
-    """Return a ρ of all planned runs and full slots, rounded up; math.inf if a run or slot has none."""
+    """Return the sum of the ρ of all planned runs and full slots, rounded up.
+
+    ρ is the parameter of zero-concentrated differential privacy, which adds up over independent mechanisms.
+
+    Args:
+        planned: dominating pairs of the plan, each with its number of runs.
+        slots: parts of the budget for mechanisms outside the plan.
+
+    Returns:
+        The sum; math.inf if a run or a slot has no finite ρ.
+    """
     amounts = [_slot_concentration(slot) for slot in slots]
     for pair, times in planned:
         rho = concentration(pair)

@@ -101,7 +101,11 @@ def divergence(order: float, probabilities: list[float], losses: list[float]) ->
         probabilities: probability of each outcome.
         losses: loss of each outcome, in nats.
     """
-    log_terms = [math.log(p) + (order - 1.0) * loss for p, loss in zip(probabilities, losses, strict=True) if p > 0.0]
+    log_terms = []
+    for probability, loss in zip(probabilities, losses, strict=True):
+        if probability > 0.0:
+            log_terms.append(math.log(probability) + (order - 1.0) * loss)
+    # Divide by the largest term, so that no exponential overflows.
     largest = max(log_terms)
     log_moment = largest + math.log(math.fsum(math.exp(term - largest) for term in log_terms))
     return log_moment / (order - 1.0)

@@ -180,11 +180,11 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
     """
     grid = np.linspace(first, last, _GRID_POINTS).tolist()
     values = [function(point) for point in grid]
-    return [
-        brent_root(function, grid[index], grid[index + 1], absolute=1e-14)
-        for index in range(len(grid) - 1)
-        if values[index] * values[index + 1] < 0.0
-    ]
+    roots = []
+    for (left, left_value), (right, right_value) in pairwise(zip(grid, values, strict=True)):
+        if left_value * right_value < 0.0:
+            roots.append(brent_root(function, left, right, absolute=1e-14))
+    return roots
 
 
 def _integral(function: Callable[[float], float], low: float, high: float, mean: float, std: float) -> float:
