@@ -116,8 +116,12 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
         x = (-Decimal(decay_rate)).exp()
         power = (-Decimal(decay_rate) * m).exp()  # x^m
         rest = 1 - x
-        sum_of_squares = x * (1 + x - power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)) / rest**3
+        # Σ y² x^y = x (1 + x − x^m ((m + 1)² − (2m² + 2m − 1) x + m² x²))/(1 − x)³ over y = 1, …, m.
+        subtracted = power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)
+        sum_of_squares = x * (1 + x - subtracted) / rest**3
+        # Σ x^y = x (1 − x^m)/(1 − x) over y = 1, …, m.
         sum_of_powers = x * (1 - power) / rest
+        # Positive and negative y contribute equally, and y = 0 only to the sum of probabilities.
         return float(2 * sum_of_squares / (1 + 2 * sum_of_powers))
 
 

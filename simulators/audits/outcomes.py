@@ -59,10 +59,13 @@ def response(epsilon: float, categories: int) -> Outcomes:
         epsilon: ε of the response.
         categories: number of categories.
     """
+    # A false category has probability e^−ε/(1 + (k − 1) e^−ε) for k categories; the true one e^ε times as much.
     log_false_report = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_true_report = log_false_report + epsilon
-    rest = log_false_report + math.log(categories - 2) if categories > 2 else -math.inf
-    return Outcomes(((log_true_report, log_false_report, rest), (log_false_report, log_true_report, rest)))
+    log_rest = log_false_report + math.log(categories - 2) if categories > 2 else -math.inf
+    first = (log_true_report, log_false_report, log_rest)
+    second = (log_false_report, log_true_report, log_rest)
+    return Outcomes((first, second))
 
 
 def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:

@@ -205,13 +205,18 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
         test: the test images.
     """
     functional = load_torch().nn.functional
-    losses = [
-        float(functional.cross_entropy(outputs, labels, reduction="sum"))
-        for outputs, labels in _predict(model, training)
-    ]
-    errors = [int((outputs.argmax(dim=1) != labels).sum()) for outputs, labels in _predict(model, test)]
-    loss = sum(losses) / len(training.labels)
-    return ModelQuality(rounds, loss if math.isfinite(loss) else math.inf, sum(errors) / len(test.labels))
+    losses = []
+    for outputs, labels in _predict(model, training):
+        losses.append(float(functional.cross_entropy(outputs, labels, reduction="sum")))
+    errors = []
+    for outputs, labels in _predict(model, test):
+        errors.append(int((outputs.argmax(dim=1) != labels).sum()))
+    mean_loss = sum(losses) / len(training.labels)
+    return ModelQuality(
+        rounds=rounds,
+        training_loss=mean_loss if math.isfinite(mean_loss) else math.inf,
+        test_error=sum(errors) / len(test.labels),
+    )
 
 
 def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:

@@ -129,7 +129,8 @@ def draw_rounds(
     rounds = []
     while len(waiting := np.flatnonzero(used < lengths)):
         users = generator.choice(waiting, size=min(participants, len(waiting)), replace=False)
-        rounds.append(UserRound(users, np.array([orders[user][used[user]] for user in users], dtype=np.int64)))
+        next_batches = [orders[user][used[user]] for user in users]
+        rounds.append(UserRound(users, np.array(next_batches, dtype=np.int64)))
         used[users] += 1
     return rounds
 
