@@ -45,8 +45,7 @@ def _kind_of_data(preset: Preset) -> str:
         preset: the experiment.
 
     Returns:
-        "stand-in" if it uses a substitute for the data, the names of the data sets if it reads their files, or "drawn"
-        if the data is drawn at random.
+        "stand-in" for a substitute, the names of the data sets that are read, or "drawn" for random data.
     """
     if preset.is_stand_in:
         return "stand-in"
@@ -122,13 +121,14 @@ def _group(group: JsonObject) -> Mapping[str, str]:
 
 
 def _bound(bound: JsonObject) -> Mapping[str, str]:
-    """Return the row of a bound: its value, and whether the measurement is within it."""
+    """Return the table row of a bound (JSON object): its value, and whether the measurement is within it."""
     quantity = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
+    verdict = bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}"
     return {
         "theorem": bound["theorem"] + quantity,
         "value": f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})",
         "bound/measured": _short(bound.get("ratio", "")),
-        "holds": bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}",
+        "holds": verdict,
     }
 
 

@@ -230,10 +230,13 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
     """
     norms = [gradient.norm(2, dim=1) for gradient in rows]
     if isinstance(optimizer, DPPerLayerOptimizer):
-        limits = optimizer.max_grad_norms
-        return [(limit / (norm + _STABILIZER)).clamp(max=1.0) for limit, norm in zip(limits, norms, strict=True)]
-    total = torch.stack([norm.to(norms[0].device) for norm in norms], dim=1).norm(2, dim=1)
-    factor = (optimizer.max_grad_norm / (total + _STABILIZER)).clamp(max=1.0)
+        factors = []
+        for clipping_norm, norm in zip(optimizer.max_grad_norms, norms, strict=True):
+            factors.append((clipping_norm / (norm + _STABILIZER)).clamp(max=1.0))
+        return factors
+    # The norm over all parameters is the norm of the parameters' norms.
+    total_norm = torch.stack([norm.to(norms[0].device) for norm in norms], dim=1).norm(2, dim=1)
+    factor = (optimizer.max_grad_norm / (total_norm + _STABILIZER)).clamp(max=1.0)
     return [factor.to(gradient.device) for gradient in rows]
 
 
