@@ -25,7 +25,7 @@ class Population:
     features: Floats
     """Features of norm at most 1, (N, P, d)."""
     targets: Floats
-    """(N, P)."""
+    """Targets of the records, (N, P)."""
     own: int
     """Number of last records of each client that no other client has."""
     shares: Floats | None = None

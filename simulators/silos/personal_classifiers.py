@@ -103,7 +103,12 @@ class ClassifierTraining:
 
 @dataclass(frozen=True)
 class UserRound:
-    """One round: the users that take part, and the number of the batch of each."""
+    """Draw of one round of training.
+
+    Attributes:
+        users: indices of the users that take part.
+        batches: number of the batch that each of them trains on.
+    """
 
     users: Indices
     batches: Indices

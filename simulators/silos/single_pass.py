@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class SinglePass:
-    """Settings of one pass of softmax regression over records that arrive at many machines."""
+    """Settings of one pass over records that arrive at many machines, by which softmax regression is trained."""
 
     machines: int
     """Number M of machines."""
