@@ -100,10 +100,13 @@ class _ProfileBound:
     backward: Profile
 
     def evaluate(self, losses: FloatArray) -> FloatArray:
-        """Return the profile E_γ at γ = e^l for each of these losses l, rounded up and at most 1.
+        """Return upper bounds, at most 1, on the privacy profile E_γ at γ = e^l for given losses l.
 
         At l < 0 it is E_γ = 1 − γ + γ E′_{1/γ}, where E′ is the profile of the other direction. The 64 units of
         rounding are a margin for the few operations.
+
+        Args:
+            losses: losses l in nats, of any sign.
         """
         values = np.empty(losses.size)
         is_positive = losses >= 0.0

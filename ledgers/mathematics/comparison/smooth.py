@@ -52,7 +52,11 @@ class Jet:
     error: FloatArray
 
     def minus(self, other: Jet) -> Jet:
-        """Return the difference of two functions at the same points; their errors add up."""
+        """Return the difference of two functions at the same points, with their derivatives. The errors add up.
+
+        Args:
+            other: the function to subtract.
+        """
         return Jet(
             self.value - other.value,
             self.slope - other.slope,
@@ -177,10 +181,13 @@ def _jet(x: FloatArray, mu: float) -> Jet:
 
 
 def _bound_sixth_derivative(mu: float) -> float:
-    """Bound the sixth derivative in ε of the profile of N(μ, 1) against N(0, 1).
+    """Bound the sixth derivative in ε of the privacy profile of N(μ, 1) against N(0, 1).
 
     With a = μ/2 − ε/μ and t = e^ε Φ(a − μ) it is, up to signs, Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. Here He_j are
     Hermite polynomials, bounded by Cramér's inequality (see `_CRAMER`), and t ≤ 1.
+
+    Args:
+        mu: μ, positive.
     """
     return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(j)) * mu ** (-1 - j) for j in range(5))
 

@@ -67,6 +67,9 @@ def is_implied(target: LedgerTarget) -> bool:
     """Return whether the (ε, δ) of a ledger's target certainly follows from its risk; True if it has no risk.
 
     A risk is a limit such as an attacker's advantage, from which the (ε, δ) was derived.
+
+    Args:
+        target: ε, log δ and the risk of the ledger.
     """
     risk = target.risk
     if risk is None:
@@ -156,7 +159,11 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
 def _slot_concentration(slot: Slot) -> float:
     """Return a ρ such that everything which a full slot may pay for is ρ-zCDP; math.inf for a Rényi slot.
 
-    A slot is a part of the privacy budget, in μ², ρ or ε. It must not add a δ.
+    ρ-zCDP is zero-concentrated differential privacy. It holds with ρ = μ²/2 for μ-Gaussian and with ρ = ε²/2 for pure
+    ε-differential privacy.
+
+    Args:
+        slot: part of the privacy budget, in μ², ρ or ε. It must not add a δ.
     """
     if slot.kind == "gdp":
         return product_up(0.5, float_above(slot.capacity["mu_squared"]))
