@@ -134,8 +134,11 @@ def local_noise_std(mod: LocalDpMod) -> float:
 def check_local_dp(mod: LocalDpMod) -> list[str]:
     """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity.
 
+    Args:
+        mod: Flower's client-side mod for local differential privacy.
+
     Returns:
-        The warnings.
+        The texts of the warnings.
     """
     fields = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
     has_finite_noise = 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0
@@ -182,8 +185,11 @@ def check_strategy(strategy: Strategy) -> list[str]:
 def bases_of(wrapper: Strategy) -> set[str]:
     """Return the class names of a differentially private wrapper of Flower: its own and those of its base classes.
 
+    Args:
+        wrapper: the strategy.
+
     Raises:
-        InvalidInput: it is another strategy.
+        InvalidInput: the strategy is not such a wrapper.
     """
     bases = {base.__name__ for base in type(wrapper).__mro__}
     if not bases & {"DifferentialPrivacyAdaptiveBase", "DifferentialPrivacyFixedClippingBase"}:

@@ -46,7 +46,11 @@ class Digests:
         self._known: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def add(self, tensors: list[torch.Tensor]) -> None:
-        """Add tensors by their `id`, and forget the digests of deleted tensors that had the same `id`."""
+        """Add tensors by their `id`, and forget the digests of deleted tensors that had the same `id`.
+
+        Args:
+            tensors: parameters and buffers of a model.
+        """
         for tensor in tensors:
             reference = self._known.get(id(tensor))
             if reference is None or reference() is not tensor:
@@ -194,6 +198,9 @@ class ParameterCheck:
         """Return whether tensors have recorded values; True if no values were recorded yet.
 
         Recorded values are those after the last recorded step, and those of earlier released models.
+
+        Args:
+            tensors: the present tensors of the model.
         """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):
@@ -206,6 +213,12 @@ class ParameterCheck:
         """Return the digest (checksum) of each tensor.
 
         Views of their memory are cached, and made again if a tensor moved.
+
+        Args:
+            tensors: the present tensors of the model.
+
+        Returns:
+            One digest for each tensor. Empty if the model or optimizer was deleted.
         """
         owner = self._owner()
         if owner is None:

@@ -113,7 +113,16 @@ class ObservedRun:
             )
 
     def part_of(self, optimizer: DPOptimizer) -> ObservedPart | None:
-        """Return the part of an optimizer, or None at the first step of one that `make_private` did not return."""
+        """Return the observed part of the run that belongs to an optimizer.
+
+        An optimizer that `make_private` did not return is observed from its first step on.
+
+        Args:
+            optimizer: the private optimizer.
+
+        Returns:
+            The part; None at the first step of such an optimizer.
+        """
         for part in self.parts:
             if part.optimizer is optimizer:
                 return part
