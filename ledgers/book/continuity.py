@@ -54,14 +54,14 @@ class KnownHeads:
 
     Attributes:
         newest: the newest head that this process wrote or signed; None before its first.
-        kept: the head in a file outside the database of the log; None without a file.
+        file_head: the head in a file outside the database of the log; None without a file.
         fault: why the file cannot be used, or why a witness (another party that signs heads) rejected the log.
         needs_file: whether a log with entries must have a file.
         cosigned: size of a head that a witness signed and the log has not reached, with a sentence about it.
     """
 
     newest: Checkpoint | None = None
-    kept: Checkpoint | None = None
+    file_head: Checkpoint | None = None
     fault: str | None = None
     needs_file: bool = False
     cosigned: tuple[int, str] | None = None
@@ -76,9 +76,9 @@ class KnownHeads:
             return self.fault
         if self.cosigned is not None and root(self.cosigned[0]) is None:
             return self.cosigned[1]
-        if self.kept is None and self.needs_file and root(1) is not None:
+        if self.file_head is None and self.needs_file and root(1) is not None:
             return ABSENT
-        heads = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
+        heads = ((KEPT, self.file_head), ("The newest head that this process wrote or signed", self.newest))
         troubles = (discontinuity(head, root, name) for name, head in heads if head is not None)
         return next((sentence for sentence in troubles if sentence is not None), None)
 
@@ -128,7 +128,7 @@ class Continuity:
         with self._lock:
             return KnownHeads(
                 newest=self._newest,
-                kept=file_head,
+                file_head=file_head,
                 fault=self._rejection or file_fault,
                 needs_file=self.has_file,
                 cosigned=self._cosigned,
