@@ -45,7 +45,7 @@ def _kind_of_data(preset: Preset) -> str:
         preset: the experiment.
 
     Returns:
-        "stand-in" for a substitute, the names of the data sets that are read, or "drawn" for random data.
+        A word for substitute data, the names of the data sets that are read, or "drawn" for random data.
     """
     if preset.is_stand_in:
         return "stand-in"
