@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 POPULATION = 2**32 - 1
-"""First number in the keys of a problem's own streams."""
+"""First number in the keys of the random streams of a problem's population."""
 
 
 def generators(seed: int, repetitions: Iterable[int]) -> list[np.random.Generator]:
@@ -38,9 +38,13 @@ def own_stream(generator: np.random.Generator, part: int) -> np.random.Generator
 
 
 def population_generator(seed: int, *part: int) -> np.random.Generator:
-    """Return the generator of one part of a problem's population, named by one number or more.
+    """Return the random generator of one part of a problem's population.
 
     Its key begins with `POPULATION` and has at least two numbers, whereas a repetition's key has one. A problem and
     repetitions of the same seed therefore never share a stream.
+
+    Args:
+        seed: seed of the problem.
+        part: one number or more, which name the part.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(POPULATION, *part)))

@@ -37,7 +37,7 @@ MOST_TOGETHER = 64
 
 @dataclass(frozen=True)
 class CommitRequest:
-    """A request to commit reserved runs: to spend their budget, so that their outputs may be released.
+    """Request to commit reserved runs: to spend their budget, so that their outputs may be released.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -52,7 +52,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ReserveRequest:
-    """A request to reserve a part of the budget of ledgers for runs of a mechanism.
+    """Request to reserve a part of the budget of ledgers for runs of a mechanism.
 
     Attributes:
         key: idempotency key and sender of the request.
@@ -91,7 +91,11 @@ class ReserveRequest:
 def is_quick(held: Reservation) -> bool:
     """Return whether a commit of a reservation takes no time to compute.
 
-    That holds if the plan pays for the runs, or if the charge is a sum over the runs.
+    That holds if the plan pays for the runs, or if the charge of a slot (a budget) is a sum over the runs. Otherwise
+    the first commit certifies the charge of the whole job again.
+
+    Args:
+        held: the reservation.
     """
     return held.item is not None or held.charge is None or held.charge.additive
 
@@ -155,7 +159,11 @@ def _commit_in_memory(
 
 
 class _Group:
-    """Locked ledgers and reservations of a group of commits, with the commits that were made so far."""
+    """Locked ledgers and reservations for a group of commits of several callers.
+
+    Each commit spends the budget of reserved runs. The commits are made in memory, one on top of the other, and written
+    together by `write`.
+    """
 
     def __init__(self, connection: Connection, desk: Desk, names: set[str], identifiers: set[str], now: float) -> None:
         """Read the ledgers and their reservations, and find the ledgers to which no commit may be made here.
@@ -226,12 +234,21 @@ class _Group:
         reservations.write(self._connection, [(self._held[name], after) for name, after in self._changed.items()])
 
     def _can_commit_together(self, held: ReservationRow, tenant: str) -> bool:
-        """Return whether runs of a reservation can be committed with those of others: valid, not blocked, quick."""
-        if held.state not in ("reserved", "committed") or held.id in self._voided:
+        """Return whether runs of a reservation can be committed in one transaction with those of other callers.
+
+        The reservation must be live and valid, none of its ledgers may be blocked, and its charge must need no
+        computation.
+
+        Args:
+            held: the reservation.
+            tenant: owner of the ledgers, as the request states it.
+        """
+        has_ended = held.state not in ("reserved", "committed")
+        has_expired = held.expires is not None and held.expires <= self._now
+        if has_ended or has_expired or held.id in self._voided:
             return False
-        if held.expires is not None and held.expires <= self._now:
-            return False
-        if not self._rows.keys() >= set(held.ledgers) or not self._excluded.isdisjoint(held.ledgers):
+        are_locked = self._rows.keys() >= set(held.ledgers)
+        if not are_locked or not self._excluded.isdisjoint(held.ledgers):
             return False
         if any(self._rows[name].tenant != tenant for name in held.ledgers):
             return False

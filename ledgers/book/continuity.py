@@ -23,6 +23,7 @@ from epsilond.ledgers.store.nodes import StoredNodes
 Root = Callable[[int], bytes | None]
 """Returns the root of the first entries of the log; None if it has fewer."""
 KEPT = "The checkpoint that is kept elsewhere"
+"""Subject of sentences about the head in the file outside the database."""
 ABSENT = "There is no checkpoint kept elsewhere, and the log has entries."
 
 
@@ -53,14 +54,14 @@ class KnownHeads:
 
     Attributes:
         newest: the newest head that this process wrote or signed; None before its first.
-        kept: the head in a file outside the database of the log; None without a file.
+        file_head: the head in a file outside the database of the log; None without a file.
         fault: why the file cannot be used, or why a witness (another party that signs heads) rejected the log.
         needs_file: whether a log with entries must have a file.
         cosigned: size of a head that a witness signed and the log has not reached, with a sentence about it.
     """
 
     newest: Checkpoint | None = None
-    kept: Checkpoint | None = None
+    file_head: Checkpoint | None = None
     fault: str | None = None
     needs_file: bool = False
     cosigned: tuple[int, str] | None = None
@@ -75,9 +76,9 @@ class KnownHeads:
             return self.fault
         if self.cosigned is not None and root(self.cosigned[0]) is None:
             return self.cosigned[1]
-        if self.kept is None and self.needs_file and root(1) is not None:
+        if self.file_head is None and self.needs_file and root(1) is not None:
             return ABSENT
-        heads = ((KEPT, self.kept), ("The newest head that this process wrote or signed", self.newest))
+        heads = ((KEPT, self.file_head), ("The newest head that this process wrote or signed", self.newest))
         troubles = (discontinuity(head, root, name) for name, head in heads if head is not None)
         return next((sentence for sentence in troubles if sentence is not None), None)
 
@@ -90,7 +91,11 @@ class Continuity:
     """
 
     def __init__(self, file: CheckpointFile | None = None) -> None:
-        """Begin without known heads. If a file outside the database is given, its head is compared, too."""
+        """Begin without known heads.
+
+        Args:
+            file: file outside the database with the log's newest signed head, which is compared, too; None without one.
+        """
         self.trouble: str | None = None
         self._file = file
         self._newest: Checkpoint | None = None
@@ -123,7 +128,7 @@ class Continuity:
         with self._lock:
             return KnownHeads(
                 newest=self._newest,
-                kept=file_head,
+                file_head=file_head,
                 fault=self._rejection or file_fault,
                 needs_file=self.has_file,
                 cosigned=self._cosigned,
@@ -183,9 +188,12 @@ class Continuity:
         self.trouble = sentence
 
     def see(self, head: Checkpoint) -> None:
-        """Note a signed head (size and Merkle root), which the log must continue from now on.
+        """Note a signed head of the log, which the log must continue from now on.
 
-        A smaller one is ignored.
+        A smaller head than the known one is ignored.
+
+        Args:
+            head: size and Merkle root of the log.
         """
         with self._lock:
             if self._newest is None or head.size > self._newest.size:

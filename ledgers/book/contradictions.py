@@ -41,7 +41,11 @@ def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
 
 
 def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
-    """Return the log entries with observations that runs of a ledger differed from their mechanisms, in order."""
+    """Return the log entries of a ledger with observations that a run differed from its mechanism, in log order.
+
+    Args:
+        row: rows of the ledger, with the canonical texts of these entries.
+    """
     return [json.loads(leaf) for leaf in row.contradictions]
 
 

@@ -27,7 +27,12 @@ class NotReconciled(BookError):
     """
 
     def __init__(self, reason: str, ledger: str | None = None) -> None:
-        """Say why, as a sentence."""
+        """Make the error.
+
+        Args:
+            reason: why the log cannot be trusted, as a sentence.
+            ledger: id of the only ledger that this concerns; None if it concerns the whole log.
+        """
         super().__init__(reason)
         self.ledger = ledger
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from epsilond.accountants.json_types import JsonObject
 from epsilond.calibrators.answer import Caution, Served, TargetAnswer
@@ -16,7 +16,7 @@ from epsilond.ledgers.mathematics.state import Charge, LedgerTarget
 from epsilond.ledgers.mathematics.view import ScarceResource
 from epsilond.ledgers.store.records import HoldingRow, ItemRow, LedgerRow
 
-AMOUNTS = Served("amounts of the parts of the slot, by the part's name, as decimal strings")
+AMOUNTS: Final = Served("amounts of the parts of the slot, by the part's name, as decimal strings")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,11 @@ class ResourceAnswer:
 
 
 def item_answer(item: ItemRow) -> ItemAnswer:
-    """Convert the database row of an item of a ledger's plan to the form that the service answers."""
+    """Convert an item of a ledger's plan from its database row to the form of the service's answers.
+
+    Args:
+        item: the row: the item's name and its numbers of planned, reserved, committed and credited runs.
+    """
     return ItemAnswer(
         name=item.name,
         planned=item.planned,
@@ -82,11 +86,14 @@ def item_answer(item: ItemRow) -> ItemAnswer:
 
 
 def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
-    """Return a slot of a ledger (a part of its budget) as the service's answers show it, with decimal strings.
+    """Return a slot of a ledger, a part of its privacy budget, in the form of the service's answers.
 
     Args:
         row: rows of the ledger.
-        kind: kind of the slot.
+        kind: kind of the slot: gdp, zcdp, rdp or pure.
+
+    Returns:
+        The capacity, the used, the reserved and the remaining amount of each part, as decimal strings.
     """
     capacity, used, reserved, remaining = {}, {}, {}, {}
     for part in row.parts:
@@ -99,16 +106,27 @@ def slot_answer(row: LedgerRow, kind: str) -> SlotAnswer:
 
 
 def _difference(capacity: Amount, held: Amount) -> str:
-    """Return capacity − held as a decimal string, at least zero.
+    """Return the amount that is left of a capacity, as a decimal string, at least zero.
 
-    The difference may be negative for one order of a Rényi slot with several orders, because such a slot needs only one
-    order within its capacity.
+    The difference may be negative for an order of a Rényi slot with several orders, because single orders may be
+    overdrawn.
+
+    Args:
+        capacity: amount at the opening.
+        held: used and reserved amount together.
     """
     return format_amount(max(less(capacity, held), Amount(0)))
 
 
 def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
-    """Return a ledger's fullest resource, a slot (budget) or planned item, as answers show it; None without any."""
+    """Convert the resource of a ledger that runs out first to the form of the service's answers.
+
+    Args:
+        resource: an item of the plan (planned runs) or an amount of a slot (a budget); None if the ledger has neither.
+
+    Returns:
+        The answer; None without a resource.
+    """
     if resource is None:
         return None
     return ResourceAnswer(
@@ -121,7 +139,11 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
 
 
 def target_answer_of(target: LedgerTarget) -> TargetAnswer:
-    """Return the target of a ledger in the form of an answer, with δ as the user wrote it."""
+    """Convert the privacy target of a ledger to the form of the service's answers, with δ as the user wrote it.
+
+    Args:
+        target: ε and log δ of the target, and the risk, such as an attacker's advantage, if that is the target.
+    """
     members = {} if target.risk is None else target.risk.members
     return TargetAnswer(
         epsilon=target.epsilon,
@@ -141,8 +163,9 @@ def short_log10(log_delta: float) -> float:
         The value rounded to 9 digits if that differs only by a relative 1e-15, which is the conversions' rounding.
         Otherwise the unrounded value.
     """
-    exact = log_delta / math.log(10.0)
-    return round(exact, 9) if math.isclose(exact, round(exact, 9), rel_tol=1e-15) else exact
+    unrounded = log_delta / math.log(10.0)
+    rounded = round(unrounded, 9)
+    return rounded if math.isclose(unrounded, rounded, rel_tol=1e-15) else unrounded
 
 
 def short_delta(log_delta: float) -> float | None:
@@ -155,22 +178,29 @@ def short_delta(log_delta: float) -> float | None:
         δ rounded to 9 digits if its logarithm equals `log_delta` up to a relative 1e-15. Otherwise the unrounded δ.
         None if δ is below the smallest positive double.
     """
-    exact = math.exp(log_delta)
-    short = float(f"{exact:.9g}")
-    is_short = short > 0.0 and math.isclose(math.log(short), log_delta, rel_tol=1e-15)
-    return (short if is_short else exact) or None
+    unrounded = math.exp(log_delta)
+    rounded = float(f"{unrounded:.9g}")
+    is_as_written = rounded > 0.0 and math.isclose(math.log(rounded), log_delta, rel_tol=1e-15)
+    return (rounded if is_as_written else unrounded) or None  # 0.0 becomes None
 
 
 def log10_above(log_delta: float) -> float:
-    """Return an upper bound of log10 of a δ."""
+    """Return an upper bound on the base-10 logarithm of a δ.
+
+    Args:
+        log_delta: natural logarithm of the δ, or an upper bound on it.
+    """
     return above(log_delta / math.log(10.0))
 
 
 def above(rounded: float) -> float:
-    """Return an upper bound of a quotient that was rounded twice: once in log 10, and once in the division.
+    """Return an upper bound on a logarithm to base 10, given its value after two roundings.
 
-    Two roundings have a relative error below 3 · 2⁻⁵³ ≈ 3.4e-16. The bound adds 8e-16, which also covers the rounding
-    of this sum. An infinite value is returned unchanged.
+    The value is x/log 10. The constant log 10 and the division are rounded, which gives a relative error below 3 · 2⁻⁵³
+    ≈ 3.4e-16. The bound adds 8e-16, which also covers the rounding of the sum.
+
+    Args:
+        rounded: the computed value. An infinite value is returned unchanged.
     """
     return rounded if math.isinf(rounded) else rounded + 8e-16 * abs(rounded)
 

@@ -19,17 +19,17 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
     """Return a warning for each ledger that covers the same people as other ledgers.
 
     Args:
-        colliding: for the id of each such ledger, pairs of another ledger's id and whether that ledger is open.
+        colliding: the other ledgers, by the id of the ledger. Each is a pair of its id and whether it is open.
     """
     return tuple(_collision(name, pairs) for name, pairs in colliding.items())
 
 
 def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
-    """Return the warning that other ledgers cover the same people as a ledger.
+    """Return the warning that other ledgers cover the same people as a ledger, so that their privacy losses add up.
 
     Args:
         identifier: id of the ledger.
-        colliding: id of each other ledger, and whether it is open.
+        colliding: pairs of another ledger's id and whether that ledger is open.
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
@@ -53,6 +53,12 @@ def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
 
 def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
     """Check that neither a pending reconciliation nor another ledger of the same people blocks these ledgers.
+
+    A reconciliation is the acceptance of a log that may lack entries.
+
+    Args:
+        connection: connection to read on.
+        rows: rows of the ledgers.
 
     Raises:
         AwaitsApproval: a reconciliation waits for a second person.

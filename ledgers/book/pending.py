@@ -110,7 +110,12 @@ class PendingMove:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A move that may be made: the state after it, and the record of its entry."""
+    """A change of a ledger that the ledger permits, computed but not written yet.
+
+    Attributes:
+        after: state of the ledger after the change.
+        record: record of the change for the log.
+    """
 
     after: LedgerState
     record: JsonRecord
@@ -154,10 +159,13 @@ def waiting_ledgers(count: int) -> Caution:
 
 
 def read_request(move: PendingRow) -> Gatable | JsonRecord:
-    """Return the request for a change that waits for a second person's approval.
+    """Read the request for a change of a ledger from the row of the pending change.
+
+    Args:
+        move: row of the change, which waits for a second person's approval or has ended.
 
     Returns:
-        The request to amend or to void. For a reconciliation, the plain body: size and root of the log, and a reason.
+        The request to amend or to void. For a reconciliation, a JSON object: size and root of the log, and a reason.
     """
     body: JsonRecord = json.loads(move.body)
     if move.kind == "amend":
@@ -168,10 +176,10 @@ def read_request(move: PendingRow) -> Gatable | JsonRecord:
 
 
 def is_over(move: PendingRow, now: float) -> bool:
-    """Return whether a move still waits although its time of expiry has passed.
+    """Return whether the time of a pending change has passed, although the change is still stored as pending.
 
     Args:
-        move: the move as it is stored.
+        move: row of the change, which needs a second person's approval.
         now: present time in seconds since 1970.
     """
     return move.state == "pending" and move.expires is not None and move.expires <= now

@@ -21,11 +21,25 @@ from epsilond.storage.transactions import Database
 
 
 class PublishedLog:
-    """The log of all ledgers in a database, for reading. Its methods may be called in any thread."""
+    """Reader of the log of all ledgers in a database: its signed head, its proofs and its keys.
+
+    Everything is for auditors, who trust only the keys. The methods may be called in any thread.
+
+    Attributes:
+        continuity: heads (size and Merkle root) of the log that are known from earlier; the log must continue them.
+    """
 
     def __init__(
         self, database: Database, keyring: Callable[[], SigningKeys], desk: Desk, continuity: Continuity
     ) -> None:
+        """Read the log in a database.
+
+        Args:
+            database: holds the ledgers and the log.
+            keyring: returns the present signing keys of the log.
+            desk: reads rows of the log, and signs heads and receipts.
+            continuity: heads of the log that are known from earlier.
+        """
         self._database = database
         self._keyring = keyring
         self._desk = desk
@@ -48,22 +62,30 @@ class PublishedLog:
         """Return the number of entries of the log, before the caller signs its head.
 
         The head is noted as known to this process: from now on the log must continue it.
+
+        Args:
+            connection: connection to read on.
         """
         size = entries.size(connection)
         self.continuity.see(self._desk.unsigned_head(connection, size))
         return size
 
     def require_continued(self) -> None:
-        """Require that the log continues every known head.
+        """Check that the log continues every head (size and Merkle root) of it that is known from earlier.
 
         Raises:
-            NotReconciled: it does not.
+            NotReconciled: the log has lost or changed entries.
+            HeadUnavailable: the file with a head outside the database cannot be read.
         """
         with self._continuous_log():
             pass
 
     def find_trouble(self) -> str | None:
-        """Return a sentence if the log lacks entries that it had before or cannot be checked; otherwise None."""
+        """Return why the log cannot be trusted at present; None if it can.
+
+        Returns:
+            A sentence if the log lacks entries that it had before, or if this cannot be checked.
+        """
         try:
             self.require_continued()
         except (HeadUnavailable, NotReconciled) as trouble:
@@ -71,16 +93,19 @@ class PublishedLog:
         return None
 
     def checkpoint(self) -> str:
-        """Return the log's signed head.
+        """Return the log's signed head: its number of entries and its Merkle root.
 
         Raises:
-            NotReconciled: the log does not continue a head that is known.
+            NotReconciled: the log does not continue a head that is known from earlier.
         """
         with self._continuous_log() as connection:
             return self._desk.head(connection, self._signed_size(connection))
 
     def sign_as_it_is(self) -> str:
-        """Return the log's signed head without comparing it with known heads, for an operator who accepts the log."""
+        """Return the log's signed head without comparing it with heads that are known from earlier.
+
+        It is for an operator who accepts a log that may have lost entries.
+        """
         with looking(self._database) as connection:
             return self._desk.head(connection, entries.size(connection))
 
@@ -119,7 +144,14 @@ class PublishedLog:
             return Consistency.of(Tree(StoredNodes(connection), later_size), earlier)
 
     def root(self, size: int) -> bytes | None:
-        """Return the root of the first `size` entries of the log; None if the log has fewer."""
+        """Return the Merkle root of the first entries of the log.
+
+        Args:
+            size: number of these entries.
+
+        Returns:
+            The root, 32 bytes. None if the log has fewer entries, or if the number is negative.
+        """
         with looking(self._database) as connection:
             if not 0 <= size <= entries.size(connection):
                 return None

@@ -59,12 +59,20 @@ class BookReader(PublishedLog):
             return owners.collisions(connection)
 
     def has_free(self, opened_by: str) -> bool:
-        """Return whether a caller opened a ledger that belongs to no organisation, or to the one without a name."""
+        """Return whether a caller opened a ledger of no organisation, or of the organisation with the empty name.
+
+        Args:
+            opened_by: name of the caller.
+        """
         with looking(self._database) as connection:
             return owners.has_free(connection, opened_by)
 
     def figures(self, *, limit: int) -> LedgerFigures:
-        """Return figures of the ledgers of all organisations, with no more than `limit` ledgers by their ids."""
+        """Return operational figures of the ledgers of all organisations.
+
+        Args:
+            limit: largest number of ledgers that are listed by their ids.
+        """
         with looking(self._database) as connection:
             return figures(connection, limit=limit)
 
@@ -102,9 +110,10 @@ class BookReader(PublishedLog):
         return sorted(names)
 
     def unbalanced_ledgers(self) -> list[str]:
-        """Return a sentence for each ledger, of any tenant, of which the rows disagree with its log entries.
+        """Compare the database rows of every ledger with its log entries, and return a sentence for each that differs.
 
-        The newest entry has the balance. If an earlier version wrote it without one, all entries are replayed.
+        The newest entry has a digest of the balance. If an earlier version wrote it without one, all entries are
+        replayed.
         """
         with looking(self._database) as connection:
             identifiers = ledgers.identifiers(connection)
@@ -112,7 +121,11 @@ class BookReader(PublishedLog):
         return [sentence for sentence in checked if sentence is not None]
 
     def _imbalance_of(self, identifier: str) -> str | None:
-        """Return a sentence if the rows of a ledger differ from its entries; None if they do not."""
+        """Return a sentence if the database rows of a ledger differ from its log entries; None if they agree.
+
+        Args:
+            identifier: id of the ledger, of any tenant.
+        """
         with looking(self._database) as connection:
             try:
                 _, state = self._desk.states(connection, None, [identifier])[identifier]
@@ -138,18 +151,39 @@ class BookReader(PublishedLog):
             return [mark_commit(entry(row), contradictions.get(row.ledger or "", ())) for row in page]
 
     def ledger(self, tenant: str, identifier: str) -> LedgerRow:
-        """Return the rows of a ledger."""
+        """Return the rows of a ledger.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
+        """
         with looking(self._database) as connection:
             return self._desk.row(connection, tenant, identifier)
 
     def state(self, tenant: str, identifier: str) -> LedgerState:
-        """Return the state of a ledger, with all its reservations."""
+        """Return the state of a ledger, with all its reservations.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
+        """
         return self.whole(tenant, identifier)[1]
 
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
-        """Return the state of a ledger that neither another ledger nor a pending reconciliation blocks.
+        """Return the state of a ledger, after checking that nothing blocks it.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
 
         Raises:
+            NotFound: this tenant has no such ledger.
             BlockHasLedger: another ledger of the same people is open, or this ledger is closed and not the only one.
             AwaitsApproval: a reconciliation of the ledger waits for a second person.
         """
@@ -159,7 +193,15 @@ class BookReader(PublishedLog):
             return state_from(row, reservations.of_ledger(connection, identifier))
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
-        """Return the rows and the state of a ledger, read at the same moment."""
+        """Return the rows and the state of a ledger, read at the same moment.
+
+        Args:
+            tenant: owner of the ledger.
+            identifier: id of the ledger.
+
+        Raises:
+            NotFound: this tenant has no such ledger.
+        """
         with looking(self._database) as connection:
             row = self._desk.row(connection, tenant, identifier)
             return row, state_from(row, reservations.of_ledger(connection, identifier))
@@ -206,21 +248,37 @@ class BookReader(PublishedLog):
             return [mark_commit(entry(row), contradictions) for row in rows]
 
     def reservation(self, tenant: str, identifier: str) -> ReservationRow:
-        """Return a reservation. `receipts` returns the receipts of its commits."""
+        """Return a reservation of runs, without the receipts of its commits.
+
+        Args:
+            tenant: owner of the ledgers.
+            identifier: id of the reservation.
+
+        Raises:
+            NotFound: this tenant has no such reservation.
+        """
         with looking(self._database) as connection:
             return self._desk.load_reservation(connection, tenant, identifier)
 
     def contradicting_ledgers(self, held: ReservationRow) -> list[str]:
-        """Return the ids of a reservation's ledgers that record that its run differed from its mechanism."""
+        """Return the ids of a reservation's ledgers in which a run of it was observed to differ from its mechanism.
+
+        Args:
+            held: the reservation.
+        """
         with looking(self._database) as connection:
             return self._desk.contradicting_ledgers(connection, held)
 
     def receipts(self, tenant: str, identifier: str) -> list[Receipt]:
         """Return receipts of the newest commits of a reservation, oldest first: proofs that the log has these entries.
 
+        Args:
+            tenant: owner of the ledgers.
+            identifier: id of the reservation.
+
         Returns:
-            At most `MOST_RECEIPTS` receipts. None at all if runs of the reservation were declared void, or observed to
-            differ from their mechanism, because no run may begin then.
+            At most `MOST_RECEIPTS` receipts. Empty if runs of the reservation were declared void, or observed to differ
+            from their mechanism, because no run may begin then.
 
         Raises:
             NotFound: this tenant has no such reservation.
@@ -259,5 +317,10 @@ class BookReader(PublishedLog):
 
 
 def _is_near(name: str, own_name: str) -> bool:
-    """Return whether two names differ in separators only: in spaces, hyphens, underscores or dots."""
+    """Return whether two names are easily confused: they differ, but only in spaces, hyphens, underscores or dots.
+
+    Args:
+        name: name of a data set or block.
+        own_name: the name that it is compared with.
+    """
     return normalise(name) != normalise(own_name) and skeleton_of(name) == skeleton_of(own_name)

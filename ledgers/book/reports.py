@@ -14,6 +14,7 @@ from epsilond.ledgers.log.errors import Malformed
 from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 FORMAT: Final = "epsilond-ledger-report-1"
+"""Name and version of the report's format, which each report states."""
 TYPE: Final = "epsilond-ledger-report+jws"
 """Type of the signed record, so that its signature is never valid for a receipt or an answer."""
 
@@ -43,15 +44,15 @@ def written(kinds: Mapping[str, int], first: int, last: int) -> JsonRecord:
 
 
 def sign_report(report: JsonObject, key: SigningKey) -> JsonRecord:
-    """Sign a report of a ledger.
+    """Sign a report of a ledger with a detached JSON Web Signature (RFC 7515, appendix F).
 
     Args:
         report: the report, as `report` returns it.
-        key: key of the log.
+        key: private key of the log.
 
     Returns:
-        A record with the members `report` and `signature`, a detached JSON Web Signature whose subject is the SHA-256
-        digest of the report's canonical JSON text.
+        A record with the members `report` and `signature`. The subject of the signature is the SHA-256 digest of the
+        report's canonical JSON text.
     """
     return {"report": report, "signature": jws.sign(report, digest(canonical(report)), key, kind=TYPE)}
 
@@ -74,9 +75,18 @@ def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKe
 
 
 def _texts(value: object) -> object:
-    """Return a JSON value with floats as strings, so that all readers of a signed record agree on it."""
+    """Return a JSON value in which every float is replaced by a string, at any depth.
+
+    Programs read floats differently, and a signed record must have one meaning for all readers. The string is the
+    shortest that gives the same double.
+
+    Args:
+        value: JSON value.
+    """
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, dict):
         return {name: _texts(item) for name, item in value.items()}
-    return [_texts(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_texts(item) for item in value]
+    return value

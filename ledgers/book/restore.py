@@ -46,7 +46,12 @@ class CheckpointFile:
     """
 
     def __init__(self, path: Path, keyring: Callable[[], SigningKeys]) -> None:
-        """Use the file at this path, whose checkpoints one of these keys has signed."""
+        """Use a file that may not exist yet.
+
+        Args:
+            path: path of the file.
+            keyring: returns the keys of the log. One of them must have signed the checkpoint in the file.
+        """
         self._path = path
         self._keyring = keyring
         self._writing = threading.Lock()
@@ -71,15 +76,20 @@ class CheckpointFile:
             return None
         except UnicodeDecodeError:
             raise UnreadableCheckpoint("The checkpoint that is kept elsewhere is not a text.") from None
+        # Verify the signature only if the file has changed since the last call.
         verified = self._verified
         if verified is None or verified[0] != note:
             verified = self._verified = note, read_checkpoint(note, self._keyring())
-        return verified[1]
+        _, checkpoint = verified
+        return checkpoint
 
     def advance(self, note: str) -> None:
-        """Write a signed checkpoint to the file, unless it has one of a log with at least as many entries.
+        """Write a signed checkpoint to the file, unless the file has one of a log with at least as many entries.
 
-        The caller must hold the lock of `alone()`. At its end the data is on the disk.
+        The caller must hold the lock of `alone()`. When that lock ends, the data is on the disk.
+
+        Args:
+            note: text of the signed checkpoint: size and Merkle root of the log.
 
         Raises:
             UnreadableCheckpoint: the note or the file has no checkpoint of this log.
@@ -90,10 +100,13 @@ class CheckpointFile:
             self.replace(note)
 
     def replace(self, note: str) -> None:
-        """Put a signed checkpoint into the file, on the disk, in place of any other.
+        """Put a signed checkpoint into the file in place of any other, and wait until it is on the disk.
+
+        Args:
+            note: text of the signed checkpoint: size and Merkle root of the log.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         self._path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self._path, note.encode())

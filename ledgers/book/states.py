@@ -48,17 +48,28 @@ def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> Ledger
 
 
 def is_amended(row: LedgerRow) -> bool:
-    """Return whether the plan differs from the plan that the ledger was opened with.
+    """Return whether the plan of a ledger differs from the plan at its opening.
 
     Names and planned numbers of runs are compared. This suffices, because an item that was added or lowered never
-    returns to its first number. Items that a job brought by its charge are not part of the plan.
+    returns to its first number. Items that were made for a job that a slot paid for are not part of the plan.
+
+    Args:
+        row: rows of the ledger, with the record of its opening.
     """
-    first = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
-    return first != {item.name: item.planned for item in row.items if item.job is None}
+    opening_plan = {item["name"]: item["planned"] for item in json.loads(row.record)["plan"]}
+    present_plan = {item.name: item.planned for item in row.items if item.job is None}
+    return opening_plan != present_plan
 
 
 def rows_after(row: LedgerRow, state: LedgerState) -> LedgerRow:
-    """Return a ledger's database rows with the values of a new state. Reservations and the version are not changed."""
+    """Return a ledger's database rows with the values of a new state.
+
+    Reservations are in other rows. The version of the ledger is changed only when the rows are written.
+
+    Args:
+        row: rows of the ledger before the change.
+        state: the ledger after the change.
+    """
     # The row of a contradicted ledger keeps whether it was open or closed.
     status = row.status if state.status == "contradicted" else state.status
     return replace(
@@ -86,7 +97,15 @@ def _approval_from(row: LedgerRow, state: LedgerState) -> int | None:
 
 
 def parts_of(slot: Slot) -> list[PartRow]:
-    """Return the database rows of a slot (a budget), one for each of its amounts, such as ρ and δ."""
+    """Return the database rows of a slot, one for each of its amounts.
+
+    Args:
+        slot: a part of the privacy budget, with amounts by name, such as `rho` and `delta`.
+
+    Returns:
+        Rows with the capacity, the used amount, and the amount that is used or reserved. Orders of a Rényi slot with
+        several orders are marked as `mixed`, because single orders may be overdrawn.
+    """
     return [
         PartRow(
             kind=slot.kind,
@@ -101,7 +120,12 @@ def parts_of(slot: Slot) -> list[PartRow]:
 
 
 def item_of(item: PlanItem) -> ItemRow:
-    """Return the database row of an item of a ledger's plan: a mechanism and its number of planned runs."""
+    """Convert an item of a ledger's plan to its database row.
+
+    Args:
+        item: a mechanism with its numbers of planned, reserved and committed runs. In the row, the mechanism is JSON
+            text.
+    """
     return ItemRow(
         name=item.name,
         spec=text_of(item.spec),
@@ -154,7 +178,11 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
 
 
 def _item(row: ItemRow) -> PlanItem:
-    """Convert a database row to an item of a ledger's plan: a mechanism and its number of planned runs."""
+    """Convert a database row to an item of a ledger's plan.
+
+    Args:
+        row: the item's name, its mechanism as JSON text, and its numbers of planned, reserved and committed runs.
+    """
     return PlanItem(
         name=row.name,
         spec=spec_of(row.spec),
@@ -167,10 +195,15 @@ def _item(row: ItemRow) -> PlanItem:
 
 
 def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
-    """Return a slot with the amounts of its rows."""
+    """Return a slot of a ledger, a part of its privacy budget, with the amounts of its database rows.
+
+    Args:
+        slot: the slot as it was opened, which has the kind and the weights of Rényi orders.
+        parts: one row for each amount, such as ρ or δ.
+    """
     capacity, used, reserved = {}, {}, {}
     for part in parts:
         capacity[part.part] = part.capacity
         used[part.part] = part.used
-        reserved[part.part] = less(part.held, part.used)
+        reserved[part.part] = less(part.held, part.used)  # `held` is the used and the reserved amount together
     return replace(slot, capacity=capacity, used=used, reserved=reserved)

@@ -56,7 +56,11 @@ class Adoption:
         self._callers.add(name_and_organisation)
 
     def _report(self, collisions: Sequence[Collision]) -> None:
-        """Write an error to the service's log for each group of ledgers that cover the same people."""
+        """Write an error to the service's log for each group of ledgers that cover the same people.
+
+        Args:
+            collisions: the groups, with the number of open ledgers in each.
+        """
         for collision in collisions:
             event = "several ledgers cover the same people"
             if collision.open > 1:

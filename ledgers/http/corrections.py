@@ -175,7 +175,15 @@ async def void(
 
 
 def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Response:
-    """Return 201 with the ledger, or 202 with a move that waits for a second person."""
+    """Return the response to a request for a change of a ledger.
+
+    Args:
+        answer: the changed ledger, or the change that waits for a second person.
+        identifier: id of the ledger.
+
+    Returns:
+        A response with the status 201 and the ledger, or with the status 202 and the waiting change.
+    """
     if isinstance(answer, PendingMove):
         return created_response(answer, f"{LEDGERS}/{identifier}/pending/{answer.id}", status=202)
     return created_response(answer, f"{LEDGERS}/{identifier}")

@@ -62,7 +62,10 @@ class Figures(Collector):
         metrics.before_scrape(self.refresh)
 
     def follow(self, book: BookOrNone) -> BookOrNone:
-        """Read the figures of this book from now on, or of none, and forget the figures of the book before.
+        """Read the figures of this book from now on, and forget the figures of the book before.
+
+        Args:
+            book: the ledgers; None for no figures.
 
         Returns:
             The book, so that the call can be part of an assignment.
@@ -101,6 +104,9 @@ class Figures(Collector):
         """Read the figures of all ledgers from the database, unless they are fresh. The method blocks.
 
         If the database cannot be read, a warning is logged and the earlier figures stay.
+
+        Args:
+            book: the ledgers. If another book is followed meanwhile, the figures are dropped.
         """
         if self._is_fresh():
             return

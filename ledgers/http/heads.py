@@ -147,6 +147,9 @@ class KeptHeads:
     def _cosign(self, note: str) -> None:
         """Let the witnesses, other parties, sign a head of the log: its size and Merkle root.
 
+        Args:
+            note: text of the head, signed by the log.
+
         Raises:
             NotReconciled: a witness has cosigned more or other entries than the log has.
             Problem: too few witnesses cosigned the head. `checkpoint` does not try again for some time.

@@ -108,14 +108,28 @@ class Keys:
         return self._open_folder(folder, now, retries=retries - 1)
 
     def _name(self, folder: Path) -> str:
-        """Return the name of the log: from the settings, or from the keys in the folder, or a new random name."""
+        """Return the name of the log.
+
+        Args:
+            folder: folder of the keys.
+
+        Returns:
+            The name in the settings. Without one, the name of the keys in the folder, or a new random name.
+        """
         if self._origin:
             return self._origin
         return origin_of(folder) or random_origin()
 
 
 def _state_of(folder: Path) -> tuple[int, int] | None:
-    """Return inode and modification time of the published keys in a folder; None if there are none."""
+    """Return a value that changes when the published keys in a folder are replaced.
+
+    Args:
+        folder: folder of the keys.
+
+    Returns:
+        Inode and modification time of the file of keys; None if there is no such file.
+    """
     try:
         status = (folder / PUBLISHED).stat()
     except OSError:

@@ -124,7 +124,14 @@ async def reserve_many(
 
 
 async def _reserve(request: Request, identifiers: tuple[str, ...], request_body: ReserveAsked, key: str) -> Response:
-    """Make a reservation, and return its response."""
+    """Make a reservation of runs, and return its response.
+
+    Args:
+        request: the HTTP request, with its caller.
+        identifiers: ids of the ledgers.
+        request_body: the runs to reserve, and when the reservation expires.
+        key: idempotency key of the request.
+    """
     ledgers, caller = ledgers_of(request, "analyst")
     answer = await ledgers.move(caller, "reserved", work.reserve, ledgers, caller, identifiers, request_body, key)
     if answer.expires is not None:

@@ -12,6 +12,7 @@ from epsilond.ledgers.log.proofs import Consistency
 from epsilond.ledgers.log.receipts import Receipt
 
 FORMAT: Final = "epsilond-log-bundle-1"
+"""Name and version of the format, which each bundle states."""
 _ITEM_TYPES: Final = {"checkpoints": str, "entries": dict, "proofs": object, "receipts": dict}
 """Types of the items in each list of a bundle. A proof has any type, because `Consistency.of_record` checks it."""
 
@@ -48,7 +49,10 @@ class Bundle:
 
     @classmethod
     def of_bytes(cls, text: bytes) -> Bundle:
-        """Read a bundle from any JSON text. An absent list is read as empty.
+        """Read a bundle, exported evidence about a log, from its JSON text. Nothing in it is verified.
+
+        Args:
+            text: JSON text in any form. An absent list is read as empty.
 
         Raises:
             Malformed: the text is not a bundle of the present format.

@@ -20,15 +20,19 @@ Record: TypeAlias = JsonObject
 LARGEST: Final = 2**53 - 1
 """Largest size of an integer; readers of JSON that use doubles round larger ones."""
 DEEPEST: Final = 64
-"""Largest depth of nested lists and objects."""
+"""Largest depth of nested lists and objects, which bounds the recursion of `_plain`."""
 SHA256: Final = "sha256:"
-"""Prefix of a digest."""
+"""Prefix of a digest, which names the hash function."""
 
 
 def canonical(record: Record) -> bytes:
-    """Return the canonical bytes of a JSON object: members ordered by their names, no white space, UTF-8.
+    """Return the canonical bytes of a JSON object, by the JSON Canonicalization Scheme (RFC 8785).
 
-    Equal objects have equal bytes, which can therefore be signed.
+    Members are ordered by their names, there is no white space, and the encoding is UTF-8. Equal objects have equal
+    bytes, which can therefore be hashed and signed.
+
+    Args:
+        record: JSON object of strings, integers, truth values, null, lists and objects.
 
     Raises:
         Malformed: the record has a value without a canonical form, such as a float. The message has its JSON Pointer.
@@ -40,19 +44,25 @@ def canonical(record: Record) -> bytes:
 
 
 def parse(text: bytes) -> JsonRecord:
-    """Parse the canonical text of a JSON object.
+    """Parse the canonical text of a JSON object (RFC 8785).
+
+    Args:
+        text: the text in UTF-8.
 
     Raises:
-        Malformed: the text is not the canonical form of a record.
+        Malformed: the text is not the canonical form of an object, for example because it has white space.
     """
     record = read_json(text)
-    if canonical(record) != text:  # for example white space or another order of members
+    if canonical(record) != text:
         raise Malformed("the record is not in its canonical form")
     return record
 
 
 def read_json(text: bytes) -> JsonRecord:
     """Parse a JSON object from a text in any form, canonical or not.
+
+    Args:
+        text: the text in UTF-8.
 
     Raises:
         Malformed: the text is not a JSON object, names a member twice, or has a value without a canonical form.
@@ -74,14 +84,24 @@ def read_json(text: bytes) -> JsonRecord:
 
 
 def digest(text: bytes) -> str:
-    """Return the digest of a text, `sha256:` and 64 hexadecimal digits. A signature names it as its subject."""
+    """Return the SHA-256 digest of a text, as `sha256:` and 64 hexadecimal digits.
+
+    Signatures name such a digest as their subject: the document that they are about.
+
+    Args:
+        text: bytes of the text.
+    """
     return SHA256 + hashlib.sha256(text).hexdigest()
 
 
 def is_digest(text: str) -> bool:
-    """Return whether a text has the form that `digest` returns."""
-    rest = text.removeprefix(SHA256)
-    return text.startswith(SHA256) and len(rest) == 64 and set(rest) <= set("0123456789abcdef")
+    """Return whether a text is `sha256:` and 64 lower-case hexadecimal digits, as `digest` returns it.
+
+    Args:
+        text: any text.
+    """
+    hex_digits = text.removeprefix(SHA256)
+    return text.startswith(SHA256) and len(hex_digits) == 64 and set(hex_digits) <= set("0123456789abcdef")
 
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
@@ -132,7 +152,15 @@ def _plain(value: object, pointer: str, depth: int) -> object:
 
 
 def _name(name: object, pointer: str) -> str:
-    """Return a member's name as a plain string."""
+    """Return the name of a member of a JSON object as a plain string.
+
+    Args:
+        name: the name, which may be of a subclass of str, such as a StrEnum.
+        pointer: JSON Pointer of the object, for the error.
+
+    Raises:
+        Malformed: the name is not a string.
+    """
     if not isinstance(name, str):
         raise Malformed(f"{pointer or 'the record'} has a member with a name that is not a string")
     return str.__str__(name)

@@ -17,6 +17,7 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 from epsilond.ledgers.log.tree import EMPTY_ROOT, HASH_BYTES, Tree
 
 _SIZE = re.compile(r"0|[1-9][0-9]{0,18}")
+"""Pattern of the size of a log: a decimal number of at most 19 digits without leading zeros."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,12 @@ class Checkpoint:
 
 
 def of_tree(tree: Tree, origin: str) -> Checkpoint:
-    """Return the head of a tree, for the log of this origin."""
+    """Return the head of a log: its name, its number of entries and the root of its Merkle tree. It is not signed yet.
+
+    Args:
+        tree: Merkle tree of the log's entries.
+        origin: name of the log.
+    """
     return Checkpoint(origin, tree.size, tree.root())
 
 
@@ -87,16 +93,22 @@ def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
 
 
 def parse(text: str) -> Checkpoint:
-    """Read a checkpoint from the text of a note whose signatures were verified.
+    """Read a checkpoint, the size and the Merkle root of a log, from the text of a note.
+
+    Only the form of the text is checked. The caller must have verified the signatures of the note.
+
+    Args:
+        text: the lines origin, size, root in base 64, and extensions, each with a newline.
 
     Raises:
         Malformed: the text is not a checkpoint.
     """
-    lines = text.split("\n")[:-1]
+    lines = text.split("\n")[:-1]  # the text after the last newline is empty
     if len(lines) < 3 or not _SIZE.fullmatch(lines[1]):
         raise Malformed("a checkpoint has an origin, a size and a root, each on its line")
     origin, size, root, *extensions = lines
-    checkpoint = Checkpoint(origin, int(size), from_base64(root), tuple(extensions))
+    checkpoint = Checkpoint(origin=origin, size=int(size), root=from_base64(root), extensions=tuple(extensions))
+    # Accept only the one text that this checkpoint has, so that equal checkpoints have equal texts.
     if checkpoint.text != text:
         raise Malformed("is not a checkpoint")
     return checkpoint

@@ -18,7 +18,8 @@ from epsilond.ledgers.log.errors import Malformed, NotVerified
 from epsilond.ledgers.log.keys import PublicKey
 from epsilond.ledgers.log.notes import Note, NoteSignature
 
-_COSIGNATURE: Final = b"\x04"  # the signature type that C2SP assigns
+_COSIGNATURE: Final = b"\x04"
+"""Signature type that c2sp.org/signed-note assigns to cosignatures of version 1."""
 _TIME_BYTES: Final = 8
 """Bytes of the time in a cosignature: seconds since 1970, most significant byte first."""
 _SIGNATURE_BYTES: Final = 64
@@ -29,7 +30,11 @@ _LATEST: Final = 2**63 - 1
 
 @dataclass(frozen=True)
 class CosignerKey:
-    """The public key of a witness: its name and the 32 bytes of an Ed25519 key.
+    """Public key that verifies the signatures of a witness, a party that signs heads of logs too.
+
+    Attributes:
+        name: name of the witness.
+        raw: the 32 bytes of an Ed25519 public key.
 
     Raises:
         Malformed: the name cannot name a key, or the bytes are not a key.
@@ -109,7 +114,14 @@ class CosignerKey:
 
 @dataclass(frozen=True)
 class CosigningKey:
-    """Private key with which a witness signs heads of logs, with the witness's name. Its repr shows no secret."""
+    """Private key with which a witness signs heads of logs. Its repr shows no secret.
+
+    A witness is a party that signs only heads (size and Merkle root) which continue the heads that it signed before.
+
+    Attributes:
+        name: name of the witness.
+        private: the Ed25519 key.
+    """
 
     name: str
     private: Ed25519PrivateKey
@@ -134,5 +146,10 @@ class CosigningKey:
 
 
 def _message(time: int, text: str) -> bytes:
-    """Return the bytes that a witness signs: the time in seconds since 1970, and the text of the checkpoint."""
+    """Return the bytes that a witness signs for a head of a log (c2sp.org/tlog-cosignature, version 1).
+
+    Args:
+        time: time of the signature in seconds since 1970.
+        text: text of the checkpoint: name, size and Merkle root of the log.
+    """
     return f"cosignature/v1\ntime {time}\n{text}".encode()

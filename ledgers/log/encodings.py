@@ -9,12 +9,22 @@ from epsilond.ledgers.log.errors import Malformed
 
 
 def to_base64(data: bytes) -> str:
-    """Encode bytes in the base64 alphabet of RFC 4648, section 4, with padding."""
+    """Encode bytes as base 64 with padding (RFC 4648, section 4).
+
+    Args:
+        data: any bytes.
+    """
     return base64.b64encode(data).decode("ascii")
 
 
 def from_base64(text: str) -> bytes:
-    """Decode base 64, accepting only the one text that `to_base64` returns for the same bytes.
+    """Decode base 64 with padding (RFC 4648, section 4), accepting one text only for each value.
+
+    In base 64 the last character may have unused bits, so that several texts encode the same bytes. Only the text that
+    `to_base64` returns is accepted. Otherwise a signed text could be changed without changing its meaning.
+
+    Args:
+        text: base 64 of some bytes.
 
     Raises:
         Malformed: the text is not base 64, or another text encodes the same bytes.
@@ -23,24 +33,35 @@ def from_base64(text: str) -> bytes:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise Malformed("is not base 64") from None
-    if to_base64(data) != text:  # unused bits may be set, so that several texts encode the same bytes
+    if to_base64(data) != text:
         raise Malformed("is not base 64 in its one form")
     return data
 
 
 def to_base64url(data: bytes) -> str:
-    """Encode bytes in the base64url alphabet of RFC 4648, section 5, without padding, as in RFC 7515."""
+    """Encode bytes as base 64 for URLs (RFC 4648, section 5) without padding, as JSON Web Signatures do (RFC 7515).
+
+    Args:
+        data: any bytes.
+    """
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
 
 
 def from_base64url(text: str) -> bytes:
-    """Decode base 64 for URLs without padding, accepting only the one text that `to_base64url` returns.
+    """Decode base 64 for URLs without padding, accepting one text only for each value.
+
+    Several texts may encode the same bytes, because the last character may have unused bits. Only the text that
+    `to_base64url` returns is accepted.
+
+    Args:
+        text: base 64 for URLs of some bytes.
 
     Raises:
         Malformed: the text is not base 64 for URLs, or another text encodes the same bytes.
     """
+    padding = "=" * (-len(text) % 4)  # up to a multiple of 4 characters
     try:
-        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        data = base64.b64decode(text + padding, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise Malformed("is not base 64 for URLs") from None
     if to_base64url(data) != text:

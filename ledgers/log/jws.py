@@ -19,7 +19,7 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 TYPE: Final = "epsilond-record+jws"
 """Default type of signed records. A signature of one type is not valid for another."""
 REMEMBERED: Final = 64
-"""Number of pairs of key and kind whose headers are remembered, except for the subject."""
+"""Number of headers without their subject that are cached, one for each pair of a key and a kind of record."""
 _SUBJECT: Final = b"<subject>"
 """Placeholder of the subject in a remembered header. No id of a key contains it, because ids are base64url."""
 LONGEST: Final = 1_000
@@ -116,5 +116,10 @@ def _header_template(kid: str, kind: str) -> bytes:
 
 
 def _signing_input(header: str, record: Record) -> bytes:
-    """Return the bytes that are signed: the encoded header, a point, and the encoded canonical form of the record."""
+    """Return the bytes that a JSON Web Signature signs: `header.record`, each in base 64 for URLs (RFC 7515).
+
+    Args:
+        header: encoded protected header.
+        record: the JSON object to sign. Its canonical form is the payload.
+    """
     return f"{header}.{to_base64url(canonical(record))}".encode()

@@ -25,7 +25,7 @@ from epsilond.storage.replacing import create_file, lock_folder, replace_file
 PUBLISHED: Final = "keys.json"
 """Name of the file of the public keys."""
 _PRIVATE: Final = ".pem"
-"""End of the name of a private key's file; the id of the key comes before."""
+"""Suffix of the file of a private key. The name of the file begins with the id of the key."""
 
 
 def open_keyring(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
@@ -177,7 +177,12 @@ def origin_of(folder: Path) -> str | None:
 
 
 def has_private(folder: Path, kid: str) -> bool:
-    """Return whether the folder holds the private key with this id."""
+    """Return whether a folder has the private key with a given id.
+
+    Args:
+        folder: folder of the keys of a log.
+        kid: id of the key: the thumbprint of its JSON Web Key (RFC 7638).
+    """
     return _private_path(folder, kid).exists()
 
 
@@ -273,10 +278,14 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
-    """Return the published keys of a folder, oldest first; empty if there are none.
+    """Return the published keys of a folder, oldest first, after checking their name; empty if there are none.
+
+    Args:
+        folder: folder of the keys.
+        name: name that all keys must have: the log's origin.
 
     Raises:
-        KeysUnusable: a key has another name than `name`, or the file is malformed.
+        KeysUnusable: a key has another name, or the file of keys is malformed.
     """
     published = _read_all_keys(folder)
     if any(key.key.name != name for key in published):
@@ -285,18 +294,29 @@ def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
 
 
 def _private_path(folder: Path, kid: str) -> Path:
-    """Return the path of a private key."""
+    """Return the path of the file of a private key in a folder of keys. The file need not exist.
+
+    Args:
+        folder: folder of the keys.
+        kid: id of the key.
+    """
     return folder / f"{kid}{_PRIVATE}"
 
 
 def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
-    """Read the private key with this id from the folder.
+    """Read the private key with a given id from its file in the folder of keys.
+
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+        kid: id of the key, which is also the name of its file.
 
     Raises:
-        KeysUnusable: the key is missing, has another id, or can be read by others than its owner.
+        KeysUnusable: the key is missing, has another id, or can be read by users other than its owner.
     """
     path = _private_path(folder, kid)
-    if sys.platform != "win32" and path.exists() and path.stat().st_mode & 0o077:
+    has_unix_permissions = sys.platform != "win32" and path.exists()
+    if has_unix_permissions and path.stat().st_mode & 0o077:  # a permission of the group or of others
         raise KeysUnusable(f"{path} can be read by others than its owner: chmod 600, and think of a new key")
     signing = read_private(path, name)
     if signing.public.kid != kid:
@@ -321,7 +341,12 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 
 
 def _make_private(folder: Path, name: str) -> SigningKey:
-    """Make a new private key and write it to the folder. It is not published yet."""
+    """Make a new private key and write it to the folder of keys. Its public key is not published yet.
+
+    Args:
+        folder: folder of the keys.
+        name: name of the keys, which is the log's origin.
+    """
     signing = SigningKey.new(name)
     text = _pem_of(signing)
     replace_file(_private_path(folder, signing.public.kid), text)
@@ -329,5 +354,9 @@ def _make_private(folder: Path, name: str) -> SigningKey:
 
 
 def _pem_of(signing: SigningKey) -> bytes:
-    """Return a private key in PEM (PKCS #8)."""
+    """Return a private key as the text of a PEM file (PKCS #8, not encrypted).
+
+    Args:
+        signing: the private key.
+    """
     return signing.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -18,12 +18,17 @@ from epsilond.ledgers.log.canonical import canonical
 from epsilond.ledgers.log.encodings import from_base64, to_base64, to_base64url
 from epsilond.ledgers.log.errors import Malformed, NotVerified
 
-_ED25519: Final = b"\x01"  # the signature type that C2SP assigns
+_ED25519: Final = b"\x01"
+"""Signature type that c2sp.org/signed-note assigns to Ed25519."""
 
 
 @dataclass(frozen=True)
 class PublicKey:
-    """Public key that verifies signatures: a name, which for a log is its origin, and 32 bytes.
+    """Ed25519 public key with a name, which verifies signatures of a log or of another signer.
+
+    Attributes:
+        name: name of the signer. The keys of a log have the name of the log.
+        raw: the 32 bytes of the key (RFC 8032).
 
     Raises:
         Malformed: the name is not valid, or the bytes are not a key.
@@ -82,7 +87,11 @@ class PublicKey:
         return key
 
     def verify(self, message: bytes, signature: bytes) -> None:
-        """Verify that this key signed the message.
+        """Verify that this key signed a message.
+
+        Args:
+            message: the signed bytes.
+            signature: Ed25519 signature of the message, 64 bytes.
 
         Raises:
             NotVerified: the signature is not valid.
@@ -95,7 +104,12 @@ class PublicKey:
 
 @dataclass(frozen=True)
 class SigningKey:
-    """Private key that signs, with its name. Its repr shows no secret."""
+    """Ed25519 private key with a name, which signs. Its repr shows no secret.
+
+    Attributes:
+        name: name of the signer. The keys of a log have the name of the log.
+        private: the private key.
+    """
 
     name: str
     private: Ed25519PrivateKey

@@ -21,11 +21,18 @@ LONGEST: Final = 1_000_000
 _ID_BYTES: Final = 4
 """Length of the id of a key, which precedes the signature in a signature line."""
 _DASH: Final = "\N{EM DASH} "
+"""Beginning of each signature line of a note."""
 
 
 @dataclass(frozen=True)
 class NoteSignature:
-    """Signature line of a note: the stated name and id of a key, and a signature. Nothing of it is verified."""
+    """Signature line of a note (c2sp.org/signed-note). Nothing of it was verified.
+
+    Attributes:
+        name: name of the key, as the line states it.
+        note_id: id of the key, 4 bytes.
+        signature: bytes of the signature. Their meaning depends on the type of the key.
+    """
 
     name: str
     note_id: bytes
@@ -37,7 +44,12 @@ class NoteSignature:
 
 @dataclass(frozen=True)
 class Note:
-    """Signed note (c2sp.org/signed-note): a text that ends in a newline, with signatures, not verified yet."""
+    """Signed note (c2sp.org/signed-note): a text with signatures, which were not verified yet.
+
+    Attributes:
+        text: the signed text, which ends in a newline.
+        signatures: signature lines, in their order.
+    """
 
     text: str
     signatures: tuple[NoteSignature, ...]

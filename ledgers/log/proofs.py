@@ -34,7 +34,16 @@ class Inclusion:
 
     @classmethod
     def of(cls, tree: Tree, leaf_index: int) -> Inclusion:
-        """Return the proof for a leaf of this tree. Errors are those of `Tree.inclusion`."""
+        """Return the proof that a tree contains a leaf.
+
+        Args:
+            tree: Merkle tree of a log.
+            leaf_index: index of the leaf, from 0.
+
+        Raises:
+            ValueError: the tree has no such leaf.
+            NodesMissing: the store of the tree lacks hashes.
+        """
         return cls(leaf_index, tree.size, tree.inclusion(leaf_index))
 
     @property
@@ -44,15 +53,26 @@ class Inclusion:
 
     @classmethod
     def of_record(cls, record: object) -> Inclusion:
-        """Read a proof from its record.
+        """Read a proof from its JSON object, without verifying it.
+
+        Args:
+            record: object with the members `leaf_index`, `tree_size` and `inclusion_path` (hashes in base 64).
 
         Raises:
-            Malformed: the record is not of such a proof.
+            Malformed: the record has other members or types.
         """
         return cls(*_fields(record, "leaf_index", "tree_size", "inclusion_path"))
 
     def verify(self, leaf: bytes, root: bytes) -> None:
-        """Verify that the leaf is in the tree with this root. Errors are those of `verify_inclusion`."""
+        """Verify that the tree with this root contains a leaf at `leaf_index`.
+
+        Args:
+            leaf: content of the leaf.
+            root: trusted root of the tree, 32 bytes.
+
+        Raises:
+            NotVerified: the proof leads to another root, or has a wrong length.
+        """
         verify_inclusion(leaf, self.leaf_index, self.tree_size, self.path, root)
 
 
@@ -72,7 +92,16 @@ class Consistency:
 
     @classmethod
     def of(cls, tree: Tree, first: int) -> Consistency:
-        """Return the proof from an earlier size to this tree. Errors are those of `Tree.consistency`."""
+        """Return the proof that an earlier tree of a log is the beginning of its present tree.
+
+        Args:
+            tree: the present Merkle tree of the log.
+            first: number of leaves of the earlier tree.
+
+        Raises:
+            ValueError: the tree never had so many leaves.
+            NodesMissing: the store of the tree lacks hashes.
+        """
         return cls(first, tree.size, tree.consistency(first))
 
     @property
@@ -82,15 +111,26 @@ class Consistency:
 
     @classmethod
     def of_record(cls, record: object) -> Consistency:
-        """Read a proof from its record.
+        """Read a proof from its JSON object, without verifying it.
+
+        Args:
+            record: object with the members `first`, `second` and `consistency_path` (hashes in base 64).
 
         Raises:
-            Malformed: the record is not of such a proof.
+            Malformed: the record has other members or types.
         """
         return cls(*_fields(record, "first", "second", "consistency_path"))
 
     def verify(self, first_root: bytes, second_root: bytes) -> None:
-        """Verify that the first tree is the beginning of the second. Errors are those of `verify_consistency`."""
+        """Verify that the leaves of the smaller tree are the first leaves of the larger one.
+
+        Args:
+            first_root: trusted root of the smaller tree, 32 bytes.
+            second_root: trusted root of the larger tree, 32 bytes.
+
+        Raises:
+            NotVerified: the proof leads to another root, or has a wrong length.
+        """
         verify_consistency(self.first, first_root, self.second, second_root, self.path)
 
 
@@ -240,6 +280,7 @@ class _PathToRoot:
 
 
 def _texts(path: Sequence[bytes]) -> list[str]:
+    """Return the hashes of a proof as base 64 texts, in the same order."""
     return [to_base64(value) for value in path]
 
 
@@ -269,7 +310,11 @@ def _fields(record: object, first: str, second: str, path: str) -> tuple[int, in
 
 
 def _is_integer(value: object) -> bool:
-    """Return whether a value of a JSON document is an integer. In Python, True and False are integers too."""
+    """Return whether a value of a JSON document is an integer. Truth values, which Python counts as integers, are not.
+
+    Args:
+        value: any value.
+    """
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -146,15 +146,23 @@ def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[Pu
     """
     entry, proof = receipt.entry, receipt.proof
     leaf = canonical(entry)
+    # The Merkle proof: the log of the checkpoint contains the entry, at the number that the entry states.
     if checkpoint.size != proof.tree_size:
         raise NotVerified(f"the proof is for {proof.tree_size} entries, the checkpoint of {checkpoint.size}")
     proof.verify(leaf, checkpoint.root)
     if entry.get("seq", proof.leaf_index) != proof.leaf_index:
         raise NotVerified(f"the entry says that it is entry {entry['seq']}, not {proof.leaf_index}")
+    # The signature of the receipt as a whole, whose subject is the digest of the entry.
     statement = _statement(receipt.entry, receipt.proof, receipt.checkpoint)
     jws.verify(statement, digest(leaf), receipt.signature, trusted)
 
 
 def _statement(entry: Record, proof: Inclusion, checkpoint: str) -> JsonRecord:
-    """Return the record that a receipt's signature covers: entry, proof and checkpoint."""
+    """Return the JSON object that the signature of a receipt covers.
+
+    Args:
+        entry: record of the log entry.
+        proof: proof that the log's Merkle tree contains the entry.
+        checkpoint: signed head of the log.
+    """
     return {"entry": entry, "proof": proof.record, "checkpoint": checkpoint}

@@ -17,9 +17,15 @@ from epsilond.ledgers.log.keys import PublicKey, SigningKey
 
 @dataclass(frozen=True)
 class PublishedKey:
-    """A public key with the time from which it signs, `since`, and up to which it signed, `until`, if it was retired.
+    """Public key of a service with the times between which it signs.
 
-    Both are whole seconds of UTC.
+    Attributes:
+        key: the public key.
+        since: time from which it signs, in UTC and whole seconds.
+        until: time up to which it signed, if it was retired; None if it still signs.
+
+    Raises:
+        KeysUnusable: `until` is before `since`.
     """
 
     key: PublicKey
@@ -62,7 +68,16 @@ class PublishedKey:
 
 @dataclass(frozen=True)
 class SigningKeys:
-    """The private key that signs at present, and all published keys, oldest first; the last is its public key."""
+    """Keys of a service: the private key that signs at present, and all public keys that were ever published.
+
+    Attributes:
+        signing: the private key that signs.
+        published: all published keys, oldest first. The last is the public key of `signing`; the others are retired.
+
+    Raises:
+        KeysUnusable: the last published key is not that of `signing`, an earlier key is not retired, or a key is listed
+            twice.
+    """
 
     signing: SigningKey
     published: tuple[PublishedKey, ...]
@@ -78,7 +93,12 @@ class SigningKeys:
 
     @classmethod
     def new(cls, signing: SigningKey, at: datetime) -> SigningKeys:
-        """Return the keys of a service that has only its first key."""
+        """Return the keys of a service that has only its first key.
+
+        Args:
+            signing: the private key.
+            at: time from which the key signs.
+        """
         return cls(signing, (PublishedKey(signing.public, _second(at)),))
 
     @classmethod
@@ -128,12 +148,25 @@ def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tup
 
 
 def document_of(published: tuple[PublishedKey, ...]) -> JsonRecord:
-    """Return the published document: a JSON Web Key Set (RFC 7517) whose keys have additional members."""
+    """Return the document of public keys that a service publishes.
+
+    It is a JSON Web Key Set (RFC 7517). Its keys have more members: the name, the text for verifiers of notes, and the
+    times between which the key signs.
+
+    Args:
+        published: the public keys, oldest first.
+    """
     return {"keys": [key.record for key in published]}
 
 
 def published_keys(document: object) -> tuple[PublishedKey, ...]:
-    """Read the keys of a published document. The caller must have obtained it from a trusted source.
+    """Read the keys of a published document of public keys. The caller must have obtained it from a trusted source.
+
+    Args:
+        document: JSON value, as `document_of` returns it.
+
+    Returns:
+        The keys in the order of the document; at least one.
 
     Raises:
         Malformed: the document has no list of keys, or a key is malformed.
@@ -145,17 +178,28 @@ def published_keys(document: object) -> tuple[PublishedKey, ...]:
 
 
 def _second(at: datetime) -> datetime:
-    """Return a time in UTC, rounded down to whole seconds."""
+    """Return a time converted to UTC and rounded down to whole seconds.
+
+    Args:
+        at: time with a time zone.
+    """
     return at.astimezone(UTC).replace(microsecond=0)
 
 
 def _format_time(at: datetime) -> str:
-    """Return the RFC 3339 text of a time in UTC, to the second."""
+    """Return a time as RFC 3339 text to the second, such as `2026-01-31T12:00:00Z`.
+
+    Args:
+        at: time in UTC.
+    """
     return at.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _read_time(text: str) -> datetime:
-    """Parse a time in UTC from its text, as `_format_time` writes it.
+    """Parse a time in UTC from its RFC 3339 text, such as `2026-01-31T12:00:00Z`.
+
+    Args:
+        text: the text, as `_format_time` writes it.
 
     Raises:
         Malformed: the text has another form.

@@ -33,6 +33,7 @@ KINDS: Final = frozenset({REPORT, "calibration", "sweep", "account"})
 HEADER: Final = "Epsilond-Signature"
 """Response header with the signature."""
 LONGEST: Final = 4_000
+"""Largest number of characters of a signed statement that is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,13 @@ def verify(token: str, content: bytes, keys: Iterable[PublicKey]) -> tuple[Signe
 
 
 def digest_of(text: bytes) -> str:
-    """Return the digest of a JSON text that does not depend on white space or the order of members.
+    """Return the digest of a JSON text that does not depend on white space or on the order of members.
+
+    It is the SHA-256 digest of the text's canonical form (RFC 8785). The answer may therefore be indented and stored
+    again.
+
+    Args:
+        text: bytes of a JSON text.
 
     Raises:
         Malformed: the text is not JSON, or has a number that is not finite.
@@ -132,16 +139,25 @@ def digest_of(text: bytes) -> str:
 
 
 def _subject(statement: SignedStatement, content: bytes) -> str:
-    """Return the digest of an answer, which its signature names as its subject.
+    """Return the digest of an answer of the service, which its signature names as its subject.
 
-    The digest of a report is that of its bytes. Any other answer is JSON, and its digest does not depend on white
-    space.
+    A report is identified by its bytes. Any other answer is JSON, of which the digest does not depend on white space.
+
+    Args:
+        statement: the statement about the answer. Only its kind is used.
+        content: bytes of the answer.
+
+    Raises:
+        Malformed: the answer should be JSON and is not.
     """
     return digest(content) if statement.kind == REPORT else digest_of(content)
 
 
 def find_signature(text: str) -> str:
-    """Find the signature in a text that is the signature itself, or the headers of a response.
+    """Find the signature of an answer in a text: either the headers of an HTTP response, or the signature by itself.
+
+    Args:
+        text: lines of headers, such as a program for HTTP saves them, or a signature.
 
     Returns:
         The value of the header `Epsilond-Signature`. The whole text, without outer white space, if it has no such

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 HASH_BYTES: Final = 32
+"""Number of bytes of a hash, which is SHA-256."""
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
-"""Root of the tree without leaves."""
+"""Root of the tree without leaves: the hash of the empty string (RFC 9162, section 2.1.1)."""
 
 
 class Node(NamedTuple):
@@ -63,7 +64,14 @@ class MemoryNodes:
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
-        """Store hashes as `HashStore.write` does; write nothing if one of them is there."""
+        """Store hashes of nodes, as `HashStore.write` does.
+
+        Args:
+            hashes: hash of each node, by node.
+
+        Raises:
+            ValueError: one of the nodes is stored already. Nothing is written then.
+        """
         if not self._hashes.keys().isdisjoint(hashes):
             raise ValueError("a stored hash never changes")
         self._hashes.update(hashes)
@@ -74,12 +82,25 @@ class NodesMissing(LookupError):
 
 
 def leaf_hash(leaf: bytes) -> bytes:
-    """Return SHA-256 of 0x00 and the leaf. The prefix distinguishes leaves from inner nodes."""
+    """Return the hash of a leaf of a Merkle tree: SHA-256 of the byte 0x00 and the leaf (RFC 9162, section 2.1.1).
+
+    The prefix distinguishes leaves from inner nodes, so that no inner node passes for a leaf.
+
+    Args:
+        leaf: content of the leaf.
+    """
     return hashlib.sha256(b"\x00" + leaf).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return SHA-256 of 0x01 and the hashes of both children."""
+    """Return the hash of an inner node of a Merkle tree: SHA-256 of the byte 0x01 and the hashes of both children.
+
+    This is the rule of RFC 9162, section 2.1.1. The prefix distinguishes inner nodes from leaves.
+
+    Args:
+        left: hash of the left child, 32 bytes.
+        right: hash of the right child, 32 bytes.
+    """
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
@@ -128,7 +149,13 @@ class Tree:
         return Tree(self.nodes, size)
 
     def root(self) -> bytes:
-        """Return the root hash, MTH(D_n) of RFC 9162, section 2.1.1, with D_n the leaves of this tree."""
+        """Return the root hash of this tree, 32 bytes.
+
+        It is MTH(D_n) of RFC 9162, section 2.1.1, with D_n the n = `size` leaves of this tree.
+
+        Raises:
+            NodesMissing: the store lacks hashes of this tree.
+        """
         if self.size == 0:
             return EMPTY_ROOT
         return self._roots([(0, self.size)])[0]
@@ -221,10 +248,13 @@ class Tree:
         return tuple(roots)
 
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the stored hashes of all given nodes of the tree.
+        """Return the stored hashes of given nodes of the tree, by node.
+
+        Args:
+            wanted: the nodes, each a perfect subtree of 2^level leaves.
 
         Raises:
-            NodesMissing: the store lacks one of them.
+            NodesMissing: the store lacks one of them, or has a value that is not 32 bytes long.
         """
         nodes = tuple(wanted)
         stored = self.nodes.read_hashes(nodes) if nodes else {}

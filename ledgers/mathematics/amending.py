@@ -98,15 +98,19 @@ def _require_amendable(state: LedgerState, *, changes_plan: bool, approval: bool
 
 
 def _needs_declaration(state: LedgerState) -> ConditionViolated:
-    """Return the error for a change of the plan that needs a declaration, because runs were committed before.
+    """Return the error for an amendment of the plan that lacks a declaration, although runs were committed before.
 
-    The change must not depend on outputs, which only the owner can declare. The failed condition is: number of
-    committed runs ≤ 0.
+    After a commit an amendment is valid only if it depends on no output, which only the ledger's owner can declare. The
+    violated condition in the error is: the number of committed runs is at most 0.
 
     Args:
-        state: the ledger.
+        state: the ledger before the amendment.
+
+    Returns:
+        The error, with the number of committed runs. The caller raises it.
     """
-    committed = max(_count_committed(state), 1)  # at least one was, even if the state does not show it
+    # At least one run was committed, even if the state does not show it.
+    committed = max(_count_committed(state), 1)
     statement = "runs were committed before the plan is amended, which no output may have decided"
     sides = ConditionResult("epsilond.ledger-amended", statement, Verdict.NO, float(committed), 0.0)
     return ConditionViolated(
@@ -136,19 +140,20 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
     taken = item.reserved + item.committed
     if not taken <= planned <= item.planned:
         raise InvalidInput.at("/lower", f"would change what is taken of {name}", allowed=f"{taken} to {item.planned}")
-    return replace(item, planned=planned, credit=min(item.credit, planned - taken))
+    free_runs = planned - taken
+    return replace(item, planned=planned, credit=min(item.credit, free_runs))
 
 
 def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
-    """Add an item, a mechanism with its number of runs, to the plan of a ledger, and return the new state.
+    """Return the state of a ledger after an item, a mechanism with its number of runs, was added to its plan.
 
     Args:
-        state: the ledger.
+        state: the ledger before the amendment.
         item: the new item.
-        index: index of the item in the request, for errors.
+        index: position of the item in the request, from 0. It is used in the JSON Pointer of errors.
 
     Raises:
-        InvalidInput: the name is taken, or begins like the names of jobs that slots pay for.
+        InvalidInput: the name is taken, or it begins with "job ", which is kept for jobs that slots pay for.
     """
     pointer = f"/add/{index}/name"
     if item.name.startswith(JOB):
@@ -159,9 +164,13 @@ def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
 
 
 def _count_committed(state: LedgerState) -> int:
-    """Return a number that is positive exactly if something was committed.
+    """Count the committed runs of the plan and the slots with a committed charge, together.
 
-    It is the number of committed runs of the plan's items, plus one for each slot with a committed charge.
+    The number only serves to find out whether anything was committed: it is positive exactly in that case. A slot is a
+    part of the privacy budget for mechanisms outside the plan. It records amounts and not runs, so it counts once.
+
+    Args:
+        state: the ledger.
     """
     used_slots = [slot for slot in state.slots if any(amount > 0 for amount in slot.used.values())]
     return sum(item.committed for item in state.plan) + len(used_slots)

@@ -21,7 +21,7 @@ LARGEST: Final = Decimal(10) ** 18
 """Bound above all amounts, which are smaller than this."""
 ZERO: Final = Decimal(0)
 _DIGITS = 80
-"""Digits of exact arithmetic, more than any sum or multiple of amounts has."""
+"""Number of decimal digits of exact arithmetic; no sum or multiple of amounts has more."""
 EXACT: Final = Context(prec=_DIGITS, traps=[Inexact, InvalidOperation])
 """Context for exact sums and multiples, which have up to fifty digits; the default context rounds to 28 silently."""
 
@@ -30,7 +30,13 @@ Amount = Decimal
 
 
 def up(value: float | str | Decimal | Fraction) -> Amount:
-    """Return the smallest amount that is at least this value.
+    """Return the smallest amount that is at least a given value.
+
+    An amount is a decimal number with at most 18 decimal places. Costs are rounded up, so that a ledger never charges
+    less than a mechanism costs.
+
+    Args:
+        value: finite number from 0 to below 10^18. A float is taken at its exact binary value.
 
     Raises:
         InvalidInput: the value is negative, not finite, or too large for an amount.
@@ -41,7 +47,13 @@ def up(value: float | str | Decimal | Fraction) -> Amount:
 
 
 def down(value: float | str | Decimal) -> Amount:
-    """Return the largest amount that is at most this value.
+    """Return the largest amount that is at most a given value.
+
+    An amount is a decimal number with at most 18 decimal places. Budgets are rounded down, so that a ledger never has
+    more to spend than was certified.
+
+    Args:
+        value: finite number from 0 to below 10^18. A float is taken at its exact binary value.
 
     Raises:
         InvalidInput: the value is negative, not finite, or too large for an amount.
@@ -79,7 +91,13 @@ def format_amount(amount: Amount) -> str:
 
 
 def total(*amounts: Amount) -> Amount:
-    """Return the exact sum of amounts."""
+    """Return the exact sum of amounts, which is 0 if there are none.
+
+    The sum is computed with 80 decimal digits. An error would be raised if it had to be rounded.
+
+    Args:
+        amounts: decimal numbers with at most 18 decimal places.
+    """
     sum_ = ZERO
     for amount in amounts:
         sum_ = EXACT.add(sum_, amount)
@@ -87,38 +105,73 @@ def total(*amounts: Amount) -> Amount:
 
 
 def less(some: Amount, other: Amount) -> Decimal:
-    """Return the exact difference `some` − `other`, which may be negative."""
+    """Return the exact difference of two amounts, which may be negative.
+
+    Args:
+        some: the amount from which the other is subtracted.
+        other: the amount to subtract.
+
+    Returns:
+        `some` − `other`, computed without rounding.
+    """
     return EXACT.subtract(some, other)
 
 
 def multiple(each: Amount, count: int) -> Amount:
-    """Return the exact product of an amount and a number of runs."""
+    """Return the exact product of an amount and a number of runs.
+
+    Args:
+        each: amount of one run.
+        count: number of runs, at least 0.
+    """
     return EXACT.multiply(each, Decimal(count))
 
 
 def root_below(amount: Amount) -> float:
-    """Return a float that is at most √amount.
+    """Return a float that is at most the square root of an amount.
 
-    The amount is rounded to a float, and then its root. The two steps down to smaller floats exceed both errors.
+    The conversion to a float and the square root round by at most half a unit in the last place each. Two steps to the
+    next smaller float exceed both errors.
+
+    Args:
+        amount: decimal number that is at least 0.
     """
     return math.nextafter(math.nextafter(math.sqrt(float(amount)), 0.0), 0.0)
 
 
 def root_above(amount: Amount) -> float:
-    """Return a float that is at least √amount, or 0.0 if the amount is zero."""
+    """Return a float that is at least the square root of an amount, and 0.0 if the amount is zero.
+
+    The conversion to a float and the square root round by at most half a unit in the last place each. Two steps to the
+    next larger float exceed both errors.
+
+    Args:
+        amount: decimal number that is at least 0.
+    """
     if amount <= 0:
         return 0.0
     return math.nextafter(math.nextafter(math.sqrt(float(amount)), math.inf), math.inf)
 
 
 def float_below(amount: Amount) -> float:
-    """Return a float that is at most the amount, and at least zero."""
+    """Return the float nearest to an amount if it is at most the amount; otherwise the next smaller float.
+
+    Args:
+        amount: decimal number that is at least 0.
+
+    Returns:
+        The float, at least 0.
+    """
     value = float(amount)
     return value if Decimal(value) <= amount else math.nextafter(value, 0.0)
 
 
 def float_above(amount: Amount) -> float:
-    """Return a float that is at least the amount."""
+    """Return the float nearest to an amount if it is at least the amount; otherwise the next larger float.
+
+    Args:
+        amount: decimal number that is at least 0.
+    """
     value = float(amount)
     return value if Decimal(value) >= amount else math.nextafter(value, math.inf)
 

@@ -23,30 +23,43 @@ SHA256 = "sha256:"
 
 
 def balance_of(state: LedgerState, text: SpecText) -> JsonRecord:
-    """Return the balance of a ledger as a JSON object: everything that a reservation, commit or other move changes.
+    """Return the balance of a ledger as a JSON object: its amounts, numbers of runs, status and open reservations.
 
-    Log entries contain its digest. Amounts are decimal texts, and numbers of runs are integers.
+    This is everything that a move (a reservation, a commit or another change) may alter. Each log entry has the digest
+    of the balance after its move, so that later changes of the database are detected. Amounts are decimal strings, and
+    numbers of runs are integers.
 
     Args:
         state: the ledger. It must contain at least the reservations with runs that are not committed yet.
-        text: returns the canonical JSON text of a mechanism.
+        text: function that returns the canonical JSON text of a mechanism.
+
+    Returns:
+        The JSON object. An item of `plan` is [name, mechanism, planned, reserved, committed, credit], where credit
+        counts free runs of jobs that were stopped. `held` has the reservations with uncommitted runs, ordered by id.
     """
     plan = [
         [item.name, text(item.spec), item.planned, item.reserved, item.committed, item.credit] for item in state.plan
     ]
-    reservations = [reservation for _, reservation in sorted(state.reservations.items()) if is_live(reservation)]
+    live_reservations = [reservation for _, reservation in sorted(state.reservations.items()) if is_live(reservation)]
     return {
         "status": state.status,
         "sealed": state.sealed,
         "approval": state.approval,
         "slots": [{"kind": slot.kind, "parts": _part_records(slot)} for slot in state.slots],
         "plan": plan,
-        "held": [_reservation_record(reservation, text) for reservation in reservations],
+        "held": [_reservation_record(reservation, text) for reservation in live_reservations],
     }
 
 
 def _part_records(slot: Slot) -> list[list[str]]:
-    """Return [name, capacity, used amount, reserved amount] for each part of a slot, by name, as texts."""
+    """Return the amounts of a slot, a part of the privacy budget, as texts: capacity, used amount and reserved amount.
+
+    Args:
+        slot: the slot. An amount that is absent in `used` or `reserved` is zero.
+
+    Returns:
+        One list [name, capacity, used, reserved] for each amount, such as μ² or ρ, ordered by name.
+    """
     records = []
     for part, capacity in sorted(slot.capacity.items()):
         used, reserved = slot.used.get(part, ZERO), slot.reserved.get(part, ZERO)
@@ -65,7 +78,14 @@ def digest_of(state: LedgerState, text: SpecText) -> str:
 
 
 def is_live(reservation: Reservation) -> bool:
-    """Return whether a reservation still holds runs that are not committed."""
+    """Return whether a reservation still holds runs that are not committed.
+
+    Args:
+        reservation: reservation of some runs of a mechanism.
+
+    Returns:
+        False if all its runs were committed, or if it was cancelled or has expired.
+    """
     return reservation.state in ("reserved", "committed") and reservation.committed < reservation.count
 
 

@@ -36,16 +36,27 @@ APPROVED_KINDS: Final = frozenset({"amended", "voided", "reconciled"})
 _BLANK: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Characters that Python calls printable and that show nothing (Unicode, Default_Ignorable_Code_Point; and U+2800)."""
+"""Pattern of the characters that Python calls printable although they show nothing.
+
+They have the Unicode property Default_Ignorable_Code_Point, except for U+2800, the empty Braille pattern.
+"""
 
 
 def opening_record(state: LedgerState, certified: Opening, specs: Mapping[str, str]) -> Record:
-    """Return the log entry of a new ledger: its target, plan, slots and declarations, and the certified guarantee.
+    """Return the log entry that opens a ledger, as a JSON object.
+
+    The entry has everything that a reader needs to certify the ledger again: the neighbouring relation and unit of
+    privacy, the privacy target, the plan, the slots and the owner's declarations. The plan lists mechanisms with their
+    numbers of runs. Slots are parts of the budget for other mechanisms. Floats are written as the shortest decimal
+    strings that give the same double.
 
     Args:
         state: the ledger at its opening.
-        certified: certified δ at the target's ε, and certified ε at the target's δ.
+        certified: certified upper bounds on δ at the target's ε, and on ε at the target's δ.
         specs: each plan item's mechanism as canonical JSON text, by the item's name.
+
+    Returns:
+        The entry. Its member `approval` is present only if a second person approves changes.
     """
     setting, declared = state.setting, state.declared
     record: Record = {
@@ -84,6 +95,10 @@ def _target_record(target: LedgerTarget) -> Record:
 def read_target(record: JsonObject) -> LedgerTarget:
     """Read the privacy target of a ledger from its JSON object in the log.
 
+    Args:
+        record: object with the members `epsilon` and `log_delta`. If the target is a risk, such as an attacker's
+            advantage, it also has `risk` with the risk's kind and bound.
+
     Raises:
         InvalidInput: the risk is of no known kind, or a number is out of its range.
     """
@@ -100,7 +115,10 @@ def read_target(record: JsonObject) -> LedgerTarget:
 
 
 def reservation_record(reservation: Reservation, spec: str) -> Record:
-    """Return the log entry of a reservation of runs: the mechanism, the number of runs, and the budget that pays.
+    """Return the log entry of a reservation of runs, as a JSON object.
+
+    It has the mechanism, the number of runs, and the part of the ledger that pays. That is an item of the plan (planned
+    runs), or a slot (a budget for other mechanisms) with the amounts that it is charged.
 
     Args:
         reservation: the reservation.
@@ -191,7 +209,10 @@ def reconciliation_record(size: int, root: str) -> Record:
 def is_invisible(character: str) -> bool:
     """Return whether a character shows nothing on a screen.
 
-    That holds for control and format characters, and for the characters of `_BLANK`, which Python calls printable.
+    These are control and format characters, and some characters that Python calls printable although they show nothing.
+
+    Args:
+        character: a single character.
     """
     return unicodedata.category(character) in ("Cc", "Cf") or is_blank(character)
 
@@ -204,17 +225,24 @@ def is_blank(text: str) -> bool:
 def is_same_person(first: str, second: str) -> bool:
     """Return whether two names denote one person.
 
-    Names are compared without case, in one Unicode form, and without characters that show nothing. Blanks at the ends
-    do not count, and several blanks count as one.
+    Names are compared without case, in one Unicode form (NFKC), and without invisible characters. Spaces at both ends
+    do not count, and several spaces count as one.
+
+    Args:
+        first: name of a person.
+        second: name of a person.
     """
     return normalise_person(first) == normalise_person(second)
 
 
 def normalise_person(name: str) -> str:
-    """Return the form of a name in which people are compared. It is empty if the name shows nothing.
+    """Return the form of a name in which names are compared. It is empty if the name shows nothing.
 
-    Invisible characters are removed, case is folded, and the text is put into one Unicode form (NFKC). Outer blanks are
-    removed, and several blanks become one.
+    Invisible characters are removed, case is folded, and the text is put into one Unicode form (NFKC). Spaces at both
+    ends are removed, and several spaces become one.
+
+    Args:
+        name: name of a person as it was given.
     """
     visible = "".join(letter for letter in name if letter.isspace() or not is_invisible(letter))
     folded = unicodedata.normalize("NFKC", visible).casefold()
@@ -223,7 +251,14 @@ def normalise_person(name: str) -> str:
 
 
 def has_two_people(entry: JsonObject) -> bool:
-    """Return whether an entry names a requester and an approver who are two different people."""
+    """Return whether a log entry names a requester and an approver who are two different people.
+
+    Args:
+        entry: log entry. Its members `requested_by` and `approved_by` may be absent or of any type.
+
+    Returns:
+        True if both members are texts with visible characters that denote different people.
+    """
     requester, approver = entry.get("requested_by"), entry.get("approved_by")
     if not isinstance(requester, str) or not isinstance(approver, str):
         return False
@@ -281,7 +316,11 @@ def charge_record(price: Charge) -> Record:
 
 
 def amounts(parts: Mapping[str, Amount]) -> dict[str, str]:
-    """Return the amounts of a slot or a charge as decimal strings, by their names."""
+    """Return amounts as decimal strings, by the same names.
+
+    Args:
+        parts: amounts of a slot (a budget) or of a charge, by names such as `mu_squared` and `eta`.
+    """
     return {part: format_amount(amount) for part, amount in parts.items()}
 
 
@@ -332,10 +371,13 @@ def _slot_of(record: JsonObject) -> Slot:
 
 
 def read_approval(record: JsonObject) -> bool:
-    """Return whether a log entry, an opening or a change of the plan, says that a second person approves changes.
+    """Return whether a log entry says that a second person must approve changes.
+
+    Args:
+        record: entry of an opening or of a change of the plan. An absent member means False.
 
     Raises:
-        InvalidInput: the member is not a truth value.
+        InvalidInput: the member is neither true nor false.
     """
     approval = record.get("approval", False)
     if not isinstance(approval, bool):

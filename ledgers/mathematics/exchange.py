@@ -40,12 +40,13 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
     if spec is None:
         raise InvalidInput.at("/item", "name an item of the plan, a slot, or a mechanism of the plan")
     step, _ = steps_of(spec)
-    same_items = [item for item in state.plan if item.spec == step]
-    if not same_items:
+    items_of_step = [item for item in state.plan if item.spec == step]
+    if not items_of_step:
         kinds = " or ".join(slot.kind for slot in state.slots)
         hint = f"; name the slot {kinds} to charge it there" if kinds else ""
         raise NotInPlan(f"The plan has no such mechanism{hint}. To run it for one of the plan's, name that item.")
-    return next((item for item in same_items if item.free), same_items[0])
+    # Prefer an item with free runs. Otherwise the caller reports that the first one has none.
+    return next((item for item in items_of_step if item.free), items_of_step[0])
 
 
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
@@ -73,17 +74,23 @@ def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
 
 
 def dominance_reason(run_spec: Spec, planned_spec: Spec) -> str | None:
-    """Return why a run of one mechanism may replace a planned run of another: it is proved to lose no more privacy.
+    """Return why a run of one mechanism may replace a planned run of another, or None if no such reason is known.
 
-    The known reasons are: it is the same mechanism, or it has no less noise and no larger sampling rate. They hold
-    under every neighbouring relation.
+    The run must be proved to lose no more privacy than the planned run. The known reasons are that both are the same
+    mechanism, or that the run has at least the noise and at most the sampling rate of the planned one. They hold under
+    every neighbouring relation.
+
+    Args:
+        run_spec: mechanism that is to be run.
+        planned_spec: mechanism that the ledger's plan has accounted for.
 
     Returns:
-        The reason as a clause, or None if no such reason is known.
+        The reason as a clause that begins with "it", or None.
     """
     if run_spec == planned_spec:
         return "it is the same mechanism"
-    if getattr(run_spec, "level", None) != getattr(planned_spec, "level", None):  # they protect different units
+    # Mechanisms of different levels protect different units, so that their losses cannot be compared.
+    if getattr(run_spec, "level", None) != getattr(planned_spec, "level", None):
         return None
     if _has_same_sampling(run_spec, planned_spec):
         return "it has the same draw, and the same noise or more"
@@ -113,11 +120,11 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
-    """Return whether two mechanisms add noise of one distribution to a sum, the first no less than the planned one.
+    """Return whether both mechanisms add noise of one distribution to a sum, and the first adds at least as much.
 
     Args:
-        primitive: basic mechanism of the run; None if it has none.
-        planned: basic mechanism of the planned item.
+        primitive: basic mechanism of the run. None if the mechanism has no basic form.
+        planned: basic mechanism of the planned item. None if the mechanism has no basic form.
     """
     return (
         isinstance(primitive, NoisySum)
@@ -128,9 +135,11 @@ def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) ->
 
 
 class _SampledSum(NamedTuple):
-    """A noisy sum over a Poisson sample.
+    """A mechanism that adds noise to a sum over a Poisson sample of the records.
 
-    `rate` is the probability of a record to be in the sample; 1 without sampling.
+    Attributes:
+        rate: probability of each record to be in the sample, independently of the others. It is 1 without sampling.
+        noise: the noisy sum of the sampled records.
     """
 
     rate: float

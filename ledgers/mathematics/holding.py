@@ -35,7 +35,14 @@ def hold_charge(state: LedgerState, reservation: Reservation, slot: Slot) -> Led
 
 
 def release_charge(slot: Slot, reservation: Reservation) -> Slot:
-    """Return the slot, a privacy budget, without the amounts that it holds for a reservation with no committed run."""
+    """Return a slot after the amounts that it holds for a reservation were given back.
+
+    A slot is a part of the ledger's privacy budget. No run of the reservation may be committed yet.
+
+    Args:
+        slot: the slot. Its reserved amounts include the charge.
+        reservation: the reservation with its charge, which must not be None.
+    """
     assert reservation.charge is not None  # the slot holds it
     return replace(slot, reserved=minus(slot.reserved, reservation.charge.parts))
 
@@ -61,12 +68,15 @@ def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tupl
     price = reservation.charge
     assert price is not None  # the slot holds it
     assert price.remaining is not None  # charges of whole jobs state it
-    remaining, eta = slot.remainder("mu_squared"), price.parts["eta"]
+    remaining = slot.remainder("mu_squared")
     if remaining >= price.remaining:
         return slot, price
+    # Less is left now: try to certify the same charge at the smaller μ².
+    eta = price.parts["eta"]
     request = ChargeRequest(setting=setting, spec=reservation.spec, count=reservation.count, eta=eta)
     if holds(request.parts, remaining=remaining, cost=price.parts["mu_squared"], eta=eta):
         return slot, replace(price, remaining=remaining)
+    # The charge does not suffice any more: give it back and compute a new one.
     freed = release_charge(slot, reservation)
     price = charge(request, freed)
     require_free(freed, price.parts)
@@ -74,7 +84,14 @@ def renew_charge(setting: Setting, slot: Slot, reservation: Reservation) -> tupl
 
 
 def use_reserved(slot: Slot, amounts: Amounts) -> Slot:
-    """Return the slot with some amounts moved from reserved to used, as a commit does."""
+    """Return a slot after reserved amounts became used amounts, as a commit makes them.
+
+    A slot is a part of the ledger's privacy budget.
+
+    Args:
+        slot: the slot, which has reserved at least these amounts.
+        amounts: amounts by the names of the slot's parts, such as `rho` and `delta`.
+    """
     return replace(slot, reserved=minus(slot.reserved, amounts), used=plus(slot.used, amounts))
 
 

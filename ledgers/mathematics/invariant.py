@@ -43,9 +43,10 @@ _SMALLEST = 1e-15
 _TOLERANCE = 1e-9
 """Relative tolerance of the search for the largest capacity; the remainder of the target is lost to the slot."""
 _MORE = 1.0 + 1e-9
-"""Factor above the smallest risk that could be the target, so that rounding does not reject it again."""
+"""Factor by which a proposed risk exceeds the smallest possible target, so that rounding does not reject it again."""
 _ESTIMATED = 1e-4
-"""Relative tolerance of the search at coarse effort, whose own error is about as large; the root is certified later."""
+"""Relative tolerance of the first search. Its rough bounds on δ have errors of this size; the root is certified later.
+"""
 
 
 @dataclass(frozen=True)
@@ -283,12 +284,23 @@ def _bracket_root(excess: Callable[[float], float], estimate: float) -> tuple[fl
 
 
 def product(state: LedgerState) -> Pair:
-    """Return a pair that dominates everything that a ledger allows together, except for the δ that its slots add."""
+    """Return a dominating pair of everything that a ledger allows: all planned runs composed with all full slots.
+
+    The hockey-stick divergence of the pair of distributions bounds δ at every ε. The δ that slots (budgets for other
+    mechanisms) add is not included.
+
+    Args:
+        state: the ledger.
+    """
     return composed_pair(_pairs(state), "default")
 
 
 def plan_pair(state: LedgerState) -> Pair | None:
-    """Return the dominating pair of the whole plan only; None without a plan."""
+    """Return the dominating pair of all planned runs of a ledger, without its slots; None if it has no planned runs.
+
+    The hockey-stick divergence of the pair of distributions is at least δ of the composed runs at every ε. Slots are
+    budgets for mechanisms outside the plan.
+    """
     pairs = _of_plan(state)
     return composed_pair(pairs, "default") if pairs else None
 
@@ -336,7 +348,13 @@ def slot_pair(slot: Slot) -> Pair:
 
 
 def _with_capacity(slot: Slot, part: str, capacity: float) -> Slot:
-    """Return the slot with another capacity in one part, or in every order of a Rényi slot."""
+    """Return a slot, a part of the privacy budget, with another capacity in one of its amounts.
+
+    Args:
+        slot: the slot.
+        part: name of the amount, such as `rho`. It is ignored for a Rényi slot, of which every order gets the capacity.
+        capacity: the new capacity. It is rounded down to 18 decimal places.
+    """
     amount = down(capacity)
     if slot.kind == "rdp":
         return replace(slot, capacity=dict.fromkeys(slot.capacity, amount))

@@ -20,15 +20,21 @@ if TYPE_CHECKING:
     from epsilond.ledgers.mathematics.state import Amounts, Slot
 
 _SLACK = 1e-13
-"""Bound on the relative rounding error of a logarithm below, with a margin."""
+"""Upper bound, with a margin, on the rounding error of a term of `_log_terms`, relative to 1 + |term|."""
 
 
 def log_coefficients(slot: Slot) -> list[float]:
     """Return the logarithms of the coefficients that bound the privacy profile of a full Rényi slot, rounded up.
 
-    A Rényi slot is a privacy budget with divergences B_a at orders a, and with weights w_a. The coefficient of the
-    order a is w_a C(a) e^{(a−1) B_a}, with C(a) = (a − 1)^{a−1}/a^a. The profile is at most their sum, each times
-    e^{−(a−1) ε}.
+    A Rényi slot is a privacy budget with Rényi divergences B_a at orders a, and with weights w_a of sum 1. The
+    privacy profile δ(ε) of everything that it may pay for is at most Σ_a c_a e^{−(a−1) ε}. Here c_a = w_a C(a) e^{(a−1)
+    B_a}, with C(a) = (a − 1)^{a−1}/a^a.
+
+    Args:
+        slot: the Rényi slot, of which the whole capacity counts.
+
+    Returns:
+        Upper bounds on log c_a, in the order of the slot's orders.
     """
     nothing_spent = dict.fromkeys(slot.capacity, ZERO)
     return [term + _SLACK * (1.0 + abs(term)) for term in _log_terms(slot, nothing_spent)]
@@ -37,13 +43,16 @@ def log_coefficients(slot: Slot) -> list[float]:
 def may_go_on(slot: Slot, parts: Amounts) -> bool:
     """Return whether a Rényi slot, a privacy budget at several Rényi orders, can also pay the requested amounts.
 
-    Single orders may be overdrawn. All used, reserved and requested amounts are subtracted from the budgets of the
-    orders. The remainders give a weighted sum of bounds on δ. The slot can pay while this sum is at least 1 − e^ε at
-    all ε < 0, as every privacy profile is.
+    Single orders may be overdrawn. The used, reserved and requested amounts are subtracted from the budget of each
+    order. The remainders give a weighted sum of upper bounds on δ(ε). The slot can pay while this sum is at least 1 −
+    e^ε at all ε < 0, as every privacy profile is.
 
     Args:
         slot: the Rényi slot.
-        parts: requested amounts: Rényi divergence by the name `order:a` of each order a.
+        parts: requested Rényi divergences, by the name `order:a` of each order a. An absent order is 0.
+
+    Returns:
+        True if the condition is certified: each term of the sum is rounded down.
     """
     spent = {}
     for part, capacity in slot.capacity.items():

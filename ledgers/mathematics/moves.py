@@ -150,7 +150,12 @@ def release(state: LedgerState, identifier: str, outcome: Literal["cancelled", "
 
 
 def seal(state: LedgerState) -> LedgerState:
-    """Return the state in which the membership of the ledger's block is fixed.
+    """Return the state of a ledger in which it is fixed which records belong to its block of data.
+
+    Runs can be reserved only afterwards.
+
+    Args:
+        state: the ledger before.
 
     Raises:
         RunDiffers: a run was observed to differ from the mechanism that the ledger paid for.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from epsilond.accountants.guarantee import Setting
 
 SHARE_OF_DELTA = 4
-"""Divisor of δ* for the η of a Gaussian slot that states none: it may add a quarter of δ*."""
+"""Divisor of the target's δ* that gives the default η of a Gaussian slot: the slot may add a quarter of δ*."""
 PARTS: Mapping[SlotKind, tuple[str, ...]] = {
     "gdp": ("mu_squared", "eta"),
     "zcdp": ("rho", "delta"),
@@ -32,15 +32,17 @@ PARTS: Mapping[SlotKind, tuple[str, ...]] = {
 LARGEST = "largest"
 """Requested amount that is computed as the largest with which the ledger stays within its target."""
 _WEIGHTS_SUM = 1e-9
-"""Largest difference of 1 and the sum of the weights of Rényi orders."""
+"""Largest difference of 1 and the sum of the weights of Rényi orders, which allows for rounded decimals."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestedSlot:
-    """Requested slot, which is a part of the budget for mechanisms outside the plan.
+    """Request for a slot, a part of a new ledger's privacy budget that pays for mechanisms outside its plan.
 
-    `capacity` has the amount of each part of the kind, as a number or a decimal string. If it is "largest", or if its
-    first part is, that amount is computed as the largest with which the ledger stays within its target.
+    Attributes:
+        kind: kind of the slot: gdp (Gaussian), zcdp (zero-concentrated), rdp (Rényi) or pure.
+        capacity: amount of each part of the kind, as a number or a decimal string. If it is "largest", or if its first
+            part is, that amount is computed as the largest with which the ledger stays within its target.
     """
 
     kind: SlotKind
@@ -49,7 +51,12 @@ class RequestedSlot:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestedItem:
-    """A requested item of the plan."""
+    """Request for an item of a ledger's plan: a mechanism that is accounted for from the start.
+
+    Attributes:
+        name: name of the item, unique in the ledger.
+        spec: the mechanism. If it consists of equal steps, the item has one step with the number of steps.
+    """
 
     name: str
     spec: Spec
@@ -121,7 +128,14 @@ def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
 
 
 def _is_searched(slot: RequestedSlot) -> bool:
-    """Return whether the slot's capacity, or its first part, is requested as the largest that fits."""
+    """Return whether a requested slot shall get the largest capacity that fits in the ledger's target.
+
+    That is so if the capacity is a single word, or if its first part is absent or "largest". The first part is the main
+    amount of the slot, such as μ², ρ or ε.
+
+    Args:
+        slot: kind and requested capacity of the slot.
+    """
     if isinstance(slot.capacity, str):
         return True
     first = "budget" if slot.kind == "rdp" else PARTS[slot.kind][0]
@@ -208,7 +222,14 @@ def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
 
 
 def _read_orders(parts: JsonObject, pointer: str) -> tuple[float, ...]:
-    """Return the requested orders of a Rényi budget, after checking them.
+    """Read the requested orders of a Rényi slot, a budget of Rényi divergence at several orders.
+
+    Args:
+        parts: requested parts of the slot. Its member `orders` is a list of numbers.
+        pointer: JSON Pointer of the capacity, for errors.
+
+    Returns:
+        The orders as requested, all different.
 
     Raises:
         InvalidInput: there are none, two are equal, or one is not in (1, 10⁶].
@@ -242,7 +263,11 @@ def _read_weights(parts: JsonObject, count: int, pointer: str) -> tuple[float, .
 
 
 def _order_part(order: float) -> str:
-    """Return the name of the part of a Rényi slot for an order, such as `order:2` or `order:1.5`."""
+    """Return the name of the amount of a Rényi slot at an order, such as `order:2` or `order:1.5`.
+
+    Args:
+        order: Rényi order, above 1. A whole number is written without decimal point.
+    """
     return f"order:{int(order) if order.is_integer() else repr(order)}"
 
 

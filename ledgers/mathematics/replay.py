@@ -34,11 +34,11 @@ from epsilond.ledgers.mathematics.state import JOB, Charge, LedgerState, PlanIte
 
 SpecReader = Callable[[str], Spec]
 _OF_MALFORMED_ENTRIES = (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, AssertionError)
-"""Errors of reading an entry with members that are missing, have another type, or contradict the state."""
+"""Exceptions that an entry raises if its members are missing, have another type, or contradict the state."""
 
 
 class DoesNotReplay(EpsilondError):
-    """An entry is not a valid move from the state after the entries before it."""
+    """Error that a log entry is not a valid change of the ledger, given the entries before it."""
 
 
 def replay_entries(
@@ -148,6 +148,10 @@ def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
 def _require_people(state: LedgerState, entry: JsonObject) -> None:
     """Check that a log entry names two people, requester and approver, if the ledger needs both for this kind.
 
+    Args:
+        state: the ledger before the entry. Its `approval` says whether a second person approves changes.
+        entry: the log entry.
+
     Raises:
         DoesNotReplay: the entry names no requester or no approver, or both are the same person. A reconciliation is
             also rejected in a ledger without approval.
@@ -236,8 +240,14 @@ def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge,
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
     """Check the log entry of a changed plan, certify the plan again, and return the state of the ledger after it.
 
+    Args:
+        state: the ledger before the amendment.
+        entry: record of the amendment: items added, items with fewer runs, and declarations.
+        read: returns the mechanism that a canonical JSON text describes.
+
     Raises:
         DoesNotReplay: a number of runs or the declaration is not valid.
+        EpsilondError: the amendment is not possible in this state, for example because the target is exceeded.
     """
     added = [
         PlanItem(name=record["name"], spec=read(record["spec"]), planned=record["planned"]) for record in entry["add"]

@@ -39,7 +39,7 @@ _MOST_STEPWISE_SHARE = 1.01
 The estimate is low, so that a job above it cannot fit; the excess over 1 allows for the error of the estimate.
 """
 _MOST_STEPWISE_SHARE_COMPOSED = 4.0
-"""The same share if composing all steps is quick, because their cost together may be much lower."""
+"""Largest such share if composing all steps is quick, because their cost together may be much lower."""
 _MOST_RAISES = 12
 """Largest number of costs, each larger than the one before, that are certified after a search."""
 _MARGIN = Fraction(1) + Fraction(1, 2**18)
@@ -109,16 +109,25 @@ def _holds(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, e
 
 
 def _holds_composed(parts: Sequence[tuple[Pair, int]], remaining: Amount, cost: Amount, eta: Amount) -> bool:
-    """Return whether the composition of all steps is certified to be covered by a slot that pays this cost.
+    """Return whether a cost is certified to cover all runs of a mechanism, composed and charged together.
 
-    The arguments are as in `_holds`.
+    Args:
+        parts: dominating pairs of the mechanism, each with its number of runs.
+        remaining: μ² that the privacy budget has left before the mechanism is run.
+        cost: μ² that is paid.
+        eta: δ that the mechanism may add to the Gaussian profile of the budget.
     """
     is_certified, _ = SlotTrial(parts, remaining, eta).certify(cost)
     return is_certified
 
 
 def _holds_stepwise(prices: StepPrices, cost: Amount) -> bool:
-    """Return whether the certified cost of the steps one after another is at most this cost."""
+    """Return whether the runs of a job, charged one after another, are certified to cost at most a given amount.
+
+    Args:
+        prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
+        cost: μ² that is paid.
+    """
     stepwise_cost = prices.cost()
     return stepwise_cost is not None and stepwise_cost <= cost
 
@@ -172,10 +181,16 @@ def least_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _slots(remaining: Amount) -> list[Amount]:
-    """Return the sizes μ² of the slots to compute with, in increasing order; none if nothing is left.
+    """Return the sizes μ² of the Gaussian slots with which a cost is computed, in increasing order.
 
-    A comparison of profiles in a large slot would take too many cells. A cost that suffices in a smaller slot suffices
-    in the larger one, so smaller slots are used instead.
+    Comparing privacy profiles in a large slot would take too many grid cells. A cost that suffices in a smaller slot
+    suffices in a larger one, so smaller slots are used instead.
+
+    Args:
+        remaining: μ² that the real slot has left.
+
+    Returns:
+        `remaining`, or the sizes in `LARGEST_SLOTS` if they are smaller. Empty if nothing is left.
     """
     if remaining <= 0:
         return []
@@ -253,9 +268,14 @@ def rough_cost(parts: Sequence[tuple[Pair, int]], *, remaining: Amount, eta: Amo
 
 
 def _stepwise_residue(prices: StepPrices, remaining: Amount, eta: Amount) -> Residue | None:
-    """Return the certified cost of a job if its steps are charged one after another; None if none could be certified.
+    """Return the certified cost of a job if its runs are charged one after another; None if none could be certified.
 
-    A small margin is added, so that another machine with other rounding errors certifies the charge again.
+    The factor `_MARGIN` is added, so that another machine with other rounding errors certifies the charge again.
+
+    Args:
+        prices: prices of the runs in a Gaussian slot, a privacy budget in μ².
+        remaining: μ² that the slot has left. The cost is at most this.
+        eta: η, the δ that the job may add to the Gaussian profile of the slot.
     """
     cost = prices.cost()
     if cost is None:
@@ -301,16 +321,25 @@ def _cannot_fit(parts: Sequence[tuple[Pair, int]], prices: StepPrices | None, re
 
     The lower estimate of the cost, with its runs charged one by one, is compared with the μ² that is left. The limit is
     higher if the runs can be composed, because together they may cost much less.
+
+    Args:
+        parts: dominating pairs of the job's mechanisms, each with its number of runs.
+        prices: prices of the runs, charged one by one; None if there are none, so that the answer is False.
+        remaining: μ² that the privacy budget has left.
+        eta: η, the δ that the job may add to the Gaussian profile of the budget.
     """
     most_share = _MOST_STEPWISE_SHARE_COMPOSED if exact(parts, eta) else _MOST_STEPWISE_SHARE
     return prices is not None and prices.floor > most_share * float(remaining)
 
 
 def may_be_composed(parts: Sequence[tuple[Pair, int]]) -> bool:
-    """Return whether it is worth trying to compose the steps, if charging them one after another fails.
+    """Return whether it is worth trying to compose all runs of a job, if charging them one after another fails.
 
-    It is worth trying if the privacy loss of each step has a known distribution or finitely many values. For other
-    pairs composition takes seconds, and its bounds are rarely narrow enough.
+    It is worth trying if the privacy loss of each run has a known distribution or finitely many values. For other pairs
+    composition takes seconds, and its bounds are rarely narrow enough.
+
+    Args:
+        parts: dominating pairs of the job's mechanisms, each with its number of runs.
     """
     return all(pair.law is not None or pair.atoms is not None for pair, _ in parts)
 

@@ -40,7 +40,9 @@ class LedgerTarget:
         """The δ that slots might add at most if nothing else were allowed, rounded down."""
         if self.risk is None or self.risk.kind != "true_positive_rate":
             return self.delta
-        return down(max(self.risk.bound - self.risk.false_positive_rate, 0.0) * (1.0 - 1e-15))  # exceeds the rounding
+        # An added δ raises the true positive rate at a given false positive rate by at most δ.
+        rate_difference = max(self.risk.bound - self.risk.false_positive_rate, 0.0)
+        return down(rate_difference * (1.0 - 1e-15))  # 1e-15 exceeds the rounding of the difference and the product
 
     @property
     def admits_delta(self) -> bool:
@@ -110,7 +112,13 @@ class Slot:
         return less(self.capacity[part], self.used.get(part, ZERO))
 
     def free(self, part: str) -> Amount:
-        """Return the amount of a part that is neither used nor reserved. It may be negative for a Rényi order."""
+        """Return the amount of a part that is neither used nor reserved.
+
+        It may be negative for an order of a Rényi slot, because single orders may be overdrawn.
+
+        Args:
+            part: name of the part, such as `rho` or `order:2`.
+        """
         return less(self.remainder(part), self.reserved.get(part, ZERO))
 
     @property
@@ -229,13 +237,17 @@ class LedgerState:
     observations: tuple[Observation, ...] = ()
 
     def __post_init__(self) -> None:
-        """Require that names of items and kinds of slots are unique."""
-        for pointer, names in (
-            ("/plan", [item.name for item in self.plan]),
-            ("/slots", [slot.kind for slot in self.slots]),
-        ):
-            if len(set(names)) != len(names):
-                raise InvalidInput.at(pointer, "has two entries of one name")
+        """Check that the names of items and the kinds of slots are unique.
+
+        Raises:
+            InvalidInput: two items have one name, or two slots have one kind.
+        """
+        item_names = [item.name for item in self.plan]
+        if len(set(item_names)) != len(item_names):
+            raise InvalidInput.at("/plan", "has two entries of one name")
+        slot_kinds = [slot.kind for slot in self.slots]
+        if len(set(slot_kinds)) != len(slot_kinds):
+            raise InvalidInput.at("/slots", "has two entries of one name")
 
     def item(self, name: str) -> PlanItem | None:
         """Return the plan item with this name, or None."""
@@ -289,7 +301,15 @@ class LedgerState:
 
 
 def plus(some: Amounts, more: Amounts) -> Amounts:
-    """Return the sums of two mappings of amounts, part by part. An absent part is zero."""
+    """Add two mappings of amounts, name by name.
+
+    Args:
+        some: amounts by the names of the parts of a slot (a budget), such as `rho` and `delta`. An absent name is zero.
+        more: amounts to add, by the same names.
+
+    Returns:
+        The exact sums, with every name that occurs in one of the mappings.
+    """
     return {part: total(some.get(part, ZERO), more.get(part, ZERO)) for part in {**some, **more}}
 
 
@@ -311,5 +331,10 @@ def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
 
 
 def times(amounts: Amounts, count: int) -> Amounts:
-    """Return each amount multiplied by a number."""
+    """Multiply each amount of a mapping by a number of runs.
+
+    Args:
+        amounts: amounts of one run, by the names of the parts of a slot (a budget), such as `rho` and `delta`.
+        count: number of runs.
+    """
     return {part: multiple(amount, count) for part, amount in amounts.items()}

@@ -39,13 +39,12 @@ MOST_PARTS = 12
 """Largest number of different mechanisms in one job."""
 MOST_STAGES = 40
 """Largest number of states at which the charge of a step is computed anew, as the slot empties."""
-_USUAL_STAGES, _ROUGH_STAGES, _FINEST, _COARSEST = 12.0, 6.0, 40.0, 3.0
-"""Number of stages in which the slot falls by a factor e: usual, rough, largest and smallest.
-
-All steps of one stage have the same charge.
-"""
+_USUAL_STAGES, _ROUGH_STAGES = 12.0, 6.0
+"""Number of stages, groups of steps with one charge, that a whole job should take: for good and for rough prices."""
+_FINEST, _COARSEST = 40.0, 3.0
+"""Largest and smallest number of stages in which the remaining μ² of the slot falls by a factor e."""
 _AIM = 0.93
-"""Share of η that the search aims at."""
+"""Share of η that the search aims at. The rest is a margin for the ε between those that it evaluates."""
 _LAST_DELTA = 0.02
 """δ of the slot's own profile at the last ε that is evaluated, as a share of η."""
 _POINTS = 41
@@ -349,10 +348,13 @@ class _StepCharge:
 
 
 def _last_epsilon(remaining: Amount, eta: float) -> float:
-    """Return an ε beyond which the privacy profile δ(ε) of a Gaussian with this μ² is at most `_LAST_DELTA` · η.
+    """Return an ε beyond which the privacy profile δ(ε) of a Gaussian mechanism is at most `_LAST_DELTA` · η.
+
+    Profiles are compared up to this ε only, because beyond it they are negligible next to η.
 
     Args:
-        remaining: μ² of the slot.
-        eta: η of one step.
+        remaining: μ² of the Gaussian mechanism N(μ, 1) against N(0, 1). It is the μ² that a slot, a privacy budget, has
+            left.
+        eta: η of one step, the δ that it may add to the slot's profile.
     """
     return gaussian_pair(root_above(remaining)).epsilon(math.log(_LAST_DELTA * eta)).upper

@@ -61,7 +61,14 @@ def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
 
 
 def _conditions_of_mechanisms(state: LedgerState) -> Iterator[Condition]:
-    """Yield the declared conditions of the guarantees of all planned and reserved mechanisms, each condition once."""
+    """Yield the conditions under which the guarantees of a ledger's mechanisms hold, each condition once.
+
+    These conditions are declared and cannot be checked by a computation. The mechanisms are those of the plan and of
+    all reservations.
+
+    Args:
+        state: the ledger.
+    """
     specs = [item.spec for item in state.plan] + [reservation.spec for reservation in state.reservations.values()]
     seen: dict[Condition, None] = {}
     for spec in dict.fromkeys(specs):
@@ -174,7 +181,14 @@ def _scarce_parts(slot: Slot) -> list[ScarceResource]:
 
 
 def _risk_sentence(risk: RiskTarget | None) -> str:
-    """Return a sentence about a ledger's target if it is a risk, such as an attacker's advantage; otherwise no text."""
+    """Return a sentence about the risk that a ledger has as its target, such as an attacker's advantage.
+
+    Args:
+        risk: the risk; None if the target is a pair (ε, δ).
+
+    Returns:
+        The sentence, which begins with a space to follow another sentence. Empty if there is no risk.
+    """
     if risk is None:
         return ""
     if risk.kind == "advantage":

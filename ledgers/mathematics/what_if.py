@@ -16,6 +16,7 @@ from epsilond.ledgers.mathematics.state import Amounts, Charge, LedgerState, Slo
 from epsilond.ledgers.mathematics.view import ScarceResource, find_scarcest
 
 _TRIAL = "what-if"
+"""Id of the reservation with which a job is tried. It is never stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +75,19 @@ def what_if(
     Raises:
         InvalidInput: the request contradicts itself.
     """
-    _, steps = (None, 1) if spec is None else steps_of(spec)
-    reserved = {present.kind: _reserved_amounts(present) for present in state.slots}
-    refusal = WhatIf(
-        fits=False, count=count or steps, item=item, slot=slot, scarcest=find_scarcest(state), held_by_others=reserved
+    steps = 1
+    if spec is not None:
+        _, steps = steps_of(spec)
+    held_amounts = {present.kind: _reserved_amounts(present) for present in state.slots}
+    rejection = WhatIf(
+        fits=False,
+        count=count or steps,
+        item=item,
+        slot=slot,
+        scarcest=find_scarcest(state),
+        held_by_others=held_amounts,
     )
+    # Try the reservation on a copy of the state, which is dropped afterwards.
     try:
         after = moves.reserve(
             state, _TRIAL, spec=spec, item=item, slot=slot, count=count, eta=eta, delta=delta, rough=rough
@@ -86,11 +95,12 @@ def what_if(
     except LedgerExhausted as error:
         if not rough:
             error = add_nearest(error, state, spec=spec, slot=slot, count=count, eta=eta, delta=delta)
-        return replace(refusal, reason=error.message, nearest=error.nearest)
+        return replace(rejection, reason=error.message, nearest=error.nearest)
     except RunDiffers as error:
-        return replace(refusal, reason=" ".join([error.message, *map(str, error.observations)]))
+        sentences = [error.message, *map(str, error.observations)]
+        return replace(rejection, reason=" ".join(sentences))
     except NoCertificate as error:
-        return replace(refusal, reason=error.message)
+        return replace(rejection, reason=error.message)
     trial = after.reservations[_TRIAL]
     return WhatIf(
         fits=True,
@@ -99,12 +109,16 @@ def what_if(
         slot=trial.slot,
         charge=trial.charge,
         scarcest=find_scarcest(after),
-        held_by_others=reserved,
+        held_by_others=held_amounts,
     )
 
 
 def _reserved_amounts(slot: Slot) -> Amounts:
-    """Return the reserved amount of every part of a slot."""
+    """Return the reserved amount of every part of a slot; an amount that is not reserved is 0.
+
+    Args:
+        slot: part of a privacy budget, with amounts by name, such as `rho` and `delta`.
+    """
     return {part: slot.reserved.get(part, ZERO) for part in slot.capacity}
 
 

@@ -218,7 +218,11 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: AcceleratedShape) -> int:
-    """Return the number of rounds R, after checking the run against the problem.
+    """Return the number of rounds R, after checking that the run fits the problem.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: the run does not fit the problem.

@@ -94,7 +94,11 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: FedavgRun) -> int:
-    """Return the number of rounds K, after checking the number of participants.
+    """Return the number of rounds K of a run, after checking the number of participants.
+
+    Args:
+        problem: learning problem with its clients.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: there are more participants than clients.

@@ -72,6 +72,9 @@ Run = TypeAliasType(
 def algorithm_of(run: AnyRun) -> SimulatedAlgorithm:
     """Return the algorithm to which a run belongs, by the class of the run.
 
+    Args:
+        run: parameters of a simulated run.
+
     Raises:
         InvalidInput: no algorithm has runs of this class.
     """

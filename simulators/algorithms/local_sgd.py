@@ -95,7 +95,15 @@ def _participants(problem: SimulatedProblem, run: LocalSgdRun) -> int:
 
 
 def _reporting(problem: SimulatedProblem, run: LocalSgdRun) -> Reporting:
-    """Return the participants and batches of the run, in which every local step counts as a round with one batch."""
+    """Return which clients and records take part in a run, with every local step as a round of one batch.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
+
+    Raises:
+        InvalidInput: the run does not fit the problem.
+    """
     return reporting_for(
         problem,
         participants=run.participants,
@@ -123,7 +131,8 @@ def _steps(
     for step in range(run.local_steps):
         batch = np.stack([draw.batches[step] for draw in draws])
         normal = np.stack([draw.normal[step] for draw in draws])
-        yield RoundDraws(participants, problem.records(participants[..., None], batch), None, normal)
+        records = problem.records(participants[..., None], batch)
+        yield RoundDraws(participants, records, None, normal)
 
 
 class _LocalDraws(NamedTuple):
@@ -159,7 +168,11 @@ def _draw_round(
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """Return the number of rounds R, after checking the run against the problem.
+    """Return the number of rounds R, after checking that the run fits the problem.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -174,18 +187,20 @@ def work_of(problem: SimulatedProblem, run: LocalSgdRun) -> Work:
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 
     Args:
-        problem: learning problem with n records of a client in d dimensions.
-        run: the run, with m participants in a round; its noise may be unknown.
+        problem: learning problem.
+        run: parameters of the run; its noise may be unknown.
     """
-    n = problem.samples_per_client
-    m = _participants(problem, run)
-    d = problem.dimension
-    entries = float(m) * run.batch_size * (d + 4.0)
+    records = problem.samples_per_client
+    participants = _participants(problem, run)
+    dimension = problem.dimension
+    batch_entries = float(participants) * run.batch_size * (dimension + 4.0)
     steps = float(run.rounds * run.local_steps)
+    step_operations = batch_entries + participants * (2.0 * records + 10.0 * dimension)
+    draws_in_memory = run.local_steps * participants * (2.0 * records + 2.0 * dimension)
     return Work(
-        operations=problem.clients * n + steps * (entries + m * (2.0 * n + 10.0 * d)),
+        operations=problem.clients * records + steps * step_operations,
         calls=NUMPY_CALLS * steps,
-        bytes=8.0 * (problem.clients * n + 2.0 * entries + run.local_steps * m * (2.0 * n + 2.0 * d)),
+        bytes=8.0 * (problem.clients * records + 2.0 * batch_entries + draws_in_memory),
     )
 
 

@@ -238,7 +238,11 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
-    """Return the number of rounds R, after checking the run against the problem.
+    """Return the number of rounds R, after checking that the run fits the problem.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: the run does not fit the problem.
@@ -248,7 +252,14 @@ def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
-    """Estimate the work of one repetition; rounding of messages costs about 8 array entries per coordinate."""
+    """Estimate the cost of one repetition of a run.
+
+    Rounding of messages costs about 8 array entries for each coordinate, and 15 calls of numpy for each round.
+
+    Args:
+        problem: learning problem.
+        run: parameters of the run. Messages are rounded if it has `levels`.
+    """
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
         return work

@@ -116,8 +116,12 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
         x = (-Decimal(decay_rate)).exp()
         power = (-Decimal(decay_rate) * m).exp()  # x^m
         rest = 1 - x
-        sum_of_squares = x * (1 + x - power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)) / rest**3
+        # Σ y² x^y = x (1 + x − x^m ((m + 1)² − (2m² + 2m − 1) x + m² x²))/(1 − x)³ over y = 1, …, m.
+        subtracted = power * ((m + 1) ** 2 - (2 * m * m + 2 * m - 1) * x + m * m * x * x)
+        sum_of_squares = x * (1 + x - subtracted) / rest**3
+        # Σ x^y = x (1 − x^m)/(1 − x) over y = 1, …, m.
         sum_of_powers = x * (1 - power) / rest
+        # Positive and negative y contribute equally, and y = 0 only to the sum of probabilities.
         return float(2 * sum_of_squares / (1 + 2 * sum_of_powers))
 
 
@@ -143,9 +147,12 @@ def compression(run: NormFedavgRun, dimension: int) -> float:
 
 
 def initial_distance(problem: SimulatedProblem) -> float:
-    """Return the distance from the start at 0 to the minimiser.
+    """Return the distance from the start of a run, the model 0, to the minimiser of a problem.
 
-    If the start is the minimiser, return the radius of the domain, which is an upper bound.
+    If the start is the minimiser, the result is the radius of the domain, which is an upper bound above 0.
+
+    Args:
+        problem: learning problem on a ball around 0.
     """
     constants = problem.constants
     return constants.optimum_norm if constants.optimum_norm > 0.0 else 0.5 * constants.diameter
@@ -253,7 +260,11 @@ def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
 
 
 def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
-    """Return the number of rounds K, after checking the number of participants.
+    """Return the number of rounds K of a run, after checking the number of participants.
+
+    Args:
+        problem: learning problem with its clients.
+        run: parameters of the run.
 
     Raises:
         InvalidInput: there are more participants than clients.

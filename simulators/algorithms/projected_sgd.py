@@ -273,13 +273,14 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
         run: parameters of the run; its noise may be unknown.
     """
     steps = float(steps_of(problem, run))
-    batch = run.participants * problem.dimension
+    batch_entries = run.participants * problem.dimension
     draw_operations = 2.0 * problem.clients if run.batches == "without-replacement" else 0.0
-    excess = 0.0 if run.release == "last" else 100.0 * problem.dimension
+    excess_operations = 0.0 if run.release == "last" else 100.0 * problem.dimension
+    step_operations = 8.0 * batch_entries + draw_operations + excess_operations
     return Work(
-        operations=steps * (8.0 * batch + draw_operations + excess) + 4.0 * problem.clients,
+        operations=steps * step_operations + 4.0 * problem.clients,
         calls=steps * 60.0,
-        bytes=8.0 * (4.0 * batch + 4.0 * problem.clients + 200.0 * problem.dimension),
+        bytes=8.0 * (4.0 * batch_entries + 4.0 * problem.clients + 200.0 * problem.dimension),
     )
 
 

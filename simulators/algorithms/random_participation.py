@@ -32,7 +32,14 @@ CountDistribution = Sequence[ReportingCount]
 
 
 def participation_faults(count_distribution: CountDistribution) -> list[Fault]:
-    """Return the faults of a distribution of the number of participants, with pointers under /participation."""
+    """Check a distribution of the number of participants, and return its faults, with pointers under /participation.
+
+    Args:
+        count_distribution: numbers of participants with their probabilities.
+
+    Returns:
+        The faults; empty if the probabilities sum to 1, up to 1e-9, and there are 1 to `MOST_COUNTS` entries.
+    """
     if not 1 <= len(count_distribution) <= MOST_COUNTS:
         return [Fault("/participation", "has too few or too many entries", f"1 to {MOST_COUNTS}")]
     if abs(math.fsum(count.probability for count in count_distribution) - 1.0) > 1e-9:

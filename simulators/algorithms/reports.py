@@ -231,7 +231,15 @@ def records_read(reporting: Reporting) -> int:
 
 
 def chunk_rounds(problem: SimulatedProblem, reporting: Reporting) -> int:
-    """Return the number of rounds that are drawn at a time: about `CHUNK` random numbers per repetition."""
+    """Return the number of rounds that are drawn at a time: about `CHUNK` random numbers for each repetition.
+
+    Args:
+        problem: learning problem.
+        reporting: clients and records that take part in the rounds.
+
+    Returns:
+        The number, at least 1 and at most the number of rounds.
+    """
     keys = reporting.samples_per_client if reporting.sampling != "with-replacement" else reporting.batch_size
     numbers = reporting.participants * (keys + records_read(reporting) + problem.dimension) + problem.clients
     return max(1, min(reporting.rounds, CHUNK // numbers))

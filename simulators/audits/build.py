@@ -283,7 +283,11 @@ def _level(spec: Subsampled, setting: AttackSetting) -> str:
 
 
 def _contains_draw(spec: object) -> bool:
-    """Decide whether a batch is drawn anywhere in the spec."""
+    """Return whether a mechanism draws a batch at random, itself or in a part of it.
+
+    Args:
+        spec: spec of the mechanism.
+    """
     if isinstance(spec, Subsampled) and spec.sampling != "full":
         return True
     if isinstance(spec, Composed):
@@ -292,9 +296,14 @@ def _contains_draw(spec: object) -> bool:
 
 
 def _sees_participation(spec: Subsampled, setting: AttackSetting) -> bool:
-    """Decide whether the observer sees if the victim participates.
+    """Return whether the observer of an attack learns if the attacked record or client, the victim, participates.
 
-    A server receives the messages. All other clients together know the participants if their number is fixed.
+    A server receives the messages and sees their senders. All other clients together know it if the number of
+    participants is fixed.
+
+    Args:
+        spec: mechanism with a draw of participants.
+        setting: setting of the attack, with the observer.
     """
     if setting.observer == "other-clients":
         return spec.sampling != "poisson"

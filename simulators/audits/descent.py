@@ -66,7 +66,11 @@ class Descent:
     def _pull(self, world: int) -> float:
         """Return the negative gradient of the victim's loss at 0 in a world, before it is divided by the batch size.
 
-        Its size is the largest with which gradients are within L on the whole ball.
+        The victim is the record that differs between the neighbouring data sets, which are called worlds. The gradient
+        is the largest for which gradients are within L, the Lipschitz constant, on the whole ball.
+
+        Args:
+            world: FIRST or SECOND.
         """
         strength = max(self.spec.lipschitz - self.spec.strong_convexity * self.spec.radius, 0.0)
         if world == FIRST:

@@ -146,7 +146,13 @@ class Message:
         return floor + (generator.random(count) < share) + noise
 
     def _round_down(self, value: float) -> tuple[int, float]:
-        """Return the grid point below a coordinate of an update, and the probability of rounding up."""
+        """Return the grid point below a coordinate of an update, and the probability of rounding up from it.
+
+        Random rounding goes to one of the two neighbouring grid points such that the mean is the coordinate.
+
+        Args:
+            value: the coordinate. The grid has `quantization_levels` points in a unit.
+        """
         scaled = Fraction(value) * self.spec.quantization_levels
         floor = math.floor(scaled)
         return floor, float(scaled - floor)

@@ -51,10 +51,12 @@ class LaplaceNoise:
 
 @dataclass(frozen=True)
 class IntegerNoise:
-    """Discrete Laplace noise: P(y) ∝ e^(−α|y|) on the integers with |y| ≤ m.
+    """Discrete Laplace noise: P(y) ∝ e^(−α|y|) on the integers y with |y| ≤ m.
 
-    α is `decay_rate` and m is `noise_levels`; None means that the noise is not truncated. `exact` selects the sampler
-    that a client would run, on a seeded source of bits.
+    Attributes:
+        decay_rate: α, above 0.
+        noise_levels: m; None for noise that is not truncated.
+        exact: whether truncated noise is drawn by the sampler that a client would run, on a seeded source of bits.
     """
 
     decay_rate: float
@@ -62,13 +64,29 @@ class IntegerNoise:
     exact: bool = False
 
     def draw(self, generator: np.random.Generator, count: int) -> Floats:
-        """Draw independent integers, (count,), by the exact sampler if `exact` is set and the noise is truncated."""
+        """Draw independent integers from the distribution.
+
+        Args:
+            generator: source of randomness.
+            count: number of integers.
+
+        Returns:
+            The integers as floats, (count,). They come from the exact sampler if `exact` is set and the noise is
+            truncated.
+        """
         if self.exact and self.noise_levels is not None:
             return exact_draws(generator, self.decay_rate, self.noise_levels, count).astype(np.float64)
         return integer_draws(generator, self.decay_rate, self.noise_levels, count)
 
     def log_density(self, values: Floats) -> Floats:
-        """Return the log probability −α|y| of each value y, up to a constant; −∞ beyond the truncation."""
+        """Return the log probability −α|y| of each value y, up to a constant that all values share.
+
+        Args:
+            values: integers, any shape.
+
+        Returns:
+            Log probabilities of the same shape; −∞ beyond the truncation.
+        """
         sizes = np.abs(values)
         inside = np.asarray(-self.decay_rate * sizes)
         if self.noise_levels is None:

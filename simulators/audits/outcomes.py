@@ -59,10 +59,13 @@ def response(epsilon: float, categories: int) -> Outcomes:
         epsilon: ε of the response.
         categories: number of categories.
     """
+    # A false category has probability e^−ε/(1 + (k − 1) e^−ε) for k categories; the true one e^ε times as much.
     log_false_report = -epsilon - math.log1p((categories - 1) * math.exp(-epsilon))
     log_true_report = log_false_report + epsilon
-    rest = log_false_report + math.log(categories - 2) if categories > 2 else -math.inf
-    return Outcomes(((log_true_report, log_false_report, rest), (log_false_report, log_true_report, rest)))
+    log_rest = log_false_report + math.log(categories - 2) if categories > 2 else -math.inf
+    first = (log_true_report, log_false_report, log_rest)
+    second = (log_false_report, log_true_report, log_rest)
+    return Outcomes((first, second))
 
 
 def canonical(epsilon: float, delta: float, worlds: int) -> Outcomes:
@@ -108,7 +111,12 @@ def sum_of_trials(high_trials: int, low_trials: int, probability: float) -> Floa
 
 
 def _binomial(trials: int, probability: float) -> Floats:
-    """Return the probabilities of 0, …, `trials` successes of independent trials with a success probability."""
+    """Return the probabilities of 0, …, n successes in n independent trials.
+
+    Args:
+        trials: number n of trials.
+        probability: probability of success in each trial, in (0, 1).
+    """
     successes = np.arange(trials + 1.0)
     failures = trials - successes
     log_choices = gammaln(trials + 1.0) - gammaln(successes + 1.0) - gammaln(failures + 1.0)

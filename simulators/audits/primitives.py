@@ -209,8 +209,10 @@ def realised_shift(bounds: IntegerShift) -> tuple[tuple[int, int], ...]:
     best_parts: tuple[tuple[int, int], ...] = ()
     best_norm = 0
     largest = min(l1, linf, math.isqrt(squared_l2))
+    # Try each size of the equal coordinates, from the largest one that the bounds allow.
     for size in range(largest, max(0, largest - MOST_CANDIDATES), -1):
         count = min(dimension, l1 // size, squared_l2 // size**2)
+        # Spend the remainder of the bounds on one smaller coordinate, if there is one left.
         smaller = 0
         if count < dimension:
             smaller = min(size, l1 - count * size, math.isqrt(squared_l2 - count * size**2))

@@ -12,7 +12,11 @@ from epsilond.simulators.audits.worlds import AttackedMechanism, Floats, Integer
 
 @dataclass(frozen=True)
 class InSequence:
-    """Attack on several mechanisms that run one after another, each as often as its count, independently."""
+    """Attacked mechanism that consists of several mechanisms, which run one after another and independently.
+
+    Attributes:
+        parts: the mechanisms, each with its number of runs.
+    """
 
     parts: tuple[tuple[AttackedMechanism, int], ...]
 
@@ -44,7 +48,14 @@ class InSequence:
 
 
 def in_sequence(parts: Sequence[tuple[AttackedMechanism, int]]) -> AttackedMechanism:
-    """Return the sequence of mechanisms, each with its number of runs; a single run of one mechanism is itself."""
+    """Return the mechanism that runs several mechanisms one after another.
+
+    Args:
+        parts: the mechanisms, each with its number of runs.
+
+    Returns:
+        The sequence. A single run of one mechanism is returned as that mechanism.
+    """
     if len(parts) == 1 and parts[0][1] == 1:
         return parts[0][0]
     return InSequence(tuple(parts))

@@ -21,7 +21,9 @@ Integers = npt.NDArray[np.int64]
 Attack = Literal["mathematical", "implemented"]
 
 FIRST, SECOND, ABSENT = 0, 1, 2
+"""Indices of the data sets, which are called worlds: two neighbours, and the data set without the victim."""
 PARTICIPANT_SEEN = frozenset({"server"})
+"""Observers who see which clients participate, because they receive their messages."""
 SIGNIFICANT = 9
 """Decimals of a loss that are kept, so that equal outputs have equal losses in any order of summation."""
 

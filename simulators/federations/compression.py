@@ -23,7 +23,12 @@ ROUNDING_STREAM = 2
 
 
 class Compression:
-    """Compresses clients' messages by random rounding, with one random stream per repetition."""
+    """Compression of clients' messages by random rounding, with a random stream for each repetition.
+
+    Args:
+        levels: number s of levels between 0 and the norm of a message.
+        generators: one per repetition. Rounding has a stream of its own, so that other draws do not change.
+    """
 
     def __init__(self, levels: int, generators: Sequence[np.random.Generator]) -> None:
         self._levels = levels
@@ -39,8 +44,11 @@ class Compression:
             messages: messages of M clients in S repetitions, (S, M, d).
         """
         norms = np.maximum(norms_of(messages), SMALLEST)[..., None]
-        exact = self._levels * (np.abs(messages) / norms)
-        below = np.floor(exact)
+        scaled_sizes = self._levels * (np.abs(messages) / norms)
+        levels_below = np.floor(scaled_sizes)
         uniform = np.stack([stream.random(messages.shape[1:]) for stream in self._streams])
-        rounded: Floats = np.copysign(norms * ((below + (uniform < exact - below)) / self._levels), messages)
+        # Round up with the probability that makes the mean exact.
+        rounds_up = uniform < scaled_sizes - levels_below
+        sizes = norms * ((levels_below + rounds_up) / self._levels)
+        rounded: Floats = np.copysign(sizes, messages)
         return rounded

@@ -111,7 +111,11 @@ def with_noise_stds(groups: Groups, noise_stds: Sequence[float | None]) -> Group
 
 
 def without_noise(run: AnyRun) -> AnyRun:
-    """Return the run without noise, for all of its client groups."""
+    """Return the parameters of the same run without noise, also for each of its groups of clients.
+
+    Args:
+        run: parameters of a run.
+    """
     groups: Groups | None = run.client_groups
     if groups is None:
         return replace(run, noise_std=0.0)

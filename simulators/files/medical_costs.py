@@ -35,7 +35,7 @@ class MedicalCosts:
     features: Floats
     """(records, 6): age, sex, body mass index, children, smoker and region, with categories as codes."""
     charges: Floats
-    """(records)."""
+    """(records): charges of each person in dollars."""
     files: tuple[DataFile, ...]
     """The file that they were read from."""
 
@@ -57,9 +57,10 @@ def read_medical_costs(folder: Path) -> MedicalCosts:
     if missing:
         raise InvalidInput.at("/data/medical-costs", f"{FILE.names[0]} has no column {', '.join(missing)}")
     rows = list(reader)
+    # Line 1 of the file has the names of the columns.
     features = [[_number(row, name, line) for name in FEATURES] for line, row in enumerate(rows, start=2)]
     charges = [_number(row, TARGET, line) for line, row in enumerate(rows, start=2)]
-    return MedicalCosts(np.array(features), np.array(charges), (source.file,))
+    return MedicalCosts(features=np.array(features), charges=np.array(charges), files=(source.file,))
 
 
 def _number(row: Mapping[str, str | None], name: str, line: int) -> float:

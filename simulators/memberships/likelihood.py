@@ -63,7 +63,15 @@ def score_offline(confidence: Floats, references: Floats, members: Bools) -> Flo
 
 
 def _means(references: Floats, chosen: Bools) -> Floats:
-    """Return the mean confidence of the chosen references for each canary, (m,); NaN if there is none."""
+    """Return the mean confidence of the chosen reference models in each canary, a record that an attacker looks for.
+
+    Args:
+        references: confidence of K reference models in m canaries, (K, m).
+        chosen: which references count for each canary, (K, m).
+
+    Returns:
+        The means, (m,); NaN for a canary without chosen references.
+    """
     counts = chosen.sum(axis=0)
     sums = np.where(chosen, references, 0.0).sum(axis=0)
     return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
@@ -83,5 +91,11 @@ def _pooled_variance(references: Floats, chosen: Bools, means: Floats) -> float:
 
 
 def _log_density(values: Floats, means: Floats, variance: float) -> Floats:
-    """Return the log density of a normal distribution at some values, up to a constant."""
+    """Return the logarithm of a normal density at some values, up to a constant.
+
+    Args:
+        values: points at which the density is evaluated, any shape.
+        means: mean of the distribution at each point.
+        variance: variance of the distribution, above 0.
+    """
     return np.asarray(-0.5 * np.square(values - means) / variance - 0.5 * np.log(variance))

@@ -293,9 +293,18 @@ def _round_scores(
 
 
 def _canary_variance(population: Members, canaries: Floats) -> Floats:
-    """Return the squared norms of the canaries' contributions, summed and divided by the number of coordinates.
+    """Return the squared norms of each canary's contributions, summed and divided by the number of coordinates.
 
-    The result is 0 if every canary has a direction of its own: no canary then changes the score of another.
+    A canary is a record or client that an attacker tries to detect. Its score varies with the participation of
+    canaries, and this number is the factor of that variance. It is 0 if every canary has a direction of its own,
+    because no canary then changes the score of another.
+
+    Args:
+        population: ordinary members and canaries of the training.
+        canaries: contributions of the m canaries, each with K records, (m, K, d).
+
+    Returns:
+        A number for each canary, (m,).
     """
     if population.directions is not None:
         return np.zeros(len(canaries))

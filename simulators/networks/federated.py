@@ -89,7 +89,12 @@ class ModelQuality:
 
 @dataclass(frozen=True)
 class _Records:
-    """Images and their labels in the memory of the device that trains."""
+    """Images and their labels in the memory of the device that trains.
+
+    Attributes:
+        features: pixels of each image, (images, pixels).
+        labels: class of each image, (images).
+    """
 
     features: torch.Tensor
     labels: torch.Tensor
@@ -200,17 +205,30 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
         test: the test images.
     """
     functional = load_torch().nn.functional
-    losses = [
-        float(functional.cross_entropy(outputs, labels, reduction="sum"))
-        for outputs, labels in _predict(model, training)
-    ]
-    errors = [int((outputs.argmax(dim=1) != labels).sum()) for outputs, labels in _predict(model, test)]
-    loss = sum(losses) / len(training.labels)
-    return ModelQuality(rounds, loss if math.isfinite(loss) else math.inf, sum(errors) / len(test.labels))
+    losses = []
+    for outputs, labels in _predict(model, training):
+        losses.append(float(functional.cross_entropy(outputs, labels, reduction="sum")))
+    errors = []
+    for outputs, labels in _predict(model, test):
+        errors.append(int((outputs.argmax(dim=1) != labels).sum()))
+    mean_loss = sum(losses) / len(training.labels)
+    return ModelQuality(
+        rounds=rounds,
+        training_loss=mean_loss if math.isfinite(mean_loss) else math.inf,
+        test_error=sum(errors) / len(test.labels),
+    )
 
 
 def _predict(model: Any, records: _Records) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Yield the outputs of a model, with the labels, for chunks of images."""
+    """Yield the outputs of a model for all images, in chunks of `CHUNK` images, which bounds the memory in use.
+
+    Args:
+        model: the network. No gradients are computed.
+        records: images with labels.
+
+    Yields:
+        Outputs (n, classes) and labels (n) of the n images of a chunk.
+    """
     with load_torch().no_grad():
         for start in range(0, len(records.labels), CHUNK):
             chunk = slice(start, start + CHUNK)

@@ -29,9 +29,9 @@ class LaplaceLevels:
     """Truncated discrete Laplace noise on integers: y with |y| ≤ m has a probability proportional to e^(−α|y|)."""
 
     noise_levels: int
-    """m ≥ 1."""
+    """Largest size m of the noise, at least 1, in grid steps."""
     decay_rate: float
-    """α > 0, for each grid step."""
+    """Decay rate α of the probabilities per grid step, above 0."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
         """Draw the noise of a vector, in grid steps.
@@ -48,10 +48,15 @@ class BinomialTrials:
     """Binomial noise Z − N/2, where Z is the number of heads of N fair coins; N is even."""
 
     trials: int
-    """N ≥ 2."""
+    """Number N of fair coins, even and at least 2."""
 
     def draw(self, dimension: int, generator: np.random.Generator) -> Integers:
-        """Draw the noise of a vector with a number of coordinates, in grid steps."""
+        """Draw the noise of a vector, in grid steps.
+
+        Args:
+            dimension: number of coordinates.
+            generator: source of randomness.
+        """
         return np.asarray(generator.binomial(self.trials, 0.5, size=dimension) - self.trials // 2)
 
 

@@ -29,7 +29,20 @@ class Mean(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class FiniteProblem(ABC):
-    """Common part of the problems with records of features and a target, on a ball around 0."""
+    """Learning problem on a ball around 0 with finitely many records, each with features and a target.
+
+    Attributes:
+        population: records of all clients.
+        mean: objective as a function of the model.
+        samples_per_client: number n of records of a client in one data set.
+        radius: radius of the ball.
+        strong_convexity: weight μ of the ridge term ½‖w‖² in each loss.
+        objective: `population` for the mean loss in the whole population, or `empirical` for that on a data set.
+        constants: constants of the losses that risk bounds depend on.
+        minimiser: minimiser of the objective on the ball.
+        described: facts about the problem for its description, by name.
+        held_out: records for tests; None if there are none.
+    """
 
     population: Population
     mean: Mean

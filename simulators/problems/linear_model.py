@@ -96,7 +96,15 @@ class LinearModelProblem(FiniteProblem):
         )
 
     def mean_gradient(self, models: Floats, records: Records) -> Floats:
-        """Return the mean gradient over K records of each model: models (…, d), records (…, K, d) → (…, d)."""
+        """Return the mean gradient over K records of each model's loss, including the ridge term ½μ‖w‖².
+
+        Args:
+            models: linear models w, (…, d).
+            records: K records of each model, with features (…, K, d) and targets (…, K).
+
+        Returns:
+            Gradients, (…, d).
+        """
         slopes = self.loss.slope(np.matmul(records.features, models[..., None])[..., 0], records.targets)
         sums = np.matmul(slopes[..., None, :], records.features)[..., 0, :]
         mean: Floats = sums / records.targets.shape[-1] + self.strong_convexity * models

@@ -27,7 +27,13 @@ ROUNDING = 2.0**-44
 
 @dataclass(frozen=True)
 class Minimum:
-    """An approximate minimum of a function on a ball: a value that exceeds the least value by at most `gap`."""
+    """Approximate minimum of a function on a ball.
+
+    Attributes:
+        model: the point at which the function is almost least.
+        value: value of the function there.
+        gap: upper bound on the difference between `value` and the least value.
+    """
 
     model: Floats
     value: float
@@ -95,9 +101,15 @@ def least_on_ball(
 
 
 def _take_step(model: Floats, gradient: Floats, radius: float, smoothness: float) -> Floats:
-    """Return the model after a gradient step of size 1/smoothness, projected onto the ball.
+    """Return a model after a gradient step of size 1/smoothness, projected onto a ball around 0.
 
     A function of smoothness 0 is linear. Then the result is its minimiser on the ball, or `model` if it is constant.
+
+    Args:
+        model: the model before the step, (d,).
+        gradient: gradient of the function there, (d,).
+        radius: radius of the ball.
+        smoothness: Lipschitz constant of the gradient, at least 0.
     """
     if smoothness == 0.0:
         norm = float(np.linalg.norm(gradient))

@@ -186,7 +186,14 @@ class Digits:
         return np.asarray(np.einsum("...n,n->...", _losses(self.features, self.labels, models), shares))
 
     def scores(self, models: Floats) -> Mapping[str, Floats]:
-        """Return the error and the accuracy of the clients' models (…, N, d) on all held-out records."""
+        """Return the error and the accuracy of the clients' models on all held-out records.
+
+        Args:
+            models: model of each of N clients, (…, N, d).
+
+        Returns:
+            `test_error` and `test_accuracy`: shares of the images with a wrong and with the right digit, (…).
+        """
         outputs = np.matmul(self.test_features, _rows(models).swapaxes(-1, -2))
         accuracy = np.mean(np.argmax(outputs, axis=-1) == self.test_labels, axis=(-1, -2))
         return {"test_error": 1.0 - accuracy, "test_accuracy": accuracy}

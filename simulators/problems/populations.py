@@ -25,7 +25,7 @@ class Population:
     features: Floats
     """Features of norm at most 1, (N, P, d)."""
     targets: Floats
-    """(N, P)."""
+    """Targets of the records, (N, P)."""
     own: int
     """Number of last records of each client that no other client has."""
     shares: Floats | None = None
@@ -164,7 +164,11 @@ def classification(sharpness: float) -> Draw:
 
 
 def within_ball(features: Floats) -> Floats:
-    """Return rows scaled down to norm 1 where they are longer; no result is longer than 1, even after rounding."""
+    """Scale down the rows that are longer than 1 to the norm 1, so that no row is longer, even after rounding.
+
+    Args:
+        features: rows, (…, d).
+    """
     norms = np.linalg.norm(features, axis=-1, keepdims=True)
     inside: Floats = features * np.minimum(1.0, (1.0 - 2.0**-50) / np.maximum(norms, 1e-300))
     return inside

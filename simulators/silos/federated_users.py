@@ -55,7 +55,14 @@ def read_digit_writers(folder: Path, count: int) -> ClassifiedUsers:
 
 
 def _join_images(parts: Sequence[WrittenImages]) -> ClassifiedRecords:
-    """Return the images of all writers as records, the images of one writer after those of another."""
+    """Join the images of all writers in one table of records, the images of one writer after those of another.
+
+    Args:
+        parts: images and labels of each writer.
+
+    Returns:
+        The records. Features are the pixels of an image, and targets are 1 for its digit and 0 for the others.
+    """
     images = np.concatenate([part.images for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     return ClassifiedRecords(

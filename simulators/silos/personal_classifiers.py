@@ -103,7 +103,12 @@ class ClassifierTraining:
 
 @dataclass(frozen=True)
 class UserRound:
-    """One round: the users that take part, and the number of the batch of each."""
+    """Draw of one round of training.
+
+    Attributes:
+        users: indices of the users that take part.
+        batches: number of the batch that each of them trains on.
+    """
 
     users: Indices
     batches: Indices
@@ -129,7 +134,8 @@ def draw_rounds(
     rounds = []
     while len(waiting := np.flatnonzero(used < lengths)):
         users = generator.choice(waiting, size=min(participants, len(waiting)), replace=False)
-        rounds.append(UserRound(users, np.array([orders[user][used[user]] for user in users], dtype=np.int64)))
+        next_batches = [orders[user][used[user]] for user in users]
+        rounds.append(UserRound(users, np.array(next_batches, dtype=np.int64)))
         used[users] += 1
     return rounds
 

@@ -40,7 +40,16 @@ class SyntheticUsers:
         return (1.0 / np.arange(1, self.dimension + 1)).astype(np.float32)
 
     def draw_optima(self, generator: np.random.Generator) -> Floats:
-        """Draw the optimal model of each of N users, (N, d)."""
+        """Draw the optimal model of each of N users.
+
+        It is a random model that all users share, plus a random change for each user in the last `own` coordinates.
+
+        Args:
+            generator: source of randomness.
+
+        Returns:
+            Models, (N, d).
+        """
         optima = np.tile(self.optimum_std * generator.standard_normal(self.dimension), (self.users, 1))
         optima[:, -self.own :] += self.own_std * generator.standard_normal((self.users, self.own))
         return optima.astype(np.float32)

@@ -72,7 +72,11 @@ def train(silos: SiloRecords, slope: Slope, run: SiloRun, generator: np.random.G
 
 
 class _MiniBatches:
-    """Computes rounds of mini-batch SGD on the data of all silos, for B runs at once."""
+    """Rounds of mini-batch SGD on the data of all silos, for B runs at once.
+
+    Args:
+        silos: training records of each silo.
+    """
 
     def __init__(self, silos: SiloRecords) -> None:
         self._silos = silos

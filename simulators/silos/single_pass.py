@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class SinglePass:
-    """Settings of one pass of softmax regression over records that arrive at many machines."""
+    """Settings of one pass over records that arrive at many machines, by which softmax regression is trained."""
 
     machines: int
     """Number M of machines."""
@@ -125,7 +125,15 @@ def noisy_sgd(
 
 
 def _rounds(records: LabelledRecords, settings: SinglePass) -> Iterator[tuple[Floats, Integers]]:
-    """Yield the records of each round, one for each participant. Records that do not fill a round are left out."""
+    """Yield the records of each round, one for each participant. The last records are left out if they fill no round.
+
+    Args:
+        records: the records in the order in which they arrive.
+        settings: settings of the pass, with the number m of participants of a round.
+
+    Yields:
+        Features (m, d) and labels (m).
+    """
     size = settings.participants
     for start in range(0, len(records.labels) - size + 1, size):
         yield records.features[start : start + size], records.labels[start : start + size]

@@ -19,7 +19,7 @@ from epsilond.simulators.silos.silos import SiloRecords
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """A grid search: one algorithm at every pair of a step size and a clipping norm, several times at each."""
+    """Settings of a grid search: one algorithm runs several times at every pair of step size and clipping norm."""
 
     algorithm: Literal["mini-batch", "local"]
     rounds: int

@@ -79,18 +79,20 @@ def pay_for_run(ledger: Ledger, answer: Calibration, *, slot: SlotKind | None, i
     """
     body = ledger.show()
     guarantee = answer.guarantee
-    faults = [
-        Fault("/ledger", f"is for another {name} than the guarantee", str(getattr(guarantee, name)))
-        for name in ("relation", "unit", "observer")
-        if body[name] != getattr(guarantee, name)
-    ]
-    kinds = [entry["kind"] for entry in body["slots"]]
+    # The ledger must state its guarantee for the same neighbours, unit and observer.
+    faults = []
+    for name in ("relation", "unit", "observer"):
+        certified_for = getattr(guarantee, name)
+        if body[name] != certified_for:
+            faults.append(Fault("/ledger", f"is for another {name} than the guarantee", str(certified_for)))
+    # Without slot and item, take the only slot of the ledger.
+    slot_kinds = [entry["kind"] for entry in body["slots"]]
     needs_slot = slot is None and item is None
-    if needs_slot and len(kinds) != 1:
-        faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(kinds) or None))
+    if needs_slot and len(slot_kinds) != 1:
+        faults.append(Fault("/slot", "is needed, or the plan's item is", ", ".join(slot_kinds) or None))
     if faults:
         raise InvalidInput(*faults)
-    charged_slot = cast("SlotKind", kinds[0]) if needs_slot else slot
+    charged_slot = cast("SlotKind", slot_kinds[0]) if needs_slot else slot
     spec = spec_of(answer)
     with ledger.reserve(item or f"train {answer.algorithm}", spec=spec, slot=charged_slot) as reservation:
         return reservation.commit()

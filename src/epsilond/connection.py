@@ -15,9 +15,9 @@ from epsilond.accountants.json_types import JsonObject, JsonRecord
 
 T = TypeVar("T")
 TRIES: Final = 5
-"""Number of times that a request is sent at most."""
+"""Largest number of times that one request is sent."""
 FIRST_PAUSE: Final = 0.2
-"""Seconds before the second try, at least. Each further pause is twice as long."""
+"""Shortest pause [s] before the second try. Each further pause is twice as long."""
 
 
 class _RejectRedirects(HTTPRedirectHandler):
@@ -52,14 +52,24 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class ServiceAnswer:
-    """The answer of a service to one HTTP request: status, media type and content."""
+    """Answer of a service to one HTTP request.
+
+    Attributes:
+        status: code of the HTTP status, such as 200.
+        media_type: media type of the content, such as `application/json`.
+        content: bytes of the content.
+    """
 
     status: int
     media_type: str
     content: bytes
 
     def document(self) -> JsonRecord:
-        """Return the content as a JSON object."""
+        """Return the content as a JSON object.
+
+        Raises:
+            ValueError: the content is not JSON, for example because it is incomplete.
+        """
         return dict(json.loads(self.content))
 
 
@@ -144,10 +154,19 @@ class Connection:
         retry_after = error.headers.get("Retry-After", "")
         if not retry_after.isdecimal():
             return pause if self.is_repeatable else None
-        return float(retry_after) + pause if int(retry_after) <= self.longest_pause else None
+        if int(retry_after) > self.longest_pause:
+            return None
+        return float(retry_after) + pause
 
     def _problem_of(self, error: HTTPError) -> JsonObject:
-        """Return the problem document (RFC 9457) of an error; an empty one if the answer has none."""
+        """Return the problem document (RFC 9457) in the content of an HTTP error.
+
+        Args:
+            error: answer of the service with an error status.
+
+        Returns:
+            The document as a JSON object. Empty if the content cannot be read, or is not a JSON object.
+        """
         try:
             problem = json.loads(error.read(self.longest_answer))
         except (ValueError, OSError):

@@ -34,13 +34,14 @@ CONNECT_SECONDS = 10.0
 RETRIES = 1
 """Number of further tries of a part that failed on a cluster, where a worker may have been short of memory."""
 BATCH_SECONDS = 0.1
-"""Least CPU time [s] of a batch: a message costs Dask some 5 ms of CPU, which is 5 % of it."""
+"""Least CPU time [s] that a batch should take. A message costs Dask about 5 ms of CPU, which is 5 % of it."""
 LONGEST_SECONDS = 0.5
-"""CPU time after which a worker begins no further part of its batch: later parts may take longer than earlier ones."""
+"""CPU time [s] after which a worker begins no further part of its batch, because later parts may take longer."""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""Options of the C function `mallopt`, by <malloc.h>."""
+"""Numbers of two options of the C function `mallopt`, as <malloc.h> defines them."""
 MAPPED_BYTES = 32 * 1_048_576
-"""Size from which the C library maps an array on its own; the largest that it chooses by default."""
+"""Size [bytes] from which the C library gives an array its own memory mapping: the largest that glibc chooses itself.
+"""
 OTHER_VERSION = "runs epsilond {theirs}, and this is epsilond {ours}: the numbers of two versions are not mixed"
 
 
@@ -129,14 +130,26 @@ class _Batches(Generic[T]):
             self.running[future] = indices
 
     def _batch_size(self, places: int) -> int:
-        """Return the number of parts of the next batch: half of an equal share, or more if parts are fast."""
+        """Return the number of parts of the next batch: half of an equal share, or more if the parts are fast.
+
+        Args:
+            places: number of batches that the executor runs at one time.
+        """
         half_share = len(self.waiting) / (2 * places)
         # The number of parts that take `BATCH_SECONDS` at the mean CPU time so far.
         least = BATCH_SECONDS * len(self.answers) / max(self._seconds, BATCH_SECONDS)
         return min(ceil(max(half_share, least)), len(self.waiting))
 
     def collect(self) -> None:
-        """Wait until a batch ends, and store its results. Calls that it did not begin wait again, before the others."""
+        """Wait until at least one batch ends, and store its results.
+
+        A worker may stop before the end of its batch. The calls that it did not begin are put back, before all waiting
+        calls.
+
+        Raises:
+            ClusterError: the executor lost the work.
+            Exception: the error of a call.
+        """
         for future in wait(self.running, return_when=FIRST_COMPLETED).done:
             indices = self.running.pop(future)
             batch = result_of(future)
@@ -149,7 +162,13 @@ class _Batches(Generic[T]):
 
 
 def _run_each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progress: Progress) -> list[T]:
-    """Run the parts one by one, report the progress after each, and return the results in order."""
+    """Call a function for each part, one after another, and return the results in the order of the parts.
+
+    Args:
+        work: the function.
+        parts: positional arguments of each call.
+        progress: called after each call with the number of finished parts, and the number of parts.
+    """
     results = []
     for done, part in enumerate(parts, start=1):
         results.append(work(*part))
@@ -158,7 +177,14 @@ def _run_each(work: Callable[..., T], parts: Sequence[tuple[object, ...]], progr
 
 
 def count_places(executor: Executor) -> int:
-    """Return the number of batches that an executor runs at one time: threads of a cluster, or workers of a pool."""
+    """Return the number of batches that an executor can run at one time.
+
+    Args:
+        executor: a Dask executor, or a pool of threads or processes.
+
+    Returns:
+        The number of threads of the Dask cluster, or of workers of the pool. By default the number of cores.
+    """
     client = getattr(executor, "_client", None)
     if client is not None:
         return max(1, sum(map(int, client.nthreads().values())))
@@ -167,7 +193,12 @@ def count_places(executor: Executor) -> int:
 
 @dataclass(frozen=True)
 class BatchResults(Generic[T]):
-    """Results of the first parts of a batch, and the CPU seconds that they took."""
+    """Results of the first parts of a batch. A worker may have left out the last parts.
+
+    Attributes:
+        answers: result of each part, in order.
+        seconds: CPU time [s] that these parts took.
+    """
 
     answers: Sequence[T]
     seconds: float
@@ -197,7 +228,15 @@ def run_batch(version: str, work: Callable[..., T], parts: Sequence[tuple[object
 
 
 def _run_for_seconds(work: Callable[..., T], parts: Sequence[tuple[object, ...]]) -> BatchResults[T]:
-    """Run the first part, and further parts until they have taken `LONGEST_SECONDS` of CPU time together."""
+    """Call a function for the first part, and for further parts until this has taken `LONGEST_SECONDS` of CPU time.
+
+    Args:
+        work: the function.
+        parts: positional arguments of each call; at least one.
+
+    Returns:
+        The results of the parts that were run, and the CPU time that they took.
+    """
     start = time.thread_time()
     answers = []
     for part in parts:

@@ -57,7 +57,11 @@ class TheoremInFull(ListedTheorem):
 
 
 def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
-    """Return a calibrator as it is listed."""
+    """Return the entry of an algorithm's calibrator in the list of algorithms, with an example of a request.
+
+    Args:
+        calibrator: the calibrator.
+    """
     return ListedAlgorithm(
         name=calibrator.name,
         title=calibrator.title,
@@ -68,7 +72,11 @@ def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
 
 
 def listed_theorem(theorem: Theorem) -> ListedTheorem:
-    """Return the entry of a theorem in the list of theorems: its statement and source, without its conditions."""
+    """Return the entry of a theorem in the list of theorems, which leaves out its conditions and errata.
+
+    Args:
+        theorem: the theorem.
+    """
     return ListedTheorem(
         id=theorem.id,
         title=theorem.title,
@@ -99,7 +107,15 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
 
 
 def listed_condition(premise: Condition) -> ListedCondition:
-    """Convert a condition of a theorem to its entry in a list, with its kind: checked, declared or undecidable."""
+    """Convert a condition of a theorem to its entry in a list.
+
+    Args:
+        premise: the condition.
+
+    Returns:
+        The entry. Its kind is "checked" if the library checks the condition, "undecidable" if no finite input decides
+        it, and otherwise "declared", because the caller must vouch for it.
+    """
     kind: Literal["checked", "declared", "undecidable"]
     if premise.checked:
         kind = "checked"

@@ -20,7 +20,11 @@ METAVARS = {float: "NUMBER", int: "COUNT", bool: "true|false", str: "TEXT"}
 
 
 def describe_options(request: type) -> list[FieldOption]:
-    """Return one option for each field of a request class, in the order of the fields."""
+    """Describe the command-line options of a request class: one for each field, in the order of the fields.
+
+    Args:
+        request: the request class, a data class with annotated fields.
+    """
     hints = get_type_hints(request, include_extras=True)
     return [_describe_option(field, hints[field.name]) for field in fields(request)]
 
@@ -84,7 +88,14 @@ def _describe_option(field: Field[object], annotation: object) -> FieldOption:
 
 
 def _describe_field(annotation: object) -> str:
-    """Return the description of a field, then its symbol, unit and range in brackets."""
+    """Return the help text of a field: its description, and in brackets its symbol, unit and allowed values.
+
+    Args:
+        annotation: type of the field, with its metadata.
+
+    Returns:
+        The text. If the field has no description, only its allowed values, or an empty text.
+    """
     _, quantity = quantity_of(annotation)
     if quantity is None:
         return allowed_values(annotation) or ""

@@ -21,7 +21,14 @@ FILE = Path(__file__).with_name("options.json")
 
 @dataclass(frozen=True, kw_only=True)
 class FieldOption:
-    """The option of one field: its placeholder and help, and whether the request class requires the field."""
+    """Command-line option for one field of a request class.
+
+    Attributes:
+        field: name of the field.
+        metavar: placeholder of the value in the help, such as NUMBER.
+        required: whether the request class requires the field.
+        help: description of the field in the help.
+    """
 
     field: str
     metavar: str
@@ -31,7 +38,14 @@ class FieldOption:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedCommand:
-    """A command that has an option for each field of a request class."""
+    """Command of the command line that has an option for each field of a request class.
+
+    Attributes:
+        name: name of the command, such as that of an algorithm.
+        title: title of the command in its help.
+        summary: description of the command in its help.
+        options: one option for each field, in the order of the fields.
+    """
 
     name: str
     title: str
@@ -40,7 +54,11 @@ class ListedCommand:
 
     @classmethod
     def of_json(cls, body: JsonObject) -> Self:
-        """Return the command that `as_json` wrote."""
+        """Read a command from its JSON object in `options.json`.
+
+        Args:
+            body: the object, as `as_json` returns it.
+        """
         return cls(**{**body, "options": tuple(FieldOption(**option) for option in body["options"])})
 
     def as_json(self) -> JsonRecord:
@@ -60,5 +78,9 @@ def listed_commands(group: str) -> Mapping[str, ListedCommand]:
 
 
 def option_name(field_name: str) -> str:
-    """Return the option of a field, such as `--samples-per-client` for `samples_per_client`."""
+    """Return the name of the command-line option for a field, such as `--samples-per-client` for `samples_per_client`.
+
+    Args:
+        field_name: name of the field.
+    """
     return "--" + field_name.replace("_", "-")

@@ -11,9 +11,9 @@ from epsilond.accountants.errors import InvalidInput
 from epsilond.accountants.specs import DeclaredProfile
 
 _DIGITS = 60
-"""Digits of the decimal arithmetic, in which δ as small as 1e-40 has twenty digits left after a difference."""
+"""Number of digits of the decimal arithmetic. After a difference, a δ of 1e-40 still has twenty valid digits."""
 LEAST_LOG10_DELTA = -1e9
-"""log10 of the δ that stands for 0 in a spec, because −∞ is not a number of a request."""
+"""Value of log10 δ in place of −∞ for δ = 0, because a number of a request must be finite."""
 
 
 def profile_from_trade_off(
@@ -41,6 +41,7 @@ def profile_from_trade_off(
         backward = _profile_of([(beta, alpha) for alpha, beta in points])
     if not symmetric:
         return DeclaredProfile(points=tuple(forward.items()), reverse=tuple(backward.items()))
+    # Both profiles bound both directions, so the smaller bound holds at every ε.
     smaller = dict(forward)
     for epsilon, delta in backward.items():
         smaller[epsilon] = min(delta, smaller.get(epsilon, delta))
@@ -85,10 +86,13 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
         points: points (α_i, β_i) of a trade-off function, by increasing α_i.
     """
     listed = sorted(points)
+    # The lines of two neighbouring points on the hull cross at e^ε = (β − β')/(α' − α), which is a corner if ε > 0.
     corners = {0.0}
     for (alpha, beta), (next_alpha, next_beta) in itertools.pairwise(_lower_hull(listed)):
-        if beta - next_beta > next_alpha - alpha > 0:
-            corners.add(float(((beta - next_beta) / (next_alpha - alpha)).ln()))
+        fall = beta - next_beta
+        width = next_alpha - alpha
+        if fall > width > 0:
+            corners.add(float((fall / width).ln()))
     profile = {}
     for epsilon in sorted(corners):
         exponential = Decimal(epsilon).exp()
@@ -97,7 +101,14 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
 
 
 def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal]]:
-    """Return the vertices of the greatest convex function below points in increasing order."""
+    """Return the vertices of the lower convex hull of points, which is the greatest convex function below them.
+
+    Args:
+        points: points (x, y) by increasing x.
+
+    Returns:
+        The vertices by increasing x.
+    """
     hull: list[tuple[Decimal, Decimal]] = []
     for point in points:
         while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
@@ -109,13 +120,25 @@ def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal
 def _turns_down(
     first: tuple[Decimal, Decimal], second: tuple[Decimal, Decimal], third: tuple[Decimal, Decimal]
 ) -> bool:
-    """Return whether the second of three points is on or above the line through the others."""
-    rise = (second[1] - first[1]) * (third[0] - first[0])
-    return rise >= (third[1] - first[1]) * (second[0] - first[0])
+    """Return whether the middle one of three points is on or above the line through the first and the third.
+
+    Args:
+        first: point with the smallest x.
+        second: point in the middle.
+        third: point with the largest x.
+    """
+    # Compare the slopes from the first point, each multiplied by both differences of x, which are not negative.
+    slope_to_second = (second[1] - first[1]) * (third[0] - first[0])
+    slope_to_third = (third[1] - first[1]) * (second[0] - first[0])
+    return slope_to_second >= slope_to_third
 
 
 def _raised_log10(delta: Decimal) -> float:
-    """Return log10 δ, rounded up, between `LEAST_LOG10_DELTA` and 0."""
+    """Return log10 of a δ, rounded up to a double between `LEAST_LOG10_DELTA` and 0.
+
+    Args:
+        delta: the δ; a number of at most 0 counts as 0.
+    """
     if delta <= 0:
         return LEAST_LOG10_DELTA
     return min(math.nextafter(float(delta.log10()), math.inf), 0.0)

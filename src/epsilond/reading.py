@@ -176,7 +176,7 @@ def _shape(annotation: object, request: type | None = None) -> _Shape:
     if origin is tuple:
         return _Shape(kind="tuple", members=(_shape(get_args(bare)[0]),), **parts)
     if origin in (Union, UnionType):
-        members = (replace(each, quantity=each.quantity or quantity) for each in map(_shape, get_args(bare)))
+        members = [replace(member, quantity=member.quantity or quantity) for member in map(_shape, get_args(bare))]
         return _Shape(kind="union", members=tuple(members), **parts)
     if origin is Literal:
         return _Shape(kind="literal", **parts)
@@ -382,10 +382,11 @@ class _Reader:
                 return result
             faults += reader.faults
         if not is_structure and fitting:
-            records = [member for member in shape.members if member.kind == "request"]
-            forms = "".join(
-                "; or {" + ", ".join(f'"{each.name}": …' for each in fields(one.bare)) + "}" for one in records
-            )
+            forms = ""
+            for member in shape.members:
+                if member.kind == "request":
+                    field_forms = ", ".join(f'"{field.name}": …' for field in fields(member.bare))
+                    forms += "; or {" + field_forms + "}"
             faults = [replace(fault, allowed=f"{fault.allowed or ''}{forms}") for fault in faults]
         self.faults += faults
         return _FAULTY

@@ -27,6 +27,7 @@ from epsilond.witness.presets import PRESETS
 from epsilond.witness.requests import SimulationRequest
 
 FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
+"""Format of a figure by the suffix of its file."""
 
 
 def figure_file(name: str | None) -> Path | None:
@@ -49,7 +50,7 @@ def figure_file(name: str | None) -> Path | None:
 
 
 def show_presets() -> None:
-    """Print the list of experiments."""
+    """Print the table of experiments that can be simulated by name, which are called presets."""
     show(simulations.presets(PRESETS))
 
 

@@ -13,7 +13,15 @@ T = TypeVar("T")
 
 
 def suggest(name: str, names: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: up to three similar names, or nothing if none is similar."""
+    """Return the end of an error message about an unknown name, which proposes similar names.
+
+    Args:
+        name: the unknown name.
+        names: the names that exist.
+
+    Returns:
+        A text such as "; did you mean mb-sgd or local-sgd?" with up to three names. Empty if no name is similar.
+    """
     similar = difflib.get_close_matches(name, list(names), n=3)
     return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
@@ -50,7 +58,11 @@ def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -
 
 
 def quote_words(words: Sequence[object]) -> str:
-    """Return words in quotes, in the form of a list in a sentence."""
+    """Return words in single quotes as a list in a sentence, such as "'a', 'b' or 'c'".
+
+    Args:
+        words: the words; at least one.
+    """
     quoted = [f"'{word}'" for word in words]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from epsilond.accountants.curve.enclosure import Interval
 from epsilond.accountants.quantities import base_unit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from epsilond.ledgers.log.receipts import Receipt
     from epsilond.training.arrays import Floats
 
-CARRIED_OUT = frozenset(
+CARRIED_OUT: Final = frozenset(
     {
         "averaged-output",
         "bounded-coordinates",
@@ -52,13 +52,13 @@ CARRIED_OUT = frozenset(
         "uniform-participation",
     }
 )
-"""Conditions, by their ids, that every run sees to."""
+"""Ids of the conditions of guarantees that the training loop ensures in every run."""
 BY_CLIPPING = "bounded-gradients"
-"""Condition that a run carries out if it gets every record's gradient."""
+"""Id of a condition that the loop ensures if it gets the gradient of every record, which it then clips."""
 BY_DEALING = "fresh-records"
-"""Condition that a run of mu2-sgd carries out: it uses no record twice."""
+"""Id of a condition that the loop ensures for mu2-sgd: it uses no record twice."""
 BY_DRAWING = "oblivious-participation"
-"""Condition that a run of mu2-sgd carries out if it draws the participants, so that no pattern is given."""
+"""Id of a condition that the loop ensures for mu2-sgd if it draws the participants itself."""
 RISK_RESTS_ON_GRADIENTS = "clipping-changes-gradients"
 """Code of the caution about bounds on the risk under clipping."""
 INSECURE_RANDOMNESS = "randomness-is-not-secure"

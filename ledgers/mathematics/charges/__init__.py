@@ -22,6 +22,12 @@ CHARGES: Mapping[SlotKind, Callable[[ChargeRequest, Slot], Charge]] = {
 def charge(request: ChargeRequest, slot: Slot) -> Charge:
     """Return the charge for a job in a slot, even if the slot does not have enough left.
 
+    A slot is a part of a ledger's privacy budget, and a job is a number of runs of one mechanism.
+
+    Args:
+        request: the job, with the setting of the ledger.
+        slot: the slot that would pay.
+
     Raises:
         ConditionViolated: no charge is proved for such a mechanism in such a slot.
         LedgerExhausted: even the whole slot does not pay for the job.

@@ -86,7 +86,14 @@ def _candidate_etas(request: ChargeRequest, slot: Slot) -> list[Amount]:
 
 
 def mu_squared(request: ChargeRequest) -> Amount | None:
-    """Return μ² of one run, rounded up; None if the run is not exactly a Gaussian mechanism."""
+    """Return the exact cost μ² of one run of a Gaussian mechanism, rounded up.
+
+    Args:
+        request: the job, of which one run is priced.
+
+    Returns:
+        μ² for the mechanism N(μ, 1) against N(0, 1). None if the run is not exactly a Gaussian mechanism.
+    """
     mu = request.one.gaussian_dp_mu
     if mu is None:
         return None
@@ -98,6 +105,10 @@ def eta_of(request: ChargeRequest, slot: Slot) -> Amount:
 
     A job that requests an η gets this η. Otherwise it gets the slot's η divided by `SHARE_OF_ETA`, but at most the free
     η.
+
+    Args:
+        request: the job.
+        slot: the Gaussian slot, a privacy budget in μ² and η.
 
     Raises:
         ConditionViolated: the result is below the smallest permitted η.

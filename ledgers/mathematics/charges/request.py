@@ -38,7 +38,16 @@ class ChargeRequest:
     _known: dict[Spec, Guarantee] = field(default_factory=dict, repr=False, compare=False)
 
     def guarantee(self, spec: Spec) -> Guarantee:
-        """Return the proved guarantee of a mechanism, for the ledger's relation, unit and observer."""
+        """Return the proved guarantee of a mechanism, for the ledger's relation, unit and observer.
+
+        It is computed once for each mechanism and then remembered.
+
+        Args:
+            spec: spec of the mechanism.
+
+        Raises:
+            NoCertificate: no theorem covers the mechanism in this setting.
+        """
         if spec not in self._known:
             setting = self.setting
             result = account(spec, relation=setting.relation, unit=setting.unit, observer=setting.observer)

@@ -137,7 +137,11 @@ class _ProfileGrid:
         )
 
     def merge(self, added: _ProfileGrid) -> _ProfileGrid:
-        """Return a grid with the points of this grid and of another one, sorted by ε."""
+        """Return a grid with the points of two grids, sorted by ε.
+
+        Args:
+            added: the other grid, with the same columns.
+        """
         order = np.argsort(np.concatenate([self.epsilon, added.epsilon]), kind="stable")
 
         def merge_columns(own: FloatArray, new: FloatArray) -> FloatArray:
@@ -216,16 +220,21 @@ class _LinearDifference:
 
 
 def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifference:
-    """Return the weighted mean of two linear functions on each cell that has equal values at both ends of the cell.
+    """Return, on each cell, the weighted mean of two linear functions that has equal values at both ends of the cell.
 
     Both functions bound the same difference, and so does each weighted mean. The one with equal values has the smallest
     maximum, unless its weight had to be clipped. The weight w of `first` solves w f₀ + (1 − w) s₀ = w f₁ + (1 − w) s₁.
     Here f₀ and s₀ are the values at the start of the cell, f₁ and s₁ those at its end. It is clipped to [0, 1], and is
     1/2 if there is no solution.
+
+    Args:
+        first: values of the first function at both ends of each cell.
+        second: values of the second function at both ends of each cell.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        tilt = (first.at_end - first.at_start) - (second.at_end - second.at_start)
-        weight = np.where(tilt != 0.0, -(second.at_end - second.at_start) / tilt, 0.5)
+        second_rise = second.at_end - second.at_start
+        rise_difference = (first.at_end - first.at_start) - second_rise
+        weight = np.where(rise_difference != 0.0, -second_rise / rise_difference, 0.5)
     weight = np.clip(np.nan_to_num(weight, nan=0.5), 0.0, 1.0)
     return _LinearDifference(
         at_start=weight * first.at_start + (1.0 - weight) * second.at_start,
@@ -234,10 +243,13 @@ def _mix(first: _LinearDifference, second: _LinearDifference) -> _LinearDifferen
 
 
 def _exp_above(log_value: FloatArray) -> FloatArray:
-    """Return an upper bound on exp(log_value), despite rounding.
+    """Return an upper bound on the exponential of each number, despite rounding.
 
     The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`: the error of exp, and the error of its
     argument, which exp multiplies by |x|. Below −1000 the result is 0.0 or so small that a fixed margin is used.
+
+    Args:
+        log_value: exponents x, any shape.
     """
     with np.errstate(over="ignore"):
         value = np.exp(log_value)
@@ -245,9 +257,13 @@ def _exp_above(log_value: FloatArray) -> FloatArray:
 
 
 def _exp_below(log_value: FloatArray) -> FloatArray:
-    """Return a lower bound on exp(log_value), despite rounding; see `_exp_above` for the margin.
+    """Return a lower bound on the exponential of each number, despite rounding.
 
-    Values above 700 are clipped, so that the result is finite.
+    The relative margin is 4 (4 + |x|) units of roundoff for x = `log_value`, as in `_exp_above`. Exponents above 700
+    are clipped, so that the result is finite.
+
+    Args:
+        log_value: exponents x, any shape.
     """
     value = np.exp(np.minimum(log_value, 700.0))
     return np.asarray(value * (1.0 - 4.0 * UNIT_ROUNDOFF * (4.0 + np.abs(np.maximum(log_value, -1e3)))))

@@ -100,10 +100,13 @@ class _ProfileBound:
     backward: Profile
 
     def evaluate(self, losses: FloatArray) -> FloatArray:
-        """Return the profile E_γ at γ = e^l for each of these losses l, rounded up and at most 1.
+        """Return upper bounds, at most 1, on the privacy profile E_γ at γ = e^l for given losses l.
 
         At l < 0 it is E_γ = 1 − γ + γ E′_{1/γ}, where E′ is the profile of the other direction. The 64 units of
         rounding are a margin for the few operations.
+
+        Args:
+            losses: losses l in nats, of any sign.
         """
         values = np.empty(losses.size)
         is_positive = losses >= 0.0
@@ -234,9 +237,16 @@ def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
 
 
 def _is_on_or_above_line(x: FloatArray, y: FloatArray, first: int, middle: int, last: int) -> bool:
-    """Return whether the middle point is on or above the line through the first and the last point.
+    """Return whether the middle one of three points of a polygon is on or above the line through the other two.
 
-    Both slopes are multiplied by the two widths, so that no quotient is rounded.
+    The two slopes are compared after multiplication by both widths, so that no quotient is rounded.
+
+    Args:
+        x: increasing coordinates of all points.
+        y: values at these points.
+        first: index of the first point.
+        middle: index of the middle point.
+        last: index of the last point.
     """
     slope_before = (y[middle] - y[first]) * (x[last] - x[middle])
     slope_after = (y[last] - y[middle]) * (x[middle] - x[first])

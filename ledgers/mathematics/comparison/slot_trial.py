@@ -101,7 +101,11 @@ class SlotTrial:
         return all(bound.holds for bound in bounds), worst.worst
 
     def add(self, epsilon: float) -> None:
-        """Add an ε to those at which costs are tried, together with the values 1 % below and above it."""
+        """Add an ε to those at which costs are tried, together with the values 1 % below and above it.
+
+        Args:
+            epsilon: the ε, in nats.
+        """
         new_points = epsilon * np.asarray([0.99, 1.0, 1.01])
         self._points = np.unique(np.concatenate([self._points, new_points]))
 
@@ -161,7 +165,12 @@ class SlotTrial:
         self._points = np.unique(np.concatenate([self._points, closer]))
 
     def _around(self, index: int, reach: int) -> FloatArray:
-        """Return ten evenly spaced ε around a chosen one, given by its index, as far as the `reach`-th neighbours."""
+        """Return ten evenly spaced ε around a chosen one, between two of its neighbours.
+
+        Args:
+            index: index of the chosen ε among all chosen points.
+            reach: number of neighbours on each side that the interval covers, as far as there are so many.
+        """
         below = self._points[max(index - reach, 0)]
         above = self._points[min(index + reach, self._points.size - 1)]
         return np.linspace(below, above, 10)
@@ -237,7 +246,11 @@ class SlotTrial:
 
         This gap is log E − log(E_slot + η′), the larger of both directions. E is the profile δ(ε) of the mechanism
         composed with the Gaussian that is left after the cost. E_slot is the profile of the slot, and η′ a share of η.
-        Each gap decreases in the cost, given in μ².
+        Each gap decreases in the cost.
+
+        Args:
+            points: the ε at which the gap is computed.
+            cost: charged cost in μ².
         """
         composed = self._composed_with(max(less(self._remaining, down(cost)), ZERO))
         log_slot = self._slot_pair.forward.log_delta(points).lower  # the slot's pair is symmetric

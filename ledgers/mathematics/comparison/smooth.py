@@ -52,7 +52,11 @@ class Jet:
     error: FloatArray
 
     def minus(self, other: Jet) -> Jet:
-        """Return the difference of two functions at the same points; their errors add up."""
+        """Return the difference of two functions at the same points, with their derivatives. The errors add up.
+
+        Args:
+            other: the function to subtract.
+        """
         return Jet(
             self.value - other.value,
             self.slope - other.slope,
@@ -162,19 +166,28 @@ def _jet(x: FloatArray, mu: float) -> Jet:
     Returns:
         Values, derivatives and error. Unlike elsewhere, `error` is in units of roundoff.
     """
-    a = 0.5 * mu - x / mu
-    probability = ndtr(a)
-    t = np.exp(np.minimum(x, 700.0)) * ndtr(a - mu)
-    density = np.exp(-0.5 * a * a) * (1.0 / (mu * math.sqrt(2.0 * math.pi)))
-    error_units = 8.0 * (3.0 + (np.abs(a) + mu) ** 2) * (probability + t + density)
-    return Jet(value=probability - t, slope=-t, curvature=density - t, error=error_units)
+    argument = 0.5 * mu - x / mu  # a
+    probability = ndtr(argument)  # Φ(a)
+    weighted_tail = np.exp(np.minimum(x, 700.0)) * ndtr(argument - mu)  # t; e^710 would overflow
+    density = np.exp(-0.5 * argument * argument) * (1.0 / (mu * math.sqrt(2.0 * math.pi)))  # φ(a)/μ
+    error_units = 8.0 * (3.0 + (np.abs(argument) + mu) ** 2) * (probability + weighted_tail + density)
+    # dE/dx = −t, because e^x φ(a − μ) = φ(a) cancels the derivative of Φ(a). Likewise d²E/dx² = φ(a)/μ − t.
+    return Jet(
+        value=probability - weighted_tail,
+        slope=-weighted_tail,
+        curvature=density - weighted_tail,
+        error=error_units,
+    )
 
 
 def _bound_sixth_derivative(mu: float) -> float:
-    """Bound the sixth derivative in ε of the profile of N(μ, 1) against N(0, 1).
+    """Bound the sixth derivative in ε of the privacy profile of N(μ, 1) against N(0, 1).
 
     With a = μ/2 − ε/μ and t = e^ε Φ(a − μ) it is, up to signs, Σ_{j ≤ 4} He_j(a) φ(a) μ^{−1−j} − t. Here He_j are
     Hermite polynomials, bounded by Cramér's inequality (see `_CRAMER`), and t ≤ 1.
+
+    Args:
+        mu: μ, positive.
     """
     return 1.0 + sum(_CRAMER * math.sqrt(math.factorial(j)) * mu ** (-1 - j) for j in range(5))
 

@@ -67,6 +67,9 @@ def is_implied(target: LedgerTarget) -> bool:
     """Return whether the (ε, δ) of a ledger's target certainly follows from its risk; True if it has no risk.
 
     A risk is a limit such as an attacker's advantage, from which the (ε, δ) was derived.
+
+    Args:
+        target: ε, log δ and the risk of the ledger.
     """
     risk = target.risk
     if risk is None:
@@ -85,7 +88,7 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β −
     α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
     """
-    rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)
+    rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β
     divisor = min(1 - rate, rate + limit) if rate + limit <= 1 else min(limit, 2 - rate - limit)
     delta = round_up((limit - rate) / divisor)
     return math.nextafter(math.log(delta), 0.0)
@@ -135,7 +138,17 @@ def risk_figure(risk: RiskTarget, pair: Pair, planned: Sequence[tuple[Pair, int]
 
 
 def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slot]) -> float:
-    """Return a ρ of all planned runs and full slots, rounded up; math.inf if a run or slot has none."""
+    """Return the sum of the ρ of all planned runs and full slots, rounded up.
+
+    ρ is the parameter of zero-concentrated differential privacy, which adds up over independent mechanisms.
+
+    Args:
+        planned: dominating pairs of the plan, each with its number of runs.
+        slots: parts of the budget for mechanisms outside the plan.
+
+    Returns:
+        The sum; math.inf if a run or a slot has no finite ρ.
+    """
     amounts = [_slot_concentration(slot) for slot in slots]
     for pair, times in planned:
         rho = concentration(pair)
@@ -146,7 +159,11 @@ def _sum_concentrations(planned: Sequence[tuple[Pair, int]], slots: Sequence[Slo
 def _slot_concentration(slot: Slot) -> float:
     """Return a ρ such that everything which a full slot may pay for is ρ-zCDP; math.inf for a Rényi slot.
 
-    A slot is a part of the privacy budget, in μ², ρ or ε. It must not add a δ.
+    ρ-zCDP is zero-concentrated differential privacy. It holds with ρ = μ²/2 for μ-Gaussian and with ρ = ε²/2 for pure
+    ε-differential privacy.
+
+    Args:
+        slot: part of the privacy budget, in μ², ρ or ε. It must not add a δ.
     """
     if slot.kind == "gdp":
         return product_up(0.5, float_above(slot.capacity["mu_squared"]))

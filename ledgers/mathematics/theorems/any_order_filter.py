@@ -51,6 +51,9 @@ def log_share(order: float) -> float:
     """Return log C(α) with C(α) = (α − 1)^{α−1}/α^α, the factor in the conversion of Rényi divergence to δ.
 
     A divergence B of order α implies δ(ε) ≤ C(α) e^{(α−1)(B−ε)}.
+
+    Args:
+        order: Rényi order α > 1.
     """
     return (order - 1.0) * math.log1p(-1.0 / order) - math.log(order)
 
@@ -101,7 +104,11 @@ def divergence(order: float, probabilities: list[float], losses: list[float]) ->
         probabilities: probability of each outcome.
         losses: loss of each outcome, in nats.
     """
-    log_terms = [math.log(p) + (order - 1.0) * loss for p, loss in zip(probabilities, losses, strict=True) if p > 0.0]
+    log_terms = []
+    for probability, loss in zip(probabilities, losses, strict=True):
+        if probability > 0.0:
+            log_terms.append(math.log(probability) + (order - 1.0) * loss)
+    # Divide by the largest term, so that no exponential overflows.
     largest = max(log_terms)
     log_moment = largest + math.log(math.fsum(math.exp(term - largest) for term in log_terms))
     return log_moment / (order - 1.0)
@@ -145,6 +152,9 @@ def any_order(inputs: AnyOrderInputs) -> Outputs:
 
     The first mechanism's output picks a Rényi order. The second mechanism then uses up the budget of this order.
 
+    Args:
+        inputs: the target (ε, δ), the Rényi orders, and the gap between the losses of the first mechanism's outputs.
+
     Returns:
         The δ as `true_delta` and its logarithm, and `factor`, its ratio to the target's δ.
 
@@ -153,12 +163,12 @@ def any_order(inputs: AnyOrderInputs) -> Outputs:
     """
     probabilities, losses = first_law(inputs.orders, inputs.loss_gap)
     terms = []
-    for order, p, loss in zip(inputs.orders, probabilities, losses, strict=True):
+    for order, probability, loss in zip(inputs.orders, probabilities, losses, strict=True):
         budget = order_budget(order, inputs.epsilon, inputs.log_delta)
         left = budget - divergence(order, probabilities, losses)
         if left <= 1e-12 * abs(budget) or inputs.epsilon <= loss:  # a smaller rest is a rounding error
             raise InvalidInput.at("/loss_gap", f"leaves nothing of the budget of order {order:g}")
-        terms.append(p * worst_response(order, left, inputs.epsilon - loss))
+        terms.append(probability * worst_response(order, left, inputs.epsilon - loss))
     log_delta = math.log(math.fsum(terms))
     return {**delta_outputs(log_delta, "true_delta"), "factor": math.exp(log_delta - inputs.log_delta)}
 

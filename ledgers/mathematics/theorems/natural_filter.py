@@ -42,9 +42,13 @@ OPTIONS = Quantity(
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return δ of N(μ, 1) against N(0, 1) at any real ε.
+    """Return δ of the distribution N(μ, 1) against N(0, 1) at any real ε.
 
     For ε < 0 the profile is reflected: δ(ε) = 1 − e^ε + e^ε δ(−ε).
+
+    Args:
+        epsilon: ε in nats, of any sign.
+        mu: μ, the distance of the means, positive.
     """
     if epsilon >= 0.0:
         return math.exp(float(log_theta(epsilon, mu)))
@@ -126,7 +130,12 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 
 
 def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
-    """Return the a at which two lines cross, or math.inf if they are parallel."""
+    """Return the coordinate at which two descending lines cross, or math.inf if they do not.
+
+    Args:
+        line: the first line.
+        steeper: the line that descends faster. If it does not, the result is math.inf.
+    """
     if steeper.descent <= line.descent:
         return math.inf
     return (steeper.height - line.height) / (steeper.descent - line.descent)
@@ -180,11 +189,11 @@ def _sign_changes(function: Callable[[float], float], first: float, last: float)
     """
     grid = np.linspace(first, last, _GRID_POINTS).tolist()
     values = [function(point) for point in grid]
-    return [
-        brent_root(function, grid[index], grid[index + 1], absolute=1e-14)
-        for index in range(len(grid) - 1)
-        if values[index] * values[index + 1] < 0.0
-    ]
+    roots = []
+    for (left, left_value), (right, right_value) in pairwise(zip(grid, values, strict=True)):
+        if left_value * right_value < 0.0:
+            roots.append(brent_root(function, left, right, absolute=1e-14))
+    return roots
 
 
 def _integral(function: Callable[[float], float], low: float, high: float, mean: float, std: float) -> float:

@@ -168,7 +168,7 @@ def rounds_of(problem: SimulatedProblem, run: Mu2SgdRun) -> int:
 
 
 def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
-    """Estimate the work of one repetition.
+    """Estimate the computing work of one repetition of a run: array operations, numpy calls and memory.
 
     The factors are rough. `operations` counts array entries and `calls` numpy calls; `bytes` counts doubles of 8 bytes.
 
@@ -178,13 +178,14 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
     """
     clients, dimension = problem.clients, problem.dimension
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
-    entries = float(run.reporting(clients)) * dimension
-    chunk = min(chunk_size(clients, int(entries)), run.rounds)
-    state = arrays_per_client * clients * (dimension + 1.0) + 8.0 * dimension
+    report_entries = float(run.reporting(clients)) * dimension
+    chunk_rounds = min(chunk_size(clients, int(report_entries)), run.rounds)
+    state_entries = arrays_per_client * clients * (dimension + 1.0) + 8.0 * dimension
+    chunk_entries = chunk_rounds * (3.0 * clients + report_entries)
     return Work(
-        operations=run.rounds * (4.0 * entries + 4.0 * clients),
+        operations=run.rounds * (4.0 * report_entries + 4.0 * clients),
         calls=float(NUMPY_CALLS) * run.rounds,
-        bytes=8.0 * (state + 8.0 * entries + chunk * (3.0 * clients + entries)),
+        bytes=8.0 * (state_entries + 8.0 * report_entries + chunk_entries),
     )
 
 

@@ -100,7 +100,11 @@ class RunParticipation:
             raise InvalidInput(*faults)
 
     def most_reports(self, rounds: int) -> int:
-        """Return the largest number of reports of any client in a run of `rounds` rounds, at least 1."""
+        """Return the largest number of reports that a client sends in a run, at least 1.
+
+        Args:
+            rounds: number of rounds of the run. Without groups of clients, a client may report in each of them.
+        """
         if self.groups is None:
             return rounds
         return max(1, *(len(group.rounds) for group in self.groups))

@@ -35,9 +35,19 @@ class Scales:
 
     @classmethod
     def of(cls, problem: SimulatedProblem, run: Mu2SgdRun) -> Scales:
-        """Return the step size, the clipping norm and the noise of a run on a problem."""
+        """Return the step size, the clipping norm and the noise of a run on a problem.
+
+        Args:
+            problem: learning problem, with its constants.
+            run: parameters of the run.
+        """
         largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
-        return cls(step_size(problem, run), largest, run.noise_std or 0.0, fresh_noise_std(problem, run))
+        return cls(
+            step=step_size(problem, run),
+            largest=largest,
+            base=run.noise_std or 0.0,
+            fresh=fresh_noise_std(problem, run),
+        )
 
 
 class State:

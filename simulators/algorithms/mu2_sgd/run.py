@@ -97,7 +97,10 @@ class Mu2SgdRun:
 def report_norm(problem: SimulatedProblem) -> float:
     """Return the bound S = G + 2LD on the norm of every report (Reshef and Levy, Theorem 5.1).
 
-    G is the Lipschitz constant, L the smoothness and D the diameter of the domain.
+    G is the Lipschitz constant of the losses, L their smoothness, and D the diameter of the domain.
+
+    Args:
+        problem: learning problem with these constants.
     """
     constants = problem.constants
     return constants.lipschitz + 2.0 * constants.smoothness * constants.diameter

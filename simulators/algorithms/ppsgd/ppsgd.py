@@ -323,13 +323,15 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
     """
     groups = run.batches(problem.clients)
     largest_batch = max(group.batch_size for group in groups)
-    entries = run.rate * problem.clients * largest_batch * problem.dimension
-    chunk = min(chunk_size(entries), run.rounds)
-    state = 6.0 * problem.clients * problem.dimension
+    round_entries = run.rate * problem.clients * largest_batch * problem.dimension
+    chunk_rounds = min(chunk_size(round_entries), run.rounds)
+    state_entries = 6.0 * problem.clients * problem.dimension
+    message_operations = 2.0 * problem.clients * (1.0 + run.rate * problem.dimension)
+    chunk_entries = 4.0 * chunk_rounds * round_entries
     return Work(
-        operations=run.rounds * (2.0 * entries + 2.0 * problem.clients * (1.0 + run.rate * problem.dimension)),
+        operations=run.rounds * (2.0 * round_entries + message_operations),
         calls=float(NUMPY_CALLS) * run.rounds,
-        bytes=8.0 * (state + 4.0 * chunk * entries + chunk * (problem.clients + problem.dimension)),
+        bytes=8.0 * (state_entries + chunk_entries + chunk_rounds * (problem.clients + problem.dimension)),
     )
 
 

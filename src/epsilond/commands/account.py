@@ -177,7 +177,14 @@ def _read_fields(
 
 
 def _choose_spec(argument: str | None, option: str | None) -> str | None:
-    """Return the text of the spec, which is given as the argument SPEC or as the option --spec; None if absent.
+    """Return the text of the spec, which is given either as the argument SPEC or as the option --spec.
+
+    Args:
+        argument: value of the argument; None if absent.
+        option: value of the option; None if absent.
+
+    Returns:
+        The text; None if both are absent.
 
     Raises:
         InvalidInput: both are given.
@@ -188,10 +195,13 @@ def _choose_spec(argument: str | None, option: str | None) -> str | None:
 
 
 def _read_spec(text: str) -> JsonRecord:
-    """Return the spec that a text holds or names.
+    """Read the spec, the description of a mechanism, from a JSON text or from a JSON file.
+
+    Args:
+        text: the JSON text, the path of the file, or `-` for standard input.
 
     Raises:
-        InvalidInput: it cannot be read, or is a whole request.
+        InvalidInput: it cannot be read, or is a whole request that contains a spec.
     """
     spec = structure_of(text, at="/spec")
     if "spec" in spec and "kind" not in spec:
@@ -201,16 +211,24 @@ def _read_spec(text: str) -> JsonRecord:
 
 
 def _query_field(name: str, values: list[float]) -> tuple[str, object]:
-    """Return name and value of a field of the query: `delta` for one value, `deltas` for several."""
+    """Return name and value of a field of the request's query: `delta` for one value, `deltas` for several.
+
+    Args:
+        name: name of the option, such as `delta`.
+        values: its values; at least one.
+    """
     if len(values) == 1:
         return name, values[0]
     return f"{name}s", values
 
 
 def _option(pointer: str) -> str:
-    """Return the command-line option that a JSON pointer into the request belongs to, as a pointer.
+    """Convert a JSON pointer into the request to a pointer that names the command-line option it belongs to.
 
     For example, /query/deltas/3 becomes /delta/3, and /claim/epsilon becomes /claim_epsilon.
+
+    Args:
+        pointer: JSON pointer of a fault.
     """
     structure, _, rest = pointer.removeprefix("/").partition("/")
     field, _, index = rest.partition("/")

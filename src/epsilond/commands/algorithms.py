@@ -83,7 +83,12 @@ def algorithms(
 
 
 def _click_command(listed: ListedCommand, command: Callable[..., None]) -> object:
-    """Return a command as the parser needs it."""
+    """Convert a function with typer options to a command of click, the parser of the command line.
+
+    Args:
+        listed: name and title of the command.
+        command: the function, with one parameter for each option.
+    """
     line = CommandLine(pretty_exceptions_enable=False)
     line.callback()(lambda: None)
     line.command(listed.name, cls=RequestCommand)(command)
@@ -273,7 +278,14 @@ def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
 
 
 def _problem(name: str) -> type:
-    """Return the request class of an algorithm's calibration."""
+    """Return the request class of an algorithm's calibration.
+
+    Args:
+        name: name of the algorithm.
+
+    Raises:
+        InvalidInput: there is no such algorithm.
+    """
     from epsilond.questions.calibrate import calibrator  # noqa: PLC0415  help needs no mathematics
 
     return calibrator(name).problem

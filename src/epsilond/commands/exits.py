@@ -25,7 +25,7 @@ MEANINGS = {
     UNANSWERED: "jobs, ledger: the service does not answer, or a job has no result: it goes on, was cancelled, failed",
     INTERRUPTED: "stopped by Ctrl-C",
 }
-"""THE list of exit codes."""
+"""Meaning of each exit code, as the help of the command line prints it."""
 ARGUMENTS = {
     "": "the request",
     "request": "the request",
@@ -38,9 +38,9 @@ ARGUMENTS = {
     "item": "ITEM",
     "bundle": "BUNDLE",
 }
-"""Names in messages of parameters that are not options; empty where the message has a name itself."""
+"""Names in messages for parameters that are not options, by field. Empty if the message itself has a name."""
 SENTENCES = ("there is no such", "an audit has")
-"""Beginnings of messages that are sentences of their own."""
+"""Beginnings of messages that are whole sentences, so that a colon precedes them."""
 EPILOG = "Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items()) + "."
 
 

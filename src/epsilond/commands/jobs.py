@@ -198,10 +198,13 @@ def cancel(job: Id, service: Url = HERE, key_file: KeyFile = None) -> None:
 
 
 def _path(job: str) -> str:
-    """Return the path of a job at the service.
+    """Return the URL path of a job at the service.
+
+    Args:
+        job: id of the job.
 
     Raises:
-        InvalidInput: the id has another form than those of jobs.
+        InvalidInput: the text does not have the form of a job's id.
     """
     if not ID.fullmatch(job):
         raise InvalidInput.at("/id", "ID must be the id of a job, as `epsilond jobs list` shows it")
@@ -272,7 +275,14 @@ def _is_over(job: Mapping[str, object]) -> bool:
 
 
 def _require_done(job: JsonObject) -> None:
-    """Exit with another code than 0 if a job failed or was cancelled."""
+    """Check that a job has finished with a result; otherwise print the reason, and exit with another code than 0.
+
+    Args:
+        job: the job as the service describes it. It has the member `problem` if it failed.
+
+    Raises:
+        typer.Exit: the job failed or was cancelled.
+    """
     if "problem" in job:
         refuse(job["problem"])
     if job["state"] != "done":
@@ -280,7 +290,12 @@ def _require_done(job: JsonObject) -> None:
 
 
 def _show(job: JsonObject, *, as_body: bool) -> None:
-    """Print a job as JSON or as a table, which leaves out its request and its result."""
+    """Print a job as JSON, or as a table without its request and its result, which may be large.
+
+    Args:
+        job: the job as the service describes it.
+        as_body: whether to print JSON.
+    """
     if as_body:
         print_body(job)
     else:

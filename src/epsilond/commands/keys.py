@@ -170,7 +170,11 @@ def moment_of(text: str) -> datetime:
 
 
 def _state(line: KeyLine) -> str:
-    """Return the state of a key now: revoked with its date, expired, or open."""
+    """Return the present state of an API key as a text: "open", "expired", or "revoked" with the date.
+
+    Args:
+        line: the key's line in the file of keys.
+    """
     if line.revoked is not None:
         return f"revoked {_text(line.revoked)}"
     return "expired" if line.is_expired(datetime.now(UTC)) else "open"

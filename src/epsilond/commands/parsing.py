@@ -136,7 +136,11 @@ def _is_option(param: Any) -> bool:
 
 
 def _panel_of(option: Any) -> str:
-    """Return the title of the help's panel for an option that names none."""
+    """Return the title of the help's panel in which an option without a panel is shown.
+
+    Args:
+        option: the option, as click describes it.
+    """
     if "--help" in option.opts:
         return COMMON
     return REQUIRED if option.required else OPTIONAL
@@ -208,16 +212,31 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
 
 
 def _suggest_option(name: str, options: Iterable[str]) -> str:
-    """Return the end of a message about an unknown option: similar options, or nothing.
+    """Return the end of an error message about an unknown option, which proposes similar options.
 
-    The dashes, which all options share, are removed before the comparison and added again to the suggestions.
+    All options begin with dashes. The dashes are removed before the comparison and added again to the suggestions.
+
+    Args:
+        name: the unknown option.
+        options: the options that exist.
+
+    Returns:
+        The text; empty if no option is similar.
     """
     similar: str = suggest(name.lstrip("-"), (option.lstrip("-") for option in options))
     return similar.replace("mean ", "mean --").replace(" or ", " or --")
 
 
 def _index_of(args: list[str], option: str) -> int | None:
-    """Return the first index at which an option is among the arguments; None if it is not."""
+    """Return the first position of an option among the arguments of a command.
+
+    Args:
+        args: arguments of the command.
+        option: the option, such as `--delta`. It may be followed by `=` and its value.
+
+    Returns:
+        The index; None if the option is not among the arguments.
+    """
     for index, argument in enumerate(args):
         if argument == option or argument.startswith(f"{option}="):
             return index
@@ -246,7 +265,11 @@ def _pointer(option: str) -> str:
 
 
 def _pointer_of(param: Any) -> str:
-    """Return the JSON pointer for faults of a parameter: the field of an option, or the name of an argument."""
+    """Return the JSON pointer for faults of a parameter: the field of an option, or an argument's name in capitals.
+
+    Args:
+        param: option or argument, as click describes it.
+    """
     if _is_option(param):
         return _pointer(max(param.opts, key=len))
     return "/" + str(param.metavar or param.name).strip("[]").upper()

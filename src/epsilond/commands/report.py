@@ -180,16 +180,27 @@ def _write(kind: Kind, algorithm: str | None, request: str, out: str, date: str 
 
 
 def _option(pointer: str) -> str:
-    """Return the pointer of a fault in terms of the command's options.
+    """Convert the JSON pointer of a fault to a pointer that names an option of the command.
 
     For example, the field /epsilon of the request becomes /request/epsilon, and the option /date remains.
+
+    Args:
+        pointer: JSON pointer of the fault.
     """
     first = pointer.removeprefix("/").partition("/")[0]
     return pointer if first in OWN else f"/request{pointer}"
 
 
 def _file(out: str) -> Path | None:
-    """Return the file of the page, before the work starts; None is standard output.
+    """Return the path of the file for the page, after checking that its folder exists.
+
+    The check is made before the work starts, so that a wrong path costs no time.
+
+    Args:
+        out: path of the file, or `-` for standard output.
+
+    Returns:
+        The path; None for standard output.
 
     Raises:
         InvalidInput: the folder does not exist.

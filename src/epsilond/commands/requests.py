@@ -164,16 +164,26 @@ def assignment(text: str, *, at: str) -> tuple[str, str]:
 
 
 def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
-    """Return one keyword-only parameter for each field of a request class, required ones first.
+    """Return a keyword-only parameter for each option of a request, by which typer makes the options of a command.
 
-    All default to None, because a request file may give the fields instead.
+    All parameters default to None, because a request file may give the fields instead.
+
+    Args:
+        options: descriptions of the options.
+
+    Returns:
+        The parameters, those of required fields first.
     """
     ordered = sorted(options, key=lambda option: not option.required)
     return [_field_parameter(option) for option in ordered]
 
 
 def _field_parameter(field: FieldOption) -> inspect.Parameter:
-    """Return the keyword-only parameter of one field, with the annotation by which typer makes its option."""
+    """Return the keyword-only parameter of one option, with the annotation by which typer makes the option.
+
+    Args:
+        field: description of the option: field, help and placeholder.
+    """
     panel = REQUIRED if field.required else OPTIONAL
     option = typer.Option(
         option_name(field.field), help=field.help, metavar=field.metavar, show_default=False, rich_help_panel=panel

@@ -27,7 +27,12 @@ CALLER_ERRORS = frozenset({400, 401, 403, 404, 413, 422})
 
 @dataclass(frozen=True)
 class Service:
-    """URL of a service, and the API key of the caller."""
+    """Service to which commands send requests.
+
+    Attributes:
+        url: URL of the service, without a slash at its end.
+        key: API key of the caller; None without one.
+    """
 
     url: str
     key: str | None = field(default=None, repr=False)
@@ -110,7 +115,10 @@ def refuse(problem: JsonObject) -> NoReturn:
 
 
 def exit_unanswered(message: str) -> NoReturn:
-    """Print the reason why there is no answer, and exit.
+    """Print the reason why a service gave no answer, and exit.
+
+    Args:
+        message: the reason.
 
     Raises:
         typer.Exit: always.

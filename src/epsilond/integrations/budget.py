@@ -193,7 +193,17 @@ class LedgerBudget:
         return min(paid + left, count)
 
     def would_exceed(self, step: Spec, count: int = 1) -> bool:
-        """Return whether the ledger would reject `count` more runs of a step now. Nothing changes."""
+        """Return whether the ledger would reject further runs of a mechanism now. Nothing is changed or reserved.
+
+        Runs that were paid for or reserved before, and not used yet, are counted first.
+
+        Args:
+            step: the mechanism of one run.
+            count: number of runs.
+
+        Returns:
+            True if an observation has contradicted the run, or if the missing runs do not fit into the ledger.
+        """
         if self.observations:
             return True
         missing = count - self._paid[step]
@@ -286,7 +296,14 @@ class LedgerBudget:
         return self._reserve_available(step, available)
 
     def _reserve(self, step: Spec, count: int) -> HeldRun:
-        """Reserve exactly `count` runs of a step.
+        """Reserve exactly `count` runs of a mechanism in the ledger.
+
+        Args:
+            step: the mechanism of one run.
+            count: number of runs.
+
+        Returns:
+            The reservation, of which the runs can be committed.
 
         Raises:
             LedgerExhausted: there is room for fewer runs.

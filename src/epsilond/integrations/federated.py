@@ -21,7 +21,11 @@ FEDERATED: Final = (COHORT, UPDATES, CLIPPING, NOISE, DIVISOR, ROUNDS, RELEASES,
 
 
 def of_cohorts(alarm: str) -> str:
-    """Reword an alarm about batches of records so that it speaks of cohorts of clients."""
+    """Reword a sentence about batches of records so that it is about cohorts of clients.
+
+    Args:
+        alarm: sentence of a statistical test, which was written for batches.
+    """
     for word, replacement in (("a batch", "a cohort"), ("batches", "cohorts"), ("records", "clients")):
         alarm = alarm.replace(word, replacement)
     return alarm

@@ -148,7 +148,11 @@ def account(
 
 
 def _as_list(value: object) -> object:
-    """Return an array as a list, and another value as it is."""
+    """Return a NumPy array as a list of Python numbers, and any other value unchanged.
+
+    Args:
+        value: an argument of `account`, such as a sequence of δ.
+    """
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 

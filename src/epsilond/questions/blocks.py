@@ -122,8 +122,14 @@ def _in_processes(
 
 
 def _start(prepared: Prepared) -> None:
-    """Store the simulation in a new worker process, and let the process end when its parent has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent ends the workers
+    """Prepare a new worker process: store the simulation, and let the process end when its parent has ended.
+
+    Ctrl-C is ignored in the worker, because it reaches all processes of the group. The parent then ends its workers.
+
+    Args:
+        prepared: the simulation of which the worker will run blocks.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _prepared.append(prepared)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -137,5 +143,9 @@ def _end_with_parent() -> None:
 
 
 def _run(index: int) -> object:
-    """Run one block of the simulation that `_start` has stored in this worker process."""
+    """Run one block, an independent group of repetitions, of the simulation that `_start` stored in this process.
+
+    Args:
+        index: number of the block, from 0.
+    """
     return simulation.run_block(_prepared[0], index)

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
 
 def calibrator(name: str) -> Calibrator:
-    """Return the calibrator of a name.
+    """Return the calibrator of an algorithm.
+
+    Args:
+        name: name of the algorithm, such as `mb-sgd`.
 
     Raises:
-        InvalidInput: there is none; the message proposes similar names.
+        InvalidInput: there is no such algorithm; the message proposes similar names.
     """
     choices = {choice.name: choice for choice in CALIBRATORS}
     return choose_by_name(name, choices, at="/algorithm", noun="algorithm")

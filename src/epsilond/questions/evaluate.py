@@ -9,10 +9,13 @@ from epsilond.spelling import choose_by_name
 
 
 def theorem(theorem_id: str) -> Theorem:
-    """Return the theorem of an id.
+    """Return a theorem by its id.
+
+    Args:
+        theorem_id: id of the theorem, as the list of theorems has it.
 
     Raises:
-        InvalidInput: there is none; the message proposes similar ids.
+        InvalidInput: there is no such theorem; the message proposes similar ids.
     """
     choices = {choice.id: choice for choice in THEOREMS}
     return choose_by_name(theorem_id, choices, at="/id", noun="theorem")

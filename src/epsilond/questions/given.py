@@ -136,7 +136,17 @@ def _require_free_fields(fields: Mapping[str, object], setting: Setting) -> None
 
 
 def _with_observer(draft: Draft, setting: Setting) -> Draft:
-    """Return the draft with the ledger's observer, if the draft's trust model allows this observer."""
+    """Return a draft with the observer of a ledger, if the draft's trust model allows this observer.
+
+    A draft is the request that one algorithm makes from a common learning problem.
+
+    Args:
+        draft: the draft.
+        setting: relation, unit and observer of the ledger.
+
+    Returns:
+        The changed draft. The draft itself if this observer is not possible for the algorithm.
+    """
     if setting.observer not in POSSIBLE[draft.adapter.definition]:
         return draft
     return replace(draft, guarantee=replace(draft.guarantee, observer=setting.observer))

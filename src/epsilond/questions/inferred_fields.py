@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 def field_names(algorithm: str) -> set[str]:
-    """Return the names of the fields of an algorithm's calibration."""
+    """Return the names of the fields of an algorithm's calibration request.
+
+    Args:
+        algorithm: name of the algorithm.
+
+    Raises:
+        InvalidInput: there is no such algorithm.
+    """
     return {field.name for field in fields_of(calibrator(algorithm).problem)}
 
 
@@ -113,7 +120,16 @@ def _loss_constants(algorithm: str, clients: TabularClients, radius: float) -> J
 
 
 def _lipschitz_radius(algorithm: str, fields: Mapping[str, object], first_model: Floats) -> float:
-    """Return the largest norm of the models at which the losses must be Lipschitz; infinite if it is everywhere."""
+    """Return the largest norm of the models at which the losses must be Lipschitz continuous.
+
+    Args:
+        algorithm: name of the algorithm.
+        fields: fields that the caller gave, perhaps with the diameter or the radius of the domain.
+        first_model: the first model, shape (d,).
+
+    Returns:
+        The norm; infinite if the losses must be Lipschitz continuous everywhere.
+    """
     if algorithm in ("mu2-sgd", "ppsgd"):
         return np.inf
     return domain_radius(fields.get("diameter"), fields.get("radius"), first_model)

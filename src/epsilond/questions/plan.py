@@ -83,8 +83,13 @@ def plan(
 
 
 def _settle_draft(problem: PlanProblem, index: int) -> Outcome | None:
-    """Return the outcome of a draft: the request that one variant of an algorithm makes from the plan.
+    """Calibrate one draft of a plan in a worker process, and return its outcome.
 
-    Drafts contain functions, which cannot be pickled. A worker therefore makes the draft again from its index.
+    A draft is the request that one variant of an algorithm makes from the common learning problem. Drafts contain
+    functions, which cannot be pickled. The worker therefore makes the draft again from its index.
+
+    Args:
+        problem: the learning problem.
+        index: number of the draft among all drafts of the problem, from 0.
     """
     return settle(draft_at(PLANNERS, problem, index), problem)

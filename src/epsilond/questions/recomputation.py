@@ -283,8 +283,11 @@ def _require_report_content(data: JsonObject, page: str, signature: VerifiedSign
 def _require_date(text: str) -> None:
     """Check that a text is empty or a date of the form YYYY-MM-DD.
 
+    Args:
+        text: the text in the position of a report's date.
+
     Raises:
-        Broken: it is neither.
+        Broken: the text is neither.
     """
     try:
         is_date = not text or read_date(text) == text
@@ -296,6 +299,9 @@ def _require_date(text: str) -> None:
 
 def _require_canonical_request(request: JsonObject) -> None:
     """Check that a request is written as this engine writes requests into reports, for example without null fields.
+
+    Args:
+        request: the request in a report.
 
     Raises:
         Broken: it is written otherwise, so that this engine did not make the report.

@@ -139,7 +139,14 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
 
 
 def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
-    """Yield the guarantee of a ledger in words, or the observations because of which it has no ε."""
+    """Yield the sentences at the top of a ledger's report.
+
+    Args:
+        ledger: the ledger as the service describes it.
+
+    Yields:
+        The guarantee in words. For a contradicted ledger, the observations because of which it has no ε.
+    """
     if ledger.get("observations"):
         yield "Contradicted: a run that was paid from this ledger differs from its record, so there is no ε."
         yield from (str(Observation(**observation)) for observation in ledger["observations"])
@@ -149,6 +156,9 @@ def _ledger_headline(ledger: JsonObject) -> Iterator[str]:
 
 def read_page(path: Path) -> str:
     """Return the text of a report's file; a file that is not UTF-8 is read as an empty page.
+
+    Args:
+        path: path of the file.
 
     Raises:
         InvalidInput: the file cannot be read, or is too large to be a report.

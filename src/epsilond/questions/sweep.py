@@ -158,15 +158,28 @@ def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, tru
 
 
 def _entry_body(entry: AtValue) -> JsonObject:
-    """Return the JSON form of one value with its answer, or with its error as a problem document."""
+    """Return the result for one value of a sweep as a JSON object.
+
+    Args:
+        entry: the value, with its answer or with its error.
+
+    Returns:
+        An object with the value, and either the answer or a problem document of the error.
+    """
     if entry.error is None:
         return {"value": entry.value, "answer": entry.answer}
     return {"value": entry.value, "problem": _problem(entry.error)}
 
 
 def _problem(error: InvalidInput | NoCertificate) -> JsonObject:
-    """Return an error as a problem document (RFC 9457) of the service, without its title."""
+    """Convert an error to a problem document (RFC 9457) as the service sends it, without its title.
+
+    Args:
+        error: error of a calibration.
+    """
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
     problem = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
-    return problem if error.condition is None else {**problem, "condition": error.condition}
+    if error.condition is not None:
+        problem["condition"] = error.condition
+    return problem

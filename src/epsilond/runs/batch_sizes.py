@@ -82,7 +82,11 @@ class BatchSizes:
             self._raise_alarm(f"{times} of {step} batches have {size} records: Poisson batches differ in size")
 
     def _raise_alarm(self, message: str) -> None:
-        """Set the alarm, unless there is an earlier one."""
+        """Set the alarm, unless an earlier rejection has set it.
+
+        Args:
+            message: sentence about the rejection.
+        """
         self.alarm = self.alarm or message
 
 

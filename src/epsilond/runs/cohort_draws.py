@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from epsilond.runs.false_alarms import PER_TEST, log_threshold
 
 _LARGEST_LOG: Final = 500.0
-"""Largest −log p [nat] that a bet uses."""
+"""Largest −log p [nat] that a bet uses, so that its exponential does not overflow."""
 
 TURNS: Final = "clients are drawn again only after all others: cohorts that take turns are not independent draws"
+"""Alarm of the bet on the clients that were drawn least often."""
 SAME: Final = "the same clients are drawn again and again"
+"""Alarm of the bet on the clients that were drawn most often."""
 CYCLE: Final = "cohorts follow each other in the same order as before: the generator that draws them was reset"
+"""Alarm of the bet on the cohort that followed the previous one before."""
 
 
 class CohortDraws:
@@ -63,7 +66,14 @@ class CohortDraws:
         self._test_counts(everybody)
 
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
-        """Return the indices of clients in the arrays of counts, and extend the arrays for new clients."""
+        """Return the indices of clients in the arrays of counts, after extending the arrays for clients that are new.
+
+        Args:
+            clients: ids of the clients.
+
+        Returns:
+            One index for each client, in the same order.
+        """
         index_of = self._index
         indices = [index_of.setdefault(client, len(index_of)) for client in clients]
         new_clients = len(index_of) - len(self._drawn)
@@ -152,17 +162,33 @@ class CohortDraws:
         return _log_choices(ties, size - certain)
 
     def _raise_alarm(self, message: str) -> None:
-        """Set the alarm, unless there is an earlier one."""
+        """Set the alarm, unless an earlier rejection has set it.
+
+        Args:
+            message: sentence about the rejection.
+        """
         self.alarm = self.alarm or message
 
 
 def _log_choices(count: int, size: int) -> float:
-    """Return the logarithm of the binomial coefficient C(count, size), the number of subsets of this size."""
+    """Return the logarithm of the binomial coefficient C(count, size), the number of subsets of a set.
+
+    Args:
+        count: number of elements of the set.
+        size: number of elements of each subset, from 0 to `count`.
+    """
     return math.lgamma(count + 1) - math.lgamma(size + 1) - math.lgamma(count - size + 1)
 
 
 def _divergence(shares: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the Kullback–Leibler divergences [nat] of Bernoulli(shares) from Bernoulli(rates)."""
+    """Return the Kullback–Leibler divergence [nat] of Bernoulli(x) from Bernoulli(q), entry by entry.
+
+    It is x log(x/q) + (1 − x) log((1 − x)/(1 − q)), where 0 log 0 is 0. Where x = q it is 0.
+
+    Args:
+        shares: shares x in [0, 1], any shape.
+        rates: rates q in [0, 1], the same shape.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         first = np.where(shares > 0.0, shares * np.log(shares / rates), 0.0)
         second = np.where(shares < 1.0, (1.0 - shares) * np.log((1.0 - shares) / (1.0 - rates)), 0.0)

@@ -103,7 +103,11 @@ class Evidence:
             self.budget.contradict(self.observations)
 
     def inform(self, budget: Contradictable | None) -> None:
-        """Set the budget that is informed of the first contradiction; it is informed at once if there is one."""
+        """Set the budget that is informed of the first contradiction. It is informed at once if there is one already.
+
+        Args:
+            budget: the budget that pays for the run; None for no budget.
+        """
         self.budget = budget
         if budget is not None and self._observations:
             budget.contradict(self.observations)
@@ -193,11 +197,11 @@ class Evidence:
         }
 
     def clear(self) -> None:
-        """Go back to the evidence of no step, without declarations."""
+        """Remove all counted steps, observations and declarations. The premises and the budget stay."""
         self.load_state_dict(Evidence(self.premises, outside=()).state_dict())
 
     def copy(self) -> Evidence:
-        """Return a copy of the evidence without a budget."""
+        """Return a copy of the evidence without its budget. A contradiction in the copy therefore blocks no budget."""
         copied = Evidence(self.premises, outside=self.outside)
         copied.load_state_dict(self.state_dict())
         return copied
@@ -229,5 +233,15 @@ class Evidence:
 
 
 def _read_observation(premise: str, message: str, remedy: str, count: int) -> Observation:
-    """Return an observation of a checkpoint."""
+    """Read an observation that contradicts the record of a run, from the values in a checkpoint.
+
+    Args:
+        premise: id of the premise (condition) that does not hold.
+        message: the observation as a sentence.
+        remedy: change of the program, or declaration, that resolves the observation.
+        count: how often it was observed.
+
+    Raises:
+        ValueError, TypeError: the count is not a number.
+    """
     return Observation(str(premise), str(message), remedy=str(remedy), count=int(count))

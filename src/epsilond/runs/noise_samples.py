@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 from epsilond.runs.false_alarms import PER_TEST, log_threshold
 
 _MEMORY: Final = 64
-"""Earlier samples that each new one is compared with: the first ones and the latest ones of the run."""
+"""Number of first samples of the run, and of latest samples, with which each new sample is compared."""
 
 _LARGEST_CHECKED: Final = 180
-"""Largest size of samples that are compared value by value."""
+"""Largest number of values of a sample that is searched for equal values."""
 
 _CLOSE: Final = 1e-5
 """Difference below which two values count as equal, above the rounding errors of single precision."""
 
 _LEAST_REPEATS: Final = 17
-"""Equal neighbours in the ordered sample that reject."""
+"""Number of equal neighbours in the ordered sample from which on the hypothesis is rejected."""
 
 _LAPLACE: Final = 0.5 * math.log(math.pi)
 """Logarithm of the ratio of the densities at 0: that of Laplace noise over that of Gaussian noise, of variance 1."""
@@ -193,5 +193,9 @@ class NoiseSamples:
             self._raise_alarm("the noise is not Gaussian: a Laplace distribution is more probable")
 
     def _raise_alarm(self, message: str) -> None:
-        """Set the alarm, unless there is an earlier one."""
+        """Set the alarm, unless an earlier rejection has set it.
+
+        Args:
+            message: sentence about the rejection.
+        """
         self.alarm = self.alarm or message

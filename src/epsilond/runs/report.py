@@ -74,7 +74,11 @@ def report_run(
 
 
 def describe_evidence(evidence: Evidence) -> JsonRecord:
-    """Return the observations and declarations of a run as JSON values, in the form of a report."""
+    """Return the observations and declarations of a run as the JSON object that a report contains.
+
+    Args:
+        evidence: the premises of the guarantee that the run showed, declared or contradicted.
+    """
     return {
         "status": str(evidence.status),
         "steps": evidence.steps,
@@ -86,7 +90,11 @@ def describe_evidence(evidence: Evidence) -> JsonRecord:
 
 
 def describe_statement(statement: RunStatement) -> JsonRecord:
-    """Return the support of a statement in the form in which a report carries it, without its ε."""
+    """Return the evidence for a run's ε as the JSON object that a report contains. The ε itself is left out.
+
+    Args:
+        statement: the ε of the run with its status and evidence.
+    """
     members = statement.as_json()
     return {name: members[name] for name in ("status", "steps", "shown", "declared", "outside")}
 

@@ -89,7 +89,11 @@ def _point(point: object) -> dict[str, str]:
 
 
 def _claim(claim: ClaimAnswer) -> RenderableType:
-    """Show whether a claimed (ε, δ) holds, and by how much it differs from the certified figures."""
+    """Return a table that says whether a claimed (ε, δ) holds, and by how much it differs from the certified figures.
+
+    Args:
+        claim: the claim with its verdict and margins.
+    """
     return pairs(
         "Claim",
         {
@@ -102,7 +106,14 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
 
 
 def _meaning_rows(answer: AccountAnswer) -> dict[str, str]:
-    """Return the best attacker's advantage and true positive rates, as intervals, by their headings."""
+    """Return the rows of a table about the best attacker: its advantage and its true positive rates, by their headings.
+
+    Args:
+        answer: account of a mechanism, with enclosures of these figures.
+
+    Returns:
+        Intervals as texts, rounded outward.
+    """
     rows = {ADVANTAGE: outward(answer.meaning.advantage)}
     for rate in answer.meaning.true_positive_rates:
         rows[true_positives(rate.false_positive_rate)] = outward(rate.true_positive_rate)

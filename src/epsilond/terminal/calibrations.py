@@ -192,14 +192,26 @@ def _premises(upper: UpperBound) -> str:
 
 
 def _open_premises(answer: RiskBoundsAnswer) -> list[str]:
-    """Return a line for each undecidable condition of an upper bound with a value."""
+    """Return a line for each condition that no finite input decides, of all upper bounds on the risk that have a value.
+
+    Args:
+        answer: bounds on the excess risk, with their conditions.
+
+    Returns:
+        The lines, each once, in the order of the bounds.
+    """
     valued = [upper for upper in answer.upper if upper.value is not None]
     lines = [f"{condition.id}: {condition.statement}" for upper in valued for condition in _undecidable(upper)]
     return list(dict.fromkeys(lines))
 
 
 def _violations(theorem: str, conditions: Iterable[ConditionResult | ConditionAnswer]) -> Iterator[str]:
-    """Yield a line for each condition of a theorem that does not hold."""
+    """Yield a line for each condition of a theorem that does not hold.
+
+    Args:
+        theorem: id of the theorem.
+        conditions: its conditions, with the results of their checks.
+    """
     for condition in conditions:
         if condition.holds == Verdict.NO:
             yield f"{theorem}: {verdict(condition)}"

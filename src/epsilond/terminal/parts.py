@@ -29,13 +29,24 @@ WIDE = 240
 
 
 def show(answer: RenderableType) -> None:
-    """Print to standard output, at full width if it is not a terminal, so that nothing is cut."""
+    """Print a table or a text to standard output.
+
+    If standard output is not a terminal, the width is `WIDE` characters, so that nothing is cut.
+
+    Args:
+        answer: table or text of the package rich.
+    """
     width = None if Console().is_terminal else WIDE
     Console(width=width, markup=False, emoji=False, highlight=False).print(answer)
 
 
 def pairs(title: str, values: JsonObject) -> RenderableType:
-    """Return a table of names and values, with nested names in dotted form."""
+    """Return a table with a row for each name and its value, without column headings.
+
+    Args:
+        title: heading of the table.
+        values: values by name. The names of nested objects are joined by dots, such as `a.b`.
+    """
     grid = _empty_table(title, "", "")
     grid.show_header = False
     for name, value in _flatten(values):
@@ -64,7 +75,15 @@ def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
 
 
 def bullets(title: str, lines: Sequence[str]) -> list[RenderableType]:
-    """Return a heading and its lines; nothing if there are no lines."""
+    """Return a bold heading with indented lines below it.
+
+    Args:
+        title: text of the heading, without its colon.
+        lines: the lines.
+
+    Returns:
+        The texts; empty if there are no lines.
+    """
     if not lines:
         return []
     return [Text(f"\n{title}:", style="bold"), *(Text(f"  {line}") for line in lines)]
@@ -126,7 +145,14 @@ def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str =
 
 
 def sides(condition: ConditionResult | ConditionAnswer | None) -> str:
-    """Return the text of both sides of a condition that was checked; an empty text if there are none."""
+    """Return both sides of a checked condition as a text, such as "3 against 2".
+
+    Args:
+        condition: the condition; None for none.
+
+    Returns:
+        The text; empty if there is no condition, or if it has no sides.
+    """
     if condition is None or condition.left is None or condition.right is None:
         return ""
     return f"{condition.left:.6g} against {condition.right:.6g}"
@@ -139,7 +165,12 @@ def verdict(condition: ConditionResult | ConditionAnswer) -> str:
 
 
 def _empty_table(title: str, *columns: str) -> Table:
-    """Return a table without rows and borders, in which long texts continue on the next line."""
+    """Return a table without rows and borders, in which long texts continue on the next line.
+
+    Args:
+        title: heading of the table.
+        columns: headings of the columns.
+    """
     grid = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         grid.add_column(column, overflow="fold")

@@ -144,7 +144,12 @@ def _text(value: float | None) -> str:
 
 
 def _reason(why: Reason) -> str:
-    """Return a reason with both sides of its condition and the values that would do, as far as it has them."""
-    comparison = f" [{sides(why.condition)}]" if sides(why.condition) else ""
+    """Return a reason as a text, with the sides of its condition and the allowed values if it has them.
+
+    Args:
+        why: reason why an algorithm does not fit a problem.
+    """
+    both_sides = sides(why.condition)
+    comparison = f" [{both_sides}]" if both_sides else ""
     allowed = f" (would do: {why.allowed})" if why.allowed else ""
     return f"{why.message}{comparison}{allowed}"

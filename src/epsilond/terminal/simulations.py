@@ -39,7 +39,14 @@ def _preset_row(preset: Preset) -> Mapping[str, str]:
 
 
 def _kind_of_data(preset: Preset) -> str:
-    """Return how an experiment gets its data: it has a substitute, reads the files, or draws the data."""
+    """Return the source of an experiment's data, as a word for a table.
+
+    Args:
+        preset: the experiment.
+
+    Returns:
+        A word for substitute data, the names of the data sets that are read, or "drawn" for random data.
+    """
     if preset.is_stand_in:
         return "stand-in"
     return ", ".join(preset.data) if preset.data else "drawn"
@@ -90,7 +97,11 @@ def _warnings(body: JsonObject) -> list[RenderableType]:
 
 
 def _guarantee(body: JsonObject) -> list[RenderableType]:
-    """Show the certified ε of a simulated run; nothing if the answer has none."""
+    """Return a table with the certified ε of a simulated run; empty if the answer has no guarantee.
+
+    Args:
+        body: answer of a simulation as a JSON object.
+    """
     guarantee = body.get("guarantee")
     if guarantee is None:
         return []
@@ -110,13 +121,14 @@ def _group(group: JsonObject) -> Mapping[str, str]:
 
 
 def _bound(bound: JsonObject) -> Mapping[str, str]:
-    """Return the row of a bound: its value, and whether the measurement is within it."""
+    """Return the table row of a bound (JSON object): its value, and whether the measurement is within it."""
     quantity = "" if bound["quantity"] == "excess" else f" ({bound['quantity']})"
+    verdict = bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}"
     return {
         "theorem": bound["theorem"] + quantity,
         "value": f"{_short(bound['value'])} ({bound['constant']} constant, {bound['status']})",
         "bound/measured": _short(bound.get("ratio", "")),
-        "holds": bound["holds"] if bound["compared"] else f"not compared: {bound['reason']}",
+        "holds": verdict,
     }
 
 
@@ -362,15 +374,27 @@ TABLES: Mapping[str, Callable[[JsonObject], RenderableType]] = {
 
 
 def _interval(bounds: JsonObject) -> str:
-    """Return an interval with both bounds as `_short` returns them."""
+    """Return an interval as a text, such as "[0.5, 1]".
+
+    Args:
+        bounds: object with the members `lower` and `upper`: numbers, or words such as "unbounded".
+    """
     return f"[{_short(bounds['lower'])}, {_short(bounds['upper'])}]"
 
 
 def _with_band(score: JsonObject) -> str:
-    """Return the mean of a measurement, and its confidence band."""
+    """Return the mean of a measurement with its confidence band as a text, such as "0.7 [0.5, 1]".
+
+    Args:
+        score: object with the members `mean`, `lower` and `upper`.
+    """
     return f"{_short(score['mean'])} {_interval(score)}"
 
 
 def _short(value: object) -> str:
-    """Return a number with `DIGITS` significant digits; a word, such as "unbounded", unchanged."""
+    """Return a number as a text with `DIGITS` significant digits, and a word such as "unbounded" unchanged.
+
+    Args:
+        value: a number or a word.
+    """
     return value if isinstance(value, str) else f"{value:.{DIGITS}g}"

@@ -182,7 +182,11 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             budget.pay(part, times)
 
     def would_exceed(self, event: dp_accounting.DpEvent, count: int = 1) -> bool:
-        """Return whether the budget would reject `count` more runs of an event; False without a budget.
+        """Return whether the budget would reject further runs of an event; False without a budget.
+
+        Args:
+            event: the event of dp-accounting, which describes a mechanism.
+            count: number of runs.
 
         Raises:
             InvalidInput: no spec describes the event, or it has no noise.
@@ -190,14 +194,26 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         return self._find_rejected(self._count_parts(event, count)) is not None
 
     def _count_parts(self, event: dp_accounting.DpEvent, count: int) -> Counter[Spec]:
-        """Return the number of runs of each mechanism in `count` runs of an event."""
+        """Return the number of runs of each mechanism in several runs of an event.
+
+        Args:
+            event: the event of dp-accounting, which may be composed of several mechanisms.
+            count: number of runs of the event.
+        """
         counts: Counter[Spec] = Counter()
         for part, times in parts_of(event, relation=self.relation):
             counts[part] += times * count
         return counts
 
     def _find_rejected(self, parts: Counter[Spec]) -> tuple[Spec, int] | None:
-        """Return the first part, with its count, that the budget would reject; None if there is none."""
+        """Return the first mechanism that the budget would reject.
+
+        Args:
+            parts: number of runs of each mechanism.
+
+        Returns:
+            The mechanism with its number of runs. None if the budget accepts all, or if there is no budget.
+        """
         if self._budget is None:
             return None
         for part, times in parts.items():

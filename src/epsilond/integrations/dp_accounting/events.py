@@ -68,7 +68,13 @@ def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
 
 
 def read_placed(placed: PlacedEvent) -> Parts:
-    """Return the mechanisms of a dp-accounting event, each with its number of runs, by the function for its class.
+    """Convert an event of dp-accounting to the mechanisms that it consists of, by the reader for its class.
+
+    Args:
+        placed: the event, with its place in the whole event for error messages.
+
+    Returns:
+        The mechanisms, each with its number of runs.
 
     Raises:
         InvalidInput: no reader knows the class, or the event is invalid.
@@ -90,7 +96,11 @@ def _not_private(placed: PlacedEvent) -> Parts:
 
 
 def _self_composition(placed: PlacedEvent) -> Parts:
-    """Return the mechanisms of several runs of one event; each number of runs is multiplied by the event's `count`."""
+    """Convert a `SelfComposedDpEvent`, several runs of one event, to mechanisms with their numbers of runs.
+
+    Args:
+        placed: the event, with the inner event in `event` and the number of runs in `count`.
+    """
     times = placed.count("count")
     if times == 0:
         return []
@@ -98,7 +108,11 @@ def _self_composition(placed: PlacedEvent) -> Parts:
 
 
 def _composition(placed: PlacedEvent) -> Parts:
-    """Return the mechanisms of several events that are run one after the other."""
+    """Convert a `ComposedDpEvent`, events that are run one after the other, to mechanisms with their numbers of runs.
+
+    Args:
+        placed: the event, with the list of inner events in `events`.
+    """
     parts: Parts = []
     for index, inner in enumerate(placed.field("events")):
         parts += read_placed(placed.inside(inner, f"events/{index}"))

@@ -12,7 +12,18 @@ ORDERS = (1.125, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 
 
 def read_epsilon_delta(placed: PlacedEvent) -> Parts:
-    """Read a mechanism of which only (ε, δ) is known; with ε = δ = 0 it releases nothing."""
+    """Convert an event of which only (ε, δ) is known to a mechanism.
+
+    Args:
+        placed: the event, with the numbers `epsilon` and `delta`.
+
+    Returns:
+        The mechanism, run once. Empty if ε = δ = 0, because nothing is released then.
+
+    Raises:
+        NotPrivate: ε is infinite or δ is 1.
+        InvalidInput: a number is out of range.
+    """
     epsilon = placed.number("epsilon", least=0.0)
     delta = placed.number("delta", least=0.0, most=1.0)
     if epsilon == delta == 0.0:
@@ -48,7 +59,17 @@ def read_zcdp(placed: PlacedEvent) -> Parts:
 
 
 def read_exponential(placed: PlacedEvent) -> Parts:
-    """Convert an exponential mechanism of bounded range ε to a spec. With ε = 0 it releases nothing."""
+    """Convert an exponential mechanism of bounded range ε to a spec.
+
+    Args:
+        placed: the event, with the number `epsilon`.
+
+    Returns:
+        The mechanism, run once. Empty if ε = 0, because the output then does not depend on the data.
+
+    Raises:
+        InvalidInput: ε is out of range.
+    """
     epsilon = placed.number("epsilon", least=0.0)
     if epsilon == 0.0:
         return []

@@ -113,12 +113,16 @@ class PlacedEvent:
             least: smallest allowed value; None without a bound.
             most: largest allowed value; None without a bound.
         """
-        bounds = [f"≥ {least:g}"] if least is not None else []
-        bounds += [f"≤ {most:g}"] if most is not None else []
+        bounds = []
+        if least is not None:
+            bounds.append(f"≥ {least:g}")
+        if most is not None:
+            bounds.append(f"≤ {most:g}")
         allowed = " and ".join(bounds)
-        words = f"must be non-negative ({allowed})" if (least, most) == (0.0, None) else f"must be {allowed}"
+        is_only_non_negative = least == 0.0 and most is None
+        requirement = f"must be non-negative ({allowed})" if is_only_non_negative else f"must be {allowed}"
         label = LABELS.get(name, name.replace("_", " ").capitalize())
-        return InvalidInput.at(f"{self.at}/{name}", f"{label} {words}. Found {value}.", allowed=allowed)
+        return InvalidInput.at(f"{self.at}/{name}", f"{label} {requirement}. Found {value}.", allowed=allowed)
 
     def not_covered(self, message: str, *, field: str = "", allowed: str | None = None) -> NotCovered:
         """Return the error for an event without an account: no spec describes it, or no theorem covers it.

@@ -26,7 +26,11 @@ _COMPOSITIONS = {"ComposedDpEvent": "events", "SelfComposedDpEvent": "event"}
 
 
 def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
-    """Yield the events that are not compositions, so that a rejection names the event itself."""
+    """Yield the events in an event that are not compositions, so that a rejection can name the event that causes it.
+
+    Args:
+        event: an event of dp-accounting, which may be composed of others at any depth.
+    """
     attribute = _COMPOSITIONS.get(name_of(event))
     if attribute is None:
         yield event

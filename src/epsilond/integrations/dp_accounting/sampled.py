@@ -17,7 +17,17 @@ TREE = "SingleEpochTreeAggregationDpEvent"
 
 
 def read_poisson(placed: PlacedEvent) -> Parts:
-    """Read a mechanism on a Poisson batch; with a rate of 0 it releases nothing."""
+    """Convert a mechanism on a Poisson-sampled batch to a spec.
+
+    Args:
+        placed: the event, with the number `sampling_probability` and the inner event of the batch.
+
+    Returns:
+        The mechanisms, each with its number of runs. Empty if the sampling rate is 0, because nothing is released then.
+
+    Raises:
+        InvalidInput: the rate is out of range, or no spec describes the inner mechanism on a batch.
+    """
     rate = placed.number("sampling_probability", least=0.0, most=1.0)
     inner = None if rate == 0.0 else _mechanism_on_batch(placed)
     return [] if inner is None else _poisson_batches(placed, rate, inner)
@@ -148,7 +158,11 @@ def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
 
 
 def _has_tree(placed: PlacedEvent) -> bool:
-    """Return whether an event is a tree aggregation, or contains one."""
+    """Return whether an event is a tree aggregation, or contains one at any depth.
+
+    Args:
+        placed: the event.
+    """
     event = placed.event
     inside = [getattr(event, "event", None), *getattr(event, "events", ())]
     return name_of(event) == TREE or any(_has_tree(placed.inside(part, "")) for part in inside if part is not None)

@@ -163,9 +163,10 @@ class EpsilondAccountant(Stated):
         self._count(event, count)
 
     def get_privacy_spent(self, delta: float | None = None) -> PrivacySpent:
-        """Return the certified ε of all releases at δ in Flower's form, with `optimal_order` None.
+        """Return the certified ε of all releases in Flower's form, with `optimal_order` None.
 
-        By default δ is that of the configuration.
+        Args:
+            delta: δ at which ε is computed; None for the δ of the configuration.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -274,7 +275,13 @@ class EpsilondAccountant(Stated):
             wrapper.number, wrapper.models = self._resumed
 
     def _read_compositions(self, state: FlowerAccountantState) -> list[tuple[GaussianPrivacyEvent, int]]:
-        """Return the events of a saved state, each with its number of releases.
+        """Read the events of a saved state.
+
+        Args:
+            state: state of this accountant, or of Flower's `RdpAccountant`.
+
+        Returns:
+            The events, each with its number of releases.
 
         Raises:
             ValueError: the state has another form, or belongs to another configuration.

@@ -105,7 +105,11 @@ class Aggregate:
         return not self.largest <= clipping_norm * (1.0 + RELATIVE) + self._rounding
 
     def is_equal_mean(self, clipping_norm: float) -> bool:
-        """Return whether the aggregate is the mean of the replies with equal weights."""
+        """Return whether the aggregate is the mean of the replies with equal weights, up to rounding.
+
+        Args:
+            clipping_norm: norm to which the updates were clipped.
+        """
         if self.returned is None or len(self.returned) != len(self._expected):
             return False
         tolerance = self._tolerance + RELATIVE * clipping_norm / max(len(self.nodes), 1)

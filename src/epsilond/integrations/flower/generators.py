@@ -26,7 +26,11 @@ class GeneratorStates:
         self._digests: set[str] = set()
 
     def repeats(self, state: object) -> bool:
-        """Return whether a generator had this state in an earlier round, and remember the state."""
+        """Return whether a generator had this state in an earlier round, and remember the state.
+
+        Args:
+            state: state of the generator; any value that can be pickled.
+        """
         digest = hashlib.blake2b(pickle.dumps(state), digest_size=16).hexdigest()
         repeats = digest in self._digests
         self._digests.add(digest)

@@ -54,12 +54,21 @@ class Matching:
         return len(self._rounds)
 
     def compose(self, event: GaussianPrivacyEvent, count: int) -> None:
-        """Add `count` equal events that the program composed, and compare them with rounds that have no event yet."""
+        """Add equal events that the program composed, and compare them with rounds that have no event yet.
+
+        Args:
+            event: the privacy event of one round.
+            count: number of events.
+        """
         self._events.extend([event] * count)
         self._match()
 
     def release(self, current: WrappedRound) -> None:
-        """Add a round that released a model, and compare it with the next event that has no round yet."""
+        """Add a round that released a model, and compare it with the next event that has no round yet.
+
+        Args:
+            current: the observed round.
+        """
         self._rounds.append(current)
         self._match()
 

@@ -41,9 +41,12 @@ class ReleasedModels:
         self._latest = _contents(arrays)
 
     def contains(self, arrays: ArrayRecord) -> bool:
-        """Return whether a model may be sent to clients: it was released, or is the first model.
+        """Return whether a model may be sent to clients: it was released before, or is the first model.
 
-        The model of the first call is the first model, and is added.
+        The model of the first call counts as the first model, and is added to the released ones.
+
+        Args:
+            arrays: the model.
         """
         # The bytes of a Flower array cannot change, so the same objects are the same model. Tuples compare by identity
         # before they compare by value.
@@ -56,7 +59,11 @@ class ReleasedModels:
 
 
 def digest(arrays: ArrayRecord) -> str:
-    """Return the digest of names, types, shapes and bytes of a model."""
+    """Return a digest of a model: a hash of the names, types, shapes and bytes of its arrays.
+
+    Args:
+        arrays: the model.
+    """
     hashed = hashlib.blake2b(digest_size=16)
     for name, array in arrays.items():
         hashed.update(f"{name}\0{array.dtype}\0{tuple(array.shape)}\0".encode())

@@ -76,9 +76,13 @@ def release_round(
 
 
 def _centred_count(clipped: Sequence[updates.Update]) -> float:
-    """Return the sum of (bit − 1/2) over the updates, where the bit is 1 for an update that was not shortened.
+    """Count the clients with an update that was not shortened, each with 1/2, and subtract 1/2 for each of the others.
 
-    An update of zeros counts as no update.
+    This is the sum of (bit − 1/2), where the bit is 1 for an update that clipping did not shorten. An update of zeros
+    counts as no update.
+
+    Args:
+        clipped: the updates after clipping.
     """
     return sum(-0.5 if update.longer else 0.5 for update in clipped if update.changed)
 

@@ -134,8 +134,11 @@ def local_noise_std(mod: LocalDpMod) -> float:
 def check_local_dp(mod: LocalDpMod) -> list[str]:
     """Warn of a `LocalDpMod` outside the range of its formula, or with too small a sensitivity.
 
+    Args:
+        mod: Flower's client-side mod for local differential privacy.
+
     Returns:
-        The warnings.
+        The texts of the warnings.
     """
     fields = {name: getattr(mod, name) for name in ("epsilon", "delta", "sensitivity", "clipping_norm")}
     has_finite_noise = 0.0 < mod.delta < 1.0 and mod.sensitivity > 0.0
@@ -182,8 +185,11 @@ def check_strategy(strategy: Strategy) -> list[str]:
 def bases_of(wrapper: Strategy) -> set[str]:
     """Return the class names of a differentially private wrapper of Flower: its own and those of its base classes.
 
+    Args:
+        wrapper: the strategy.
+
     Raises:
-        InvalidInput: it is another strategy.
+        InvalidInput: the strategy is not such a wrapper.
     """
     bases = {base.__name__ for base in type(wrapper).__mro__}
     if not bases & {"DifferentialPrivacyAdaptiveBase", "DifferentialPrivacyFixedClippingBase"}:
@@ -197,7 +203,11 @@ def averaging_of(inner: Strategy) -> type[FedAvg] | None:
 
 
 def _warn(messages: list[str]) -> list[str]:
-    """Warn with each message at the caller of the caller, and return the messages."""
+    """Warn with each message, as at the line that called the function which called this one, and return the messages.
+
+    Args:
+        messages: texts of the warnings.
+    """
     for message in messages:
         warnings.warn(message, FlowerPrivacyWarning, stacklevel=3)
     return messages

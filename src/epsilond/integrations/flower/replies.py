@@ -42,7 +42,14 @@ def updates_of(
 
 
 def _arrays_of(reply: Message) -> dict[str, NDArray[np.number]]:
-    """Return the arrays of a reply's model by name; empty if the reply has no model, or several."""
+    """Return the arrays of the model in a client's reply, by name.
+
+    Args:
+        reply: the reply.
+
+    Returns:
+        The arrays; empty if the reply has no model, or several.
+    """
     records = list(reply.content.array_records.values())
     if len(records) != 1:
         return {}

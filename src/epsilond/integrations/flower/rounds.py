@@ -161,7 +161,11 @@ class RoundWatch:
             self._shown[number].add(COHORT)
 
     def drop(self, number: int) -> None:
-        """Forget a round that ended without a release."""
+        """Forget a round that ended without a release.
+
+        Args:
+            number: number of the round.
+        """
         self._shown.pop(number, None)
 
     def check(self, number: int) -> None:
@@ -224,7 +228,11 @@ class RoundWatch:
     def load_state_dict(self, state: RoundsState) -> None:
         """Continue from a state that `state_dict` returned, such as that of a checkpoint.
 
-        A state with fewer rounds than this object has seen contradicts the record of the run.
+        A state with fewer rounds than this object has seen contradicts the record of the run, because rounds would be
+        missing.
+
+        Args:
+            state: the state.
 
         Raises:
             InvalidInput: the state does not come from `state_dict`.

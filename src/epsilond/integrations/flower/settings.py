@@ -84,7 +84,11 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
 
 
 def target_delta(budget: LedgerBudget | TargetBudget) -> float:
-    """Return the δ of a budget: that of its target, or that of its ledger."""
+    """Return the δ of a budget: that of its target, or that of its ledger.
+
+    Args:
+        budget: budget with a target (ε, δ), or budget in a ledger.
+    """
     if isinstance(budget, TargetBudget):
         return budget.delta
     target = budget.ledger.told["target"]

@@ -102,7 +102,15 @@ def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] 
 
 
 def clip_update(update: Arrays, clipping_norm: float) -> Update:
-    """Clip the ℓ2 norm of all arrays of an update together to at most `clipping_norm`, in exact arithmetic."""
+    """Clip the ℓ2 norm of an update, of all its arrays together, in exact arithmetic.
+
+    Args:
+        update: arrays of the update by name.
+        clipping_norm: largest norm of the clipped update.
+
+    Returns:
+        The clipped arrays. `changed` is False for an update of zeros, and `longer` is True if the update was shortened.
+    """
     result = clip(list(update.values()), clipping_norm)
     norm = float(result.norms[0])
     return Update(
@@ -113,7 +121,15 @@ def clip_update(update: Arrays, clipping_norm: float) -> Update:
 
 
 def total(updates: Iterable[Mapping[str, NDArray[np.float64]]], like: Arrays) -> dict[str, NDArray[np.float64]]:
-    """Return the sum of updates; zeros of the shapes of `like` if there are none."""
+    """Return the sum of updates, array by array.
+
+    Args:
+        updates: arrays of each update by name.
+        like: arrays with the names and shapes of the sum.
+
+    Returns:
+        The sums by name. Zeros if there are no updates.
+    """
     sums = {name: np.zeros(array.shape) for name, array in like.items()}
     for update in updates:
         for name, array in update.items():

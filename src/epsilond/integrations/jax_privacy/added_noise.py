@@ -193,7 +193,11 @@ class AddedNoise:
         }
 
     def load_state_dict(self, state: NoiseState) -> None:
-        """Continue after the updates of a checkpoint."""
+        """Continue after the updates of a checkpoint.
+
+        Args:
+            state: value of `state_dict`.
+        """
         self.updates = int(state["updates"])
         self._history = [np.asarray(noise, dtype=np.float64) for noise in state["history"]]
         self._spent = {bytes.fromhex(identity) for identity in state["spent"]}

@@ -225,7 +225,11 @@ class ObservedBatches:
         }
 
     def load_state_dict(self, state: BatchesState) -> None:
-        """Continue after the batches of a checkpoint; those that no update used are fresh if they are drawn again."""
+        """Continue after the batches of a checkpoint. Those that no update used are fresh if they are drawn again.
+
+        Args:
+            state: value of `state_dict`.
+        """
         self._starts, self._count = set(map(str, state["starts"])), int(state["count"])
         self._phases = np.asarray(state["phases"], dtype=np.int64)
         self.waiting.clear()

@@ -183,7 +183,14 @@ def observe_noise(
 
 
 def _precision(tree: PyTree) -> float:
-    """Return the distance from 1 to the next number, of the coarsest type of real numbers in a pytree."""
+    """Return the machine epsilon, the distance from 1 to the next number, of the coarsest real type in a pytree.
+
+    Args:
+        tree: pytree of arrays.
+
+    Returns:
+        The largest machine epsilon; 0 if no array has real numbers.
+    """
     distances = [0.0]
     for leaf in jax.tree.leaves(tree):
         kind = np.dtype(jax.dtypes.canonicalize_dtype(jax.numpy.result_type(leaf)))

@@ -168,7 +168,14 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
 
 
 def _require_plan(plan: DPExecutionPlan) -> None:
-    """Raise InvalidInput if an object has not all parts of a plan."""
+    """Check that an object has all parts of an execution plan of JAX Privacy.
+
+    Args:
+        plan: the object.
+
+    Raises:
+        InvalidInput: a part is missing.
+    """
     for name in _PARTS:
         if not hasattr(plan, name):
             raise InvalidInput.at(f"/{name}", "is required: this is no DPExecutionPlan")
@@ -229,7 +236,14 @@ def _multiplier(mechanism: Spec) -> float:
 
 
 def _truncation(event: DpEvent) -> int | None:
-    """Return the largest number of records in a batch, by the event of a plan; None if it truncates nothing."""
+    """Return the largest number of records in a batch to which a plan truncates batches.
+
+    Args:
+        event: event of the plan. Its compositions of equal events are unwrapped.
+
+    Returns:
+        The number; None if batches are not truncated.
+    """
     while name_of(event) == "SelfComposedDpEvent":
         event = event.event
     largest = getattr(event, "truncated_batch_size", None)
@@ -237,7 +251,14 @@ def _truncation(event: DpEvent) -> int | None:
 
 
 def _norm_bound(plan: DPExecutionPlan) -> float:
-    """Return the norm bound of the plan's gradient function, as its configuration reads it."""
+    """Return the bound on the norm of a clipped gradient that a plan's gradient function states.
+
+    Args:
+        plan: the plan.
+
+    Raises:
+        InvalidInput: the function states no such bound.
+    """
     try:
         return float(plan.clipped_grad(lambda: None).l2_norm_bound)
     except (AttributeError, TypeError, ValueError):
@@ -252,7 +273,14 @@ def _list_contradictions(reading: PlanReading) -> list[Observation]:
 
 
 def _compare_iterations(reading: PlanReading) -> Observation | None:
-    """Return a contradiction if the event does not count every cycle of the sampler."""
+    """Compare the number of iterations of a plan's sampler with the number that the plan's event counts.
+
+    Args:
+        reading: the plan, with its noise and sampling as read from its parts.
+
+    Returns:
+        A contradiction if the event does not count every cycle of the sampler; otherwise None.
+    """
     steps, draws = reading.steps, reading.draws
     if steps.times >= math.ceil(draws.iterations / draws.cycle):
         return None

@@ -48,8 +48,12 @@ class SampledRun:
     def repeat(self, mechanism: Spec, times: int) -> Spec:
         """Return several runs of a mechanism as one spec.
 
+        Args:
+            mechanism: mechanism of one run.
+            times: number of runs.
+
         Raises:
-            InvalidInput: there are no iterations.
+            InvalidInput: there are no runs.
         """
         if times == 0:
             raise InvalidInput.at("/iterations", "is 0, so that nothing is released", allowed="≥ 1")
@@ -132,7 +136,11 @@ def _cyclic_poisson(run: SampledRun) -> Spec:
 
 
 def _fixed_batch(run: SampledRun) -> Spec:
-    """Read batches of fixed size, each drawn uniformly from all records."""
+    """Return the spec of a run with batches of a fixed size, each drawn uniformly from all records.
+
+    Args:
+        run: sampler and mechanism of the run.
+    """
     sampler = run.sampler
     sampling = "with-replacement" if sampler.replace else "without-replacement"
     sizes = {"batch_size": int(sampler.batch_size), "population": run.size()}
@@ -153,7 +161,16 @@ def _balls_in_bins(run: SampledRun) -> Spec:
 
 
 def _random_allocation(run: SampledRun) -> Spec:
-    """Read random allocation: k of all iterations for each record."""
+    """Return the spec of a run with random allocation: each record takes part in k random iterations.
+
+    If k is the number of iterations, nothing is random: the spec is k runs of the Gaussian mechanism.
+
+    Args:
+        run: sampler and mechanism of the run.
+
+    Raises:
+        InvalidInput: k is 0, so that nothing is released.
+    """
     chosen, iterations = int(run.sampler.total_participations), int(run.sampler.iterations)
     if chosen in {0, iterations}:
         return run.repeat(run.gaussian, chosen)

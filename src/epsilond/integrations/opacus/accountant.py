@@ -74,7 +74,12 @@ class EpsilondAccountant(Stated, IAccountant):
         self.run.count_unobserved_step((noise_multiplier, sample_rate, 1))
 
     def _pay(self, noise_multiplier: float, sample_rate: float) -> None:
-        """Pay for a step, and write it into the history."""
+        """Pay for a step from the budget, if there is one, and write the step into the history.
+
+        Args:
+            noise_multiplier: standard deviation of the noise divided by the clipping norm.
+            sample_rate: probability of each record to be in the batch.
+        """
         if self._budget is not None:
             self._budget.pay(_step(noise_multiplier, sample_rate))
         append(self.history, (noise_multiplier, sample_rate, 1))
@@ -267,7 +272,12 @@ class EpsilondAccountant(Stated, IAccountant):
 
 
 def _restore(kind: type[EpsilondAccountant], state: Mapping[str, object]) -> EpsilondAccountant:
-    """Return an accountant of a class with this state, for copies; a copy watches no optimizer."""
+    """Return a new accountant with a saved state, for copies. The copy observes no optimizer.
+
+    Args:
+        kind: class of the accountant.
+        state: value of `state_dict`.
+    """
     accountant = kind()
     accountant.load_state_dict(state)
     return accountant

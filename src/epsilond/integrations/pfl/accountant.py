@@ -111,7 +111,11 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
         return [MechanismPlan(self.mechanism, noise, self.sampling_probability, self.num_compositions)]
 
     def _spec(self, noise: float) -> Spec:
-        """Return the spec of the planned run with this noise parameter."""
+        """Return the spec, the description for privacy accounting, of the planned run with a given noise.
+
+        Args:
+            noise: noise parameter of pfl's mechanism.
+        """
         return spec_from_pfl(
             mechanism=self.mechanism,
             noise_parameter=noise,

@@ -68,7 +68,11 @@ class UserCohort:
         return not self._largest <= bound * (1.0 + RELATIVE)
 
     def is_sum(self, values: NDArray[np.float64]) -> bool:
-        """Return whether values at the sampled coordinates are the sum of all users' statistics, up to rounding."""
+        """Return whether values are the sum of all users' statistics, up to rounding.
+
+        Args:
+            values: the values at the sampled coordinates.
+        """
         if self.size == 0 or len(values) != len(self._sum):
             return False
         tolerance = RELATIVE * max(self._scale, TINY)

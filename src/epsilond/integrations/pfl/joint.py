@@ -120,7 +120,11 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return [MechanismPlan(*mechanism_fields) for mechanism_fields in fields]
 
     def _specs(self, noises: Sequence[float]) -> list[Spec]:
-        """Return the specs (accounting descriptions) of the runs of all mechanisms at these noise parameters."""
+        """Return the specs (accounting descriptions) of the planned runs of all mechanisms with given noise.
+
+        Args:
+            noises: noise parameter of each mechanism.
+        """
         return [
             spec_from_pfl(
                 mechanism=plan.mechanism,
@@ -132,13 +136,22 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         ]
 
     def _noises(self, epsilons: Sequence[float], deltas: Sequence[float]) -> list[float]:
-        """Return the noise parameter at which each mechanism's run has its ε [nat] and δ."""
-        return [
-            noise_for(mechanism=name, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta)
-            for name, rate, times, epsilon, delta in zip(
-                self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True
+        """Return the noise parameter of each mechanism at which its run has a given ε and δ.
+
+        Args:
+            epsilons: ε [nat] of each mechanism's run.
+            deltas: δ of each mechanism's run.
+        """
+        noises = []
+        for name, rate, times, epsilon, delta in zip(
+            self.mechanisms, self.sampling_probability, self.num_compositions, epsilons, deltas, strict=True
+        ):
+            noises.append(
+                noise_for(
+                    mechanism=name, sampling_probability=rate, num_compositions=times, epsilon=epsilon, delta=delta
+                )
             )
-        ]
+        return noises
 
     def _distribute_budget(self) -> list[float]:
         """Find the noise of each mechanism such that all mechanisms together meet the total ε and δ.
@@ -163,7 +176,11 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         return noises
 
     def _noises_within(self, epsilon: float) -> list[float]:
-        """Return the noise of each mechanism at its proportion of ε [nat] and of the total δ."""
+        """Return the noise parameter of each mechanism if it gets its proportion of a total ε and of the total δ.
+
+        Args:
+            epsilon: the total ε [nat].
+        """
         epsilons = [epsilon * share for share in self.budget_proportions]
         deltas = [self.total_delta * share for share in self.budget_proportions]
         return self._noises(epsilons, deltas)

@@ -332,10 +332,13 @@ class WatchedMechanism:
 
 
 def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism:
-    """Return the mechanism among pfl's postprocessors that adds noise to the sum over users.
+    """Return the postprocessor of pfl that adds noise to the sum over users.
+
+    Args:
+        postprocessors: postprocessors of a training run.
 
     Raises:
-        InvalidInput: there is none.
+        InvalidInput: none of them is a central privacy mechanism.
     """
     for postprocessor in postprocessors:
         names = {base.__name__ for base in type(postprocessor).__mro__}
@@ -345,7 +348,11 @@ def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism
 
 
 def _arrays(statistics: TrainingStatistics) -> dict[str, NDArray[np.number]]:
-    """Return the arrays of statistics in their order."""
+    """Return the arrays of a user's or a cohort's statistics, by their position as text.
+
+    Args:
+        statistics: statistics of pfl.
+    """
     from pfl.internal.ops.selector import get_default_framework_module  # noqa: PLC0415  # pfl is a host
 
     convert = get_default_framework_module().to_numpy

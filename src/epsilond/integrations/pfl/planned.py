@@ -119,7 +119,11 @@ class PlannedRun(Stated):
         WatchedMechanism(postprocessors, plans=self._plans(), evidence=self._evidence, users=users)
 
     def _prepare(self, steps: int) -> None:
-        """Start with the plan of a number of iterations."""
+        """Start without observations, and with the evidence that a run of a given length has by its plan.
+
+        Args:
+            steps: number of planned iterations.
+        """
         self._planned = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS)
         self._planned.count_step(count=steps)
         self._evidence = Evidence(FEDERATED, outside=OUTSIDE_CLIENTS)

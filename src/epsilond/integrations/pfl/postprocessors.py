@@ -73,9 +73,12 @@ def findings(postprocessors: Sequence[Postprocessor]) -> list[PostprocessorFindi
 
 
 def check_postprocessors(postprocessors: Sequence[Postprocessor]) -> list[str]:
-    """Warn of the findings about pfl's postprocessors, and return their sentences.
+    """Warn of the pitfalls that are found in pfl's postprocessors, and return the warnings.
 
     `EpsilondPrivacyAccountant.observe` takes the same findings into the status of a run.
+
+    Args:
+        postprocessors: postprocessors of a training run.
     """
     messages = [finding.message for finding in findings(postprocessors)]
     for message in messages:

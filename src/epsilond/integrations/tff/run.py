@@ -212,7 +212,14 @@ class TffRun(Stated):
 
 
 def _counter(state: LearningAlgorithmState) -> int | None:
-    """Return the round counter of a state; None if it has none."""
+    """Return the number of rounds that a state of the learning process has counted.
+
+    Args:
+        state: state of the process.
+
+    Returns:
+        The number; None if the state has no counter.
+    """
     for name in _COUNTERS:
         if hasattr(state, name):
             value = getattr(state, name)
@@ -221,7 +228,14 @@ def _counter(state: LearningAlgorithmState) -> int | None:
 
 
 def _model_digest(state: LearningAlgorithmState) -> str | None:
-    """Return a checksum of the model in a state; None if it has no model."""
+    """Return a checksum of the model in a state of the learning process.
+
+    Args:
+        state: state of the process.
+
+    Returns:
+        The checksum in hexadecimal digits; None if the state has no model.
+    """
     weights = getattr(state, "global_model_weights", None)
     if weights is None:
         return None

@@ -75,8 +75,11 @@ def spec_from_tff_state(
 def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
     """Return whether a state is that of `initialize`, before the first round.
 
+    Args:
+        state: state of the learning process, or of its aggregator.
+
     Raises:
-        InvalidInput: there is no event in it.
+        InvalidInput: the state has no privacy event.
     """
     return bool(find_aggregator(state).is_init_state)
 

@@ -47,7 +47,11 @@ class Averages:
         return is_first_update or self._digests.get(averaged) == _digests_of(averaged)
 
     def record(self, averaged: swa_utils.AveragedModel) -> None:
-        """Accept the present average as weights that were computed from released models only."""
+        """Accept the present values of an averaged model as weights that were computed from released models only.
+
+        Args:
+            averaged: the average of the weights of a run's models.
+        """
         digests = _digests_of(averaged)
         self._digests[averaged] = digests
         self._check.accept(digests)

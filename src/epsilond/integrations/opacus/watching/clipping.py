@@ -107,7 +107,11 @@ def has_own_factors(module: torch.nn.Module | None) -> bool:
 
 
 def norms_agree(optimizer: DPOptimizer) -> bool:
-    """Return whether the norms of the layers add up to at most the norm that the noise is scaled to."""
+    """Return whether the clipping norms of all layers together are at most the norm that the noise is scaled to.
+
+    Args:
+        optimizer: the private optimizer. Without clipping by layers, the answer is True.
+    """
     norms = getattr(optimizer, "max_grad_norms", None)
     if norms is None:
         return True
@@ -200,7 +204,11 @@ def _draw_gap() -> int:
 
 
 def _rows(parameter: torch.nn.Parameter) -> torch.Tensor:
-    """Return the per-sample gradients of a parameter, one row for each record."""
+    """Return the per-sample gradients of a parameter as a matrix, one row for each record.
+
+    Args:
+        parameter: the parameter. Its gradients may be in several tensors, one for each accumulated batch.
+    """
     gradient = parameter.grad_sample
     if isinstance(gradient, list):
         gradient = torch.cat(gradient, dim=0)
@@ -222,10 +230,13 @@ def _factors(optimizer: DPOptimizer, rows: list[torch.Tensor]) -> list[torch.Ten
     """
     norms = [gradient.norm(2, dim=1) for gradient in rows]
     if isinstance(optimizer, DPPerLayerOptimizer):
-        limits = optimizer.max_grad_norms
-        return [(limit / (norm + _STABILIZER)).clamp(max=1.0) for limit, norm in zip(limits, norms, strict=True)]
-    total = torch.stack([norm.to(norms[0].device) for norm in norms], dim=1).norm(2, dim=1)
-    factor = (optimizer.max_grad_norm / (total + _STABILIZER)).clamp(max=1.0)
+        factors = []
+        for clipping_norm, norm in zip(optimizer.max_grad_norms, norms, strict=True):
+            factors.append((clipping_norm / (norm + _STABILIZER)).clamp(max=1.0))
+        return factors
+    # The norm over all parameters is the norm of the parameters' norms.
+    total_norm = torch.stack([norm.to(norms[0].device) for norm in norms], dim=1).norm(2, dim=1)
+    factor = (optimizer.max_grad_norm / (total_norm + _STABILIZER)).clamp(max=1.0)
     return [factor.to(gradient.device) for gradient in rows]
 
 

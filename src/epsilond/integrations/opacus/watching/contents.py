@@ -143,7 +143,14 @@ class Contents:
         return batch, reads_other_data
 
     def _find_by_address(self, tensor: torch.Tensor) -> HandedBatch | None:
-        """Return the batch with a tensor in the same memory; None if there is none, or if it was changed."""
+        """Return the batch with a tensor that is in the same memory as a given tensor.
+
+        Args:
+            tensor: an input of the model.
+
+        Returns:
+            The batch; None if there is none, or if its tensor was deleted or changed.
+        """
         entry = self._known.get(_address_of(tensor))
         if entry is None:
             return None
@@ -152,9 +159,12 @@ class Contents:
         return handed if source() is not None and is_unchanged else None
 
     def _find_by_value(self, tensors: list[torch.Tensor]) -> HandedBatch | None:
-        """Return the batch with a tensor of the same values as one of these; None if there is none.
+        """Return the batch with a tensor of the same values as one of the given tensors; None if there is none.
 
         Empty tensors all have the same values, so that only batches which no step has used are compared with them.
+
+        Args:
+            tensors: inputs of the model.
         """
         are_empty = all(tensor.numel() == 0 for tensor in tensors)
         for candidate in self._list_unused() if are_empty else self._list_candidates():

@@ -160,7 +160,16 @@ class DrawCheck:
                 self._reporter.contradict(FRESH_DRAW, "sizes", alarm, remedy=_LOOP_REMEDY)
 
     def _test_size(self, size: int, records: int, rate: float) -> str | None:
-        """Return the alarm that the size of a batch raises; None if there is none, or an earlier one."""
+        """Test the size of a batch, and return the alarm that it raises.
+
+        Args:
+            size: number of records in the batch.
+            records: number of records in the data set.
+            rate: sampling rate of the draw.
+
+        Returns:
+            The alarm as a sentence. None if there is none, or if an earlier batch raised one.
+        """
         if self._sizes.alarm is not None:
             return None
         self._sizes.observe(size, records=records, rate=rate)
@@ -293,7 +302,13 @@ class DrawCheck:
         return False
 
     def _observe_size(self, size: int, records: int, rate: float) -> None:
-        """Store the size of a batch for the test of Poisson sampling, and run the test if enough sizes wait."""
+        """Store the size of a batch for the test of Poisson sampling, and run the test once `_CHUNK` sizes are stored.
+
+        Args:
+            size: number of records in the batch.
+            records: number of records in the data set. If it is 0, nothing is tested.
+            rate: sampling rate of the draw.
+        """
         if records > 0:
             self._waiting_sizes.append((size, records, rate))
         if len(self._waiting_sizes) >= _CHUNK:
@@ -301,7 +316,14 @@ class DrawCheck:
 
 
 def _only_unused_draw(batches: list[HandedBatch]) -> IndexBatch | None:
-    """Return the unused draw of these batches; None if they belong to several draws or to none."""
+    """Return the draw to which all batches belong, if no optimizer step has used it.
+
+    Args:
+        batches: batches that the model has read.
+
+    Returns:
+        The draw. None if it was used, or if the batches belong to several draws or to none.
+    """
     draws = {id(batch.draw): batch.draw for batch in batches}
     if len(draws) != 1:
         return None

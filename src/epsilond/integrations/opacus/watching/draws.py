@@ -220,7 +220,13 @@ class Draws:
         return None
 
     def _log_probability(self, size: int) -> float:
-        """Return the log-probability [nat] that Poisson sampling draws a given set of `size` records."""
+        """Return the log-probability [nat] that Poisson sampling draws exactly a given set of records.
+
+        It is s log q + (n − s) log(1 − q) for s of n records and the sampling rate q. For q = 1 it is taken as 0.
+
+        Args:
+            size: number s of records in the set.
+        """
         rate = self.sampler.sample_rate
         records = self.sampler.num_samples
         if rate >= 1.0:
@@ -245,7 +251,11 @@ class RecordedSampler(UniformWithReplacementSampler):
 
 
 def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
-    """Return a sampler of Opacus' own class with these attributes, without calling its constructor."""
+    """Return a sampler of Opacus' own class with given attributes, without calling its constructor.
+
+    Args:
+        values: attributes of the sampler by name.
+    """
     sampler = UniformWithReplacementSampler.__new__(UniformWithReplacementSampler)
     sampler.__dict__.update(values)
     return sampler

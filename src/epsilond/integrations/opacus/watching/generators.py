@@ -168,7 +168,11 @@ class GeneratorWatches:
         self._earlier: list[GeneratorState] = []
 
     def note_draw(self, generator: torch.Generator) -> None:
-        """Note that numbers of an observed generator were drawn."""
+        """Note that numbers were drawn from a generator, if it is observed.
+
+        Args:
+            generator: the random generator.
+        """
         watch = self._watches.get(id(generator))
         if watch is not None:
             watch.moved = True
@@ -214,7 +218,11 @@ class GeneratorWatches:
         return [*self._earlier, *present]
 
     def compare_with(self, earlier: Iterable[GeneratorState]) -> None:
-        """Compare the first states of generators with those of a run that is resumed."""
+        """Compare the first states of all generators with those of a run that is resumed.
+
+        Args:
+            earlier: states of the generators of the earlier run, from its checkpoint.
+        """
         self._earlier = list(earlier)
         for watch in self._watches.values():
             watch.compare_with(self._earlier)

@@ -159,6 +159,9 @@ class NoiseCheck:
         """Choose coordinates at random, the same number of each parameter as far as it has them.
 
         The tests start anew at these coordinates; an earlier alarm remains.
+
+        Args:
+            parameters: parameters of the optimizer.
         """
         self.flush()
         self._identities = [id(parameter) for parameter in parameters]
@@ -178,7 +181,14 @@ class NoiseCheck:
         self._samples.alarm = earlier_alarm
 
     def _copy_values(self, tensors: list[torch.Tensor]) -> Values:
-        """Return a copy of the chosen coordinates of tensors in double precision, on the device of the first one."""
+        """Return a copy of the chosen coordinates of tensors in double precision.
+
+        Args:
+            tensors: one tensor for each parameter, such as its gradient.
+
+        Returns:
+            The values of all tensors in one array: in memory if possible, otherwise on the device of the first tensor.
+        """
         if self._reads_memory:
             pairs = zip(tensors, self._coordinates, strict=True)
             return np.concatenate([tensor.numpy().take(coordinates) for tensor, coordinates in pairs], dtype=np.float64)
@@ -190,7 +200,12 @@ class NoiseCheck:
 
 
 def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter]) -> torch.Generator:
-    """Return the generator that the noise of an optimizer comes from."""
+    """Return the random generator from which the noise of an optimizer comes.
+
+    Args:
+        optimizer: the private optimizer. It may have a generator of its own.
+        parameters: its parameters. Without a generator of its own, torch's default generator of their device is used.
+    """
     if isinstance(optimizer.generator, torch.Generator):
         return optimizer.generator
     device = next((parameter.device for parameter in parameters), torch.device("cpu"))

@@ -46,7 +46,11 @@ class Digests:
         self._known: dict[int, weakref.ref[torch.Tensor]] = {}
 
     def add(self, tensors: list[torch.Tensor]) -> None:
-        """Add tensors by their `id`, and forget the digests of deleted tensors that had the same `id`."""
+        """Add tensors by their `id`, and forget the digests of deleted tensors that had the same `id`.
+
+        Args:
+            tensors: parameters and buffers of a model.
+        """
         for tensor in tensors:
             reference = self._known.get(id(tensor))
             if reference is None or reference() is not tensor:
@@ -194,6 +198,9 @@ class ParameterCheck:
         """Return whether tensors have recorded values; True if no values were recorded yet.
 
         Recorded values are those after the last recorded step, and those of earlier released models.
+
+        Args:
+            tensors: the present tensors of the model.
         """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):
@@ -206,6 +213,12 @@ class ParameterCheck:
         """Return the digest (checksum) of each tensor.
 
         Views of their memory are cached, and made again if a tensor moved.
+
+        Args:
+            tensors: the present tensors of the model.
+
+        Returns:
+            One digest for each tensor. Empty if the model or optimizer was deleted.
         """
         owner = self._owner()
         if owner is None:
@@ -248,7 +261,11 @@ def _host_digest(view: NDArray[np.unsignedinteger]) -> tuple[np.unsignedinteger,
 
 @functools.lru_cache(maxsize=4096)
 def _positions(size: int) -> NDArray[np.int64]:
-    """Return up to 64 positions in a tensor of so many integers, the same ones for all tensors of this size."""
+    """Return the positions at which a vector of a given size is sampled: up to 64, always the same ones for one size.
+
+    Args:
+        size: number of entries of the vector.
+    """
     if size <= _POSITIONS:
         return np.arange(size)
     return np.sort(np.random.default_rng((_SEED, size)).choice(size, _POSITIONS, replace=False))
@@ -256,7 +273,14 @@ def _positions(size: int) -> NDArray[np.int64]:
 
 @functools.lru_cache(maxsize=4096)
 def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the sampled positions of a vector on a device, and a random odd weight of each."""
+    """Return the positions at which a vector is sampled, and a random odd weight for each.
+
+    Both depend only on the size of the vector.
+
+    Args:
+        size: number of entries of the vector.
+        device: device on which the two tensors are made.
+    """
     positions = _positions(size)
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
     return torch.from_numpy(positions).to(device), torch.from_numpy(weights).to(device)

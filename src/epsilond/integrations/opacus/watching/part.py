@@ -203,7 +203,11 @@ class ObservedPart:
         return [premise for premise, holds in results.items() if holds and premise not in changed]
 
     def _report_kind(self, optimizer: DPOptimizer) -> None:
-        """Report why steps of this class of optimizers are not certified: no theorem or no check is for them."""
+        """Report why steps of an optimizer's class are not certified: no theorem or no check covers them.
+
+        Args:
+            optimizer: the private optimizer.
+        """
         report = self.run.reporter
         if isinstance(optimizer, clipping.ADAPTIVE):
             report.contradict(
@@ -216,7 +220,14 @@ class ObservedPart:
             report.rest_on_caller(CLIPPING, f"steps of {type(optimizer).__name__} are not observed")
 
     def _check_original(self, optimizer: DPOptimizer) -> bool:
-        """Check that the private optimizer still wraps its first optimizer; otherwise report it, and return False."""
+        """Check that a private optimizer still wraps its first optimizer. If it does not, this is reported.
+
+        Args:
+            optimizer: the private optimizer.
+
+        Returns:
+            Whether the wrapped optimizer is the first one.
+        """
         if optimizer.original_optimizer is self.original:
             return True
         self.run.contradict_parts("original", "the original optimizer of the private one was replaced")
@@ -225,7 +236,11 @@ class ObservedPart:
     def _check_parameters(self, optimizer: DPOptimizer) -> bool:
         """Check that only recorded steps changed the parameters, and that the next update is observed.
 
-        Deviations are reported, and the result is then False.
+        Args:
+            optimizer: the private optimizer.
+
+        Returns:
+            False if there is a deviation, which is then reported.
         """
         updated = self.update.check_update(optimizer.original_optimizer)
         return self.parameters.check_step() and self._continues_checkpoint() and updated
@@ -337,7 +352,15 @@ class ForwardHook:
 
 
 def _tensors_of(optimizer: DPOptimizer, module: torch.nn.Module | None) -> list[torch.Tensor]:
-    """Return the tensors with recorded changes: all of the model, or those of the optimizer."""
+    """Return the tensors of which changes are recorded.
+
+    Args:
+        optimizer: the private optimizer.
+        module: the model; None if it is not known.
+
+    Returns:
+        All tensors of the model. Without a model, the parameters of the optimizer.
+    """
     if isinstance(module, torch.nn.Module):
         return tensors_of(module)
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]

@@ -10,7 +10,12 @@ Entry = tuple[float, float, int]
 
 
 def append(history: list[Entry], entry: Entry) -> None:
-    """Append steps to a history; steps that equal the last ones are counted with them."""
+    """Append steps to a history, in place. Steps that equal the last entry are added to its count.
+
+    Args:
+        history: entries of a noise multiplier, a sampling rate and a number of steps; changed.
+        entry: the new steps.
+    """
     noise, rate, steps = entry
     if history and tuple(history[-1][:2]) == (noise, rate):
         history[-1] = (noise, rate, history[-1][2] + steps)

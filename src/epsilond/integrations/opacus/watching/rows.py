@@ -127,7 +127,11 @@ def mark_rows(gradient: torch.Tensor | None) -> None:
 
 
 def are_marked(parameters: list[torch.nn.Parameter]) -> bool:
-    """Return whether the per-sample gradients are those that Opacus' hooks computed, without later changes."""
+    """Return whether the per-sample gradients are those that Opacus' hooks computed, without later changes.
+
+    Args:
+        parameters: parameters with their per-sample gradients.
+    """
     gradients: list[torch.Tensor] = []
     for parameter in parameters:
         gradient = parameter.grad_sample

@@ -113,7 +113,16 @@ class ObservedRun:
             )
 
     def part_of(self, optimizer: DPOptimizer) -> ObservedPart | None:
-        """Return the part of an optimizer, or None at the first step of one that `make_private` did not return."""
+        """Return the observed part of the run that belongs to an optimizer.
+
+        An optimizer that `make_private` did not return is observed from its first step on.
+
+        Args:
+            optimizer: the private optimizer.
+
+        Returns:
+            The part; None at the first step of such an optimizer.
+        """
         for part in self.parts:
             if part.optimizer is optimizer:
                 return part
@@ -187,7 +196,12 @@ class ObservedRun:
         self.evidence.load_state_dict({**present, "steps": 0, "shown": {}, "reasons": []})
 
     def contradict_parts(self, kind: str, message: str) -> None:
-        """Report that a part of the run, such as its history, was replaced, reset to an earlier state, or cleared."""
+        """Report that a part of the run, such as its history, was replaced, cleared or reset to an earlier state.
+
+        Args:
+            kind: kind of the observation, by which equal ones are counted together.
+            message: the observation as a sentence.
+        """
         self.reporter.contradict(
             SAME_PARTS,
             kind,

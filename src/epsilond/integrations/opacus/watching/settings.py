@@ -145,7 +145,14 @@ def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _state_of(optimizer: torch.optim.Optimizer) -> tuple[list[torch.Tensor], list[object]]:
-    """Return the tensors of an optimizer's state, and a fingerprint of each entry, by which changes are noticed."""
+    """Return the state of an optimizer, such as its momenta, in a form by which changes are noticed.
+
+    Args:
+        optimizer: the optimizer.
+
+    Returns:
+        The tensors of the state, and a fingerprint of each entry of the state.
+    """
     states = [state for state in getattr(optimizer, "state", {}).values() if isinstance(state, dict)]
     entries = [value for state in states for value in state.values()]
     tensors = [value for value in entries if isinstance(value, torch.Tensor)]
