@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from operator import attrgetter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -88,8 +89,8 @@ def _error_of(question):
     [
         (lambda: import_module("epsilond.no_such_module"), True),
         (lambda: import_module("no_such_package"), False),
-        (lambda: epsilond.NoSuchSpec, True),
-        (lambda: json.no_such_function, False),
+        (lambda: attrgetter("NoSuchSpec")(epsilond), True),
+        (lambda: attrgetter("no_such_function")(json), False),
         (lambda: epsilond.calibrate("gaussian", no_such_field=1.0), True),
         (lambda: epsilond.Gaussian(noise_multiplier=-1.0), False),
     ],
