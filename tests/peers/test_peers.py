@@ -9,8 +9,8 @@ import os
 import subprocess
 import sys
 from importlib import import_module
-from operator import attrgetter
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
