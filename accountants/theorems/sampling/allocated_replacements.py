@@ -15,6 +15,7 @@ from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.batch_pairs import group_pair
+from epsilond.accountants.profiles.allocation.hidden_choice import replaced_choice_pairs
 from epsilond.accountants.profiles.allocation.statistics import noisy_batches_pair
 from epsilond.accountants.rule import Case, Refusal, Rule
 from epsilond.accountants.structure import removing_is_replacing
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _LEAST_SHIFT, _LARGEST_SHIFT = 1e-5, 40.0
 """Shifts, in scales of the noise, for which statistics are computed. For a smaller shift the cells are too narrow."""
+_LEAST_HIDDEN_SHIFT = 4.0
+"""Least shift for the tests of `replaced_choice_pairs`. Smaller contributions do not stand out of the noise."""
 REPLACED = Theorem(
     id="epsilond.allocation-replace-one",
     title="A replaced unit in k of t batches, for noise on sums",
@@ -101,15 +104,18 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         # The outputs of a batch in all epochs have one sum.
         shift, runs = shift * math.sqrt(spec.epochs), 1
     shift *= 1.0 - 4 * UNIT_ROUNDOFF
+    hidden = []
+    if noise.kind == "gaussian" and _LEAST_HIDDEN_SHIFT <= shift < math.inf:
+        hidden = replaced_choice_pairs(shift, spec.steps, spec.times_chosen, runs)
     if not _LEAST_SHIFT <= shift <= _LARGEST_SHIFT:
-        return []
+        return hidden
     caps = [0.0, math.exp(shift)]
     if noise.kind == "gaussian":
         # The likelihood ratio of an output s + r is e^{s(s + r) − s²/2}, for a shift s and r standard deviations.
         log_ratios = [shift * (shift + reach) - 0.5 * shift * shift for reach in REACHES]
         caps = [0.0, *(math.exp(min(log_ratio, 600.0)) for log_ratio in log_ratios)]
     pairs = [noisy_batches_pair(noise, (shift, -shift), spec.steps, spec.times_chosen, CELLS, cap) for cap in caps]
-    return [composed_pair([(pair, runs)], case.effort) for pair in pairs]
+    return [*(composed_pair([(pair, runs)], case.effort) for pair in pairs), *hidden]
 
 
 THEOREMS: tuple[Theorem, ...] = (REPLACED,)
