@@ -78,6 +78,9 @@ class LatticeSum:
         last = masses.size - int(np.searchsorted(np.cumsum(masses[::-1]), _LEFT_OUT))
         outside = float(masses[:first].sum() + masses[last:].sum())
         error = (1.0 + self.error) * (1.0 + other.error) * (1.0 + terms * UNIT_ROUNDOFF) - 1.0
+        if first >= last:  # all mass is left out
+            first, last = 0, 1
+            outside, masses = float(masses.sum()), np.zeros(1)
         return LatticeSum(
             least=self.least + other.least + first,
             masses=masses[first:last],

@@ -16,6 +16,7 @@ from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
 from epsilond.accountants.profiles.allocation.batch_pairs import group_pair
+from epsilond.accountants.profiles.allocation.hidden_choice import replaced_choice_pairs
 from epsilond.accountants.profiles.allocation.statistics import noisy_batches_pair
 from epsilond.accountants.profiles.binned import Noise
 from epsilond.accountants.rule import Case, Refusal, Rule
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 _LEAST_SHIFT, _LARGEST_SHIFT = 1e-5, 40.0
 """Shifts, in scales of the noise, for which statistics are computed. For a smaller shift the cells are too narrow."""
+_LEAST_HIDDEN_SHIFT = 4.0
+"""Least shift for the tests of `replaced_choice_pairs`. Smaller contributions do not stand out of the noise."""
 REPLACED = Theorem(
     id="epsilond.allocation-replace-one",
     title="A replaced unit in k of t batches, for noise on sums",
@@ -103,7 +106,7 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         One pair for each noise of `_noises_of_batch` and each statistic of the outputs. There are none for noise that
         is not Gaussian if batches are kept over several epochs, or if the shift is out of range.
     """
-    pairs = []
+    pairs: list[Pair] = []
     keeps_batches = spec.kept and spec.epochs > 1
     for noise, one_shift in _noises_of_batch(spec.mechanism):
         if keeps_batches and noise.kind != "gaussian":
@@ -111,6 +114,8 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
         # The outputs of a kept batch in all epochs have one sum.
         shift, runs = (one_shift * math.sqrt(spec.epochs), 1) if keeps_batches else (one_shift, spec.epochs)
         shift *= 1.0 - 8 * UNIT_ROUNDOFF
+        if noise.kind == "gaussian" and _LEAST_HIDDEN_SHIFT <= shift < math.inf:
+            pairs += replaced_choice_pairs(shift, spec.steps, spec.times_chosen, runs)
         if _LEAST_SHIFT <= shift <= _LARGEST_SHIFT:
             shifts = shift, -shift
             for cap in _caps(noise, shift):

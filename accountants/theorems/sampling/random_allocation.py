@@ -16,6 +16,7 @@ from epsilond.accountants.curve.least import least_of
 from epsilond.accountants.guarantee import Guarantee
 from epsilond.accountants.numerics.outward import root_up
 from epsilond.accountants.numerics.special import UNIT_ROUNDOFF
+from epsilond.accountants.profiles.allocation.hidden_choice import hidden_choice_pair, log_choices
 from epsilond.accountants.profiles.allocation.maxima import largest_sum_pair
 from epsilond.accountants.profiles.allocation.pairs import allocation_pairs, has_allocation_pairs
 from epsilond.accountants.profiles.allocation.statistics import several_batches_pair
@@ -95,7 +96,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     attained = composed_pair([(pairs.attained, runs)], case.effort)
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
-    return _guarantee(spec, case, ONE_OF_T, Curve(upper, (attained, _sum_of_outputs(spec))))
+    return _guarantee(spec, case, ONE_OF_T, Curve(upper, (attained, _sum_of_outputs(spec), *_hidden_sets(spec))))
 
 
 def k_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
@@ -234,9 +235,9 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 
 
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
-    """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest output.
+    """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest ones.
 
-    The largest output is used only for small noise.
+    The largest output is used only for small noise, and the largest sum of k outputs only for very small noise.
 
     Args:
         spec: the allocation.
@@ -245,9 +246,23 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
     if shift < 1.0 or not math.isfinite(shift):
-        return (total,)
+        return (total, *_hidden_sets(spec))
     largest = largest_sum_pair(shift * (1.0 - 4 * UNIT_ROUNDOFF), 0.0, spec.steps, spec.times_chosen)
-    return total, composed_pair([(largest, runs)], case.effort)
+    return total, composed_pair([(largest, runs)], case.effort), *_hidden_sets(spec)
+
+
+def _hidden_sets(spec: RandomAllocation) -> tuple[Pair, ...]:
+    """Return the pair of a union of tests, one for each set of batches that the unit may be in, for lower bounds on δ.
+
+    There is none if the number of sets exceeds e^{μ²/2}, for the μ of public batches. Most losses are then negative.
+
+    Args:
+        spec: the allocation.
+    """
+    shift, runs = _shift_and_runs(spec)
+    mu = shift * math.sqrt(spec.times_chosen * runs) * (1.0 - 4 * UNIT_ROUNDOFF)
+    log_sets = log_choices(spec.steps, spec.times_chosen, runs)
+    return (hidden_choice_pair(gaussian_pair(mu), log_sets),) if log_sets < 0.5 * mu * mu < math.inf else ()
 
 
 def _sum_of_outputs(spec: RandomAllocation) -> Pair:

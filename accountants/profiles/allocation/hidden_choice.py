@@ -1,0 +1,192 @@
+"""Pairs of a contribution to a hidden one of m sets of outputs, by a union of tests of one set each.
+
+Let A_i be a test of the outputs of set i. Let p = P_i(A_i) for the distribution P_i of outputs with the contribution in
+set i, and q = Q(A_i) without it. With P the mean of the P_i and A the union of the A_i,
+
+    P(A) ≥ p,   Q(A) ≤ m q,   hence E_γ(P‖Q) ≥ p − γ m q for every γ ≥ 0.
+
+For the tests {L > x} of one set, with its profile δ, the largest line at γ = e^ε is δ(ε + log m). Lines w p − γ M q
+with other factors w ≤ 1 and M are treated likewise (docs/random-allocation.md, Small noise).
+
+The largest of these lines and of 1 − γ is a convex function of γ and at most E_γ(P‖Q) at every γ. So it belongs to a
+pair that the outputs dominate, and its compositions are lower bounds. In this pair all outcomes outside the widest test
+are one outcome. Its loss gives the reverse direction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epsilond.accountants.curve.enclosure import Enclosure, Tails
+from epsilond.accountants.curve.pair import Pair
+from epsilond.accountants.curve.profile import Profile
+from epsilond.accountants.numerics.special import LOG_ACCURACY, UNIT_ROUNDOFF, log_difference, log_normal_tail
+from epsilond.accountants.profiles.atoms import AtomicProfile
+from epsilond.accountants.profiles.gaussian import ZeroProfile, gaussian_pair
+
+if TYPE_CHECKING:
+    from epsilond.accountants.numerics.special import FloatArray
+
+_SHARES = (0.9, 0.5)
+"""Probabilities, about, that no output is far below 0, for the tests of a replaced contribution."""
+_LEAST_REST = 1e-12
+"""Least probability of the outcomes outside the widest test with which the reverse direction is computed."""
+
+
+@dataclass(frozen=True)
+class HiddenChoiceProfile(Profile):
+    """The largest of the lines w p − γ M q, for the tests {L > x} of a base pair with x ≥ 0.
+
+    It is w δ(ε + log M − log w) for the profile δ of the base pair, where the argument is not negative. Elsewhere it is
+    the line of the test {L > 0}.
+
+    Attributes:
+        base: profile of the base pair.
+        log_weight: lower bound on log w, at most 0.
+        log_factor: upper bound on log M.
+    """
+
+    base: Profile
+    log_weight: float
+    log_factor: float
+
+    @property
+    def tail_accuracy(self) -> float:
+        """Accuracy of the tails of the base pair, with the rounding of both factors."""
+        return self.base.tail_accuracy + 8 * UNIT_ROUNDOFF
+
+    def _base_epsilons(self, epsilon: FloatArray) -> FloatArray:
+        """Return upper bounds on the arguments ε + log M − log w of the base profile."""
+        value = np.asarray(epsilon, dtype=np.float64) + (self.log_factor - self.log_weight)
+        sizes = np.abs(epsilon) + abs(self.log_factor) + abs(self.log_weight)
+        return np.asarray(value + 4 * UNIT_ROUNDOFF * sizes)
+
+    def log_delta(self, epsilon: FloatArray) -> Enclosure:
+        """Return a lower bound on log δ as both bounds, so that the result is valid for lower bounds only."""
+        base_epsilon = self._base_epsilons(epsilon)
+        shifted = self.base.log_delta(np.maximum(base_epsilon, 0.0)).lower
+        log_p, log_q = self._widest_test()
+        with np.errstate(invalid="ignore"):
+            log_scaled_q = np.minimum(base_epsilon, 0.0) + log_q
+            line = log_difference(np.full_like(base_epsilon, log_p), np.minimum(log_scaled_q, log_p))
+        log_delta = np.where(base_epsilon >= 0.0, shifted, line)
+        lower = np.minimum(log_delta + self.log_weight * (1.0 + 4 * UNIT_ROUNDOFF), 0.0)
+        return Enclosure(lower, lower)
+
+    def log_tails(self, epsilon: FloatArray) -> Tails:
+        """Return the logs of w p and M q for the tests {L > x} of the base pair at x = ε + log M − log w or 0."""
+        at = np.maximum(self._base_epsilons(epsilon), 0.0)
+        tails = self.base.attained_log_tails(at)
+        log_p, log_q = self.base.log_tails(at) if tails is None else tails
+        return Tails(log_p + self.log_weight, np.minimum(log_q + self.log_factor, 0.0))
+
+    def _widest_test(self) -> tuple[float, float]:
+        """Return a lower bound on log p and an upper bound on log q of the test {L > 0} of the base pair."""
+        at = np.zeros(1)
+        tails = self.base.attained_log_tails(at)
+        log_p, log_q = self.base.log_tails(at) if tails is None else tails
+        return _outward(float(log_p[0]), float(log_q[0]), self.tail_accuracy)
+
+    def reverse(self) -> Profile:
+        """Return the profile of the reverse direction: one outcome outside the widest test has a positive loss."""
+        tails = self.log_tails(np.zeros(1))
+        log_p, log_q = _outward(float(tails.log_p[0]), float(tails.log_q[0]), self.tail_accuracy)
+        # The rest has 1 − wp under P and 1 − Mq under Q; the former is rounded up and the latter down.
+        rest_p, rest_q = max(-math.expm1(log_p), 0.0) + _LEAST_REST, -math.expm1(min(log_q, 0.0)) - _LEAST_REST
+        if not rest_q > rest_p:
+            return ZeroProfile()
+        loss = math.log(rest_q / rest_p) * (1.0 - 16 * UNIT_ROUNDOFF) - 16 * UNIT_ROUNDOFF
+        return AtomicProfile((loss,), (math.log(rest_q) - 16 * UNIT_ROUNDOFF,)) if loss > 0.0 else ZeroProfile()
+
+
+def _outward(log_p: float, log_q: float, accuracy: float) -> tuple[float, float]:
+    """Return a lower bound on log p and an upper bound on log q, at most 0.
+
+    Args:
+        log_p: log p, up to the accuracy.
+        log_q: log q, up to the accuracy.
+        accuracy: bound on the error of each, per unit of 1 + its size.
+    """
+    return log_p - accuracy * (1.0 + abs(log_p)), min(log_q + accuracy * (1.0 + abs(log_q)), 0.0)
+
+
+def hidden_choice_pair(base: Pair, log_factor: float, log_weight: float = 0.0) -> Pair:
+    """Return a pair for lower bounds on δ of a contribution to one of m sets of outputs, or with other factors.
+
+    Args:
+        base: pair of the outputs of the set, which is attained if the set is known.
+        log_factor: upper bound on log M, log m for a union of tests.
+        log_weight: lower bound on log w, at most 0.
+    """
+    forward = HiddenChoiceProfile(base.forward, log_weight, log_factor)
+    return Pair(forward, forward.reverse(), below=base)
+
+
+def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
+    """Return an upper bound on the log of the number of sets: C(t, k)^r for r independent allocations.
+
+    Each value of log Γ has a relative error of some units of roundoff.
+
+    Args:
+        steps: number of batches t.
+        times_chosen: number k of chosen batches.
+        allocations: number r of allocations.
+    """
+    terms = [math.lgamma(number + 1.0) for number in (steps, times_chosen, steps - times_chosen)]
+    one = terms[0] - terms[1] - terms[2] + 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(terms))
+    return allocations * max(one, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
+
+
+def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
+    """Return pairs for lower bounds on δ of opposite Gaussian contributions to k hidden batches of t.
+
+    The test of a set requires that the outputs of the set have a large sum, and that no output of any batch is below
+    −b. With K = k r chosen outputs of N = t r in r allocations, and the shift c, the factors are
+
+        w = Φ(b + c)^K Φ(b)^(N − K),   M = C(t, k)^r (Φ(b − c)/Φ(b))^K.
+
+    Proof: docs/random-allocation.md, Small noise.
+
+    Args:
+        shift: c > 0, norm of each of the two contributions over the standard deviation of the noise.
+        steps: number of batches t.
+        times_chosen: number k < t of batches with the contribution.
+        allocations: number r of independent allocations.
+    """
+    chosen, other = times_chosen * allocations, (steps - times_chosen) * allocations
+    base = gaussian_pair(math.sqrt(chosen) * shift * (1.0 - 8 * UNIT_ROUNDOFF))
+    pairs = []
+    for share in _SHARES:
+        below = _quantile(-math.log(share) / (chosen + other))
+        log_far = _log_normal(below)
+        log_weight = chosen * _log_normal(below + shift) + other * log_far
+        log_ratio = _log_normal(below - shift) - log_far
+        sizes = (chosen + other) * (abs(log_far) + abs(_log_normal(below - shift)) + 1e-300)
+        slack = 16 * LOG_ACCURACY * (1.0 + shift + below) * (1.0 + sizes)
+        log_factor = log_choices(steps, times_chosen, allocations) + chosen * log_ratio + slack
+        pairs.append(hidden_choice_pair(base, log_factor, min(log_weight - slack, 0.0)))
+    return pairs
+
+
+def _log_normal(x: float) -> float:
+    """Return log Φ(x), with a small error relative to itself also where Φ is close to 1."""
+    if x > 0.0:
+        return math.log1p(-math.exp(float(log_normal_tail(np.asarray([x]))[0])))
+    return float(log_normal_tail(np.asarray([-x]))[0])
+
+
+def _quantile(log_loss: float) -> float:
+    """Return b ≥ 0 with −log Φ(b) about the given number, by bisection; any b gives a valid test.
+
+    Args:
+        log_loss: the number, positive.
+    """
+    low, high = 0.0, 38.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if -_log_normal(middle) > log_loss else (low, middle)
+    return high
