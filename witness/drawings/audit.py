@@ -83,8 +83,11 @@ def _largest_true_positive_rates(
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     """Draw values of ε in rows: the certified interval, the lower bounds of the attack, and the claim if any.
 
+    An audit attacks a mechanism to prove a lower bound on its ε, which must not exceed the certified upper end. The
+    third row is only an estimate: the ε of Gaussian noise that the attack would distinguish equally well.
+
     Args:
-        axes: axes of the panel.
+        axes: axes of the panel, which are drawn on.
         answer: answer of the audit in its JSON form.
     """
     certified, claim = answer["certified"], answer.get("claim")
@@ -95,6 +98,7 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     rows = ["certified", "proved by its test", "if it were Gaussian"]
     _draw_certificate(axes, lower, upper, right_limit)
     _draw_lower_bound(axes, 1, proved, right_limit, style.MEASURED)
+    # An output that is impossible on the other data set excludes every ε at this δ.
     if answer["evidence"] == "escape":
         words = "no ε: outputs that the other data set cannot give"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}

@@ -215,10 +215,14 @@ def _draw_comparisons(line: GridLine) -> Labels:
 def _draw_audits(line: GridLine) -> Labels:
     """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
 
-    Statements that hold for all cells are written at the top of the panel.
+    An audit attacks a mechanism, and its success proves a lower bound on ε. Statements that hold for all cells are
+    written at the top of the panel.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: table cells of one line of a panel, with their axes, horizontal positions and colour.
+
+    Returns:
+        Labels for the ends of the lines: height, word and colour of each.
     """
     axes, colour = line.axes, line.colour or style.MEASURED
     proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in line.cells)

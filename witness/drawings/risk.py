@@ -24,8 +24,14 @@ _ROLE_COLOURS = {"private": style.MEASURED, "non-private": style.NON_PRIVATE}
 def risk(answer: JsonObject) -> Figure:
     """Draw the figure of a risk simulation: excess risk over rounds with confidence bands, bounds and compared runs.
 
+    A risk simulation repeats the training with noise (the "private" run). It measures by how much the risk of the model
+    exceeds the least possible risk.
+
     Args:
         answer: answer of kind `risk`, as a JSON object.
+
+    Returns:
+        A figure with one line for each run and one for each bound that fits into the range of heights.
     """
     figure = style.new_figure()
     axes = figure.add_subplot()

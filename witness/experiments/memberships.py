@@ -113,8 +113,14 @@ class _AttackBound(NamedTuple):
 def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
     """Judge the claim that no attack proves a larger ε than is certified.
 
+    An attack guesses which planted records ("canaries") were in the training data. Its success proves a lower bound on
+    ε. A lower bound above the certified upper bound would contradict the certificate.
+
     Args:
-        answers: cells of the experiment, with the lower bound on ε of each attack.
+        answers: table cells of the experiment, with the certified ε and the lower bound on ε of each attack.
+
+    Returns:
+        The verdict. One contradicting bound refutes the claim, because it is about every training.
     """
     bounds = [
         _AttackBound(cell, attack, lower, cell.epsilon.upper)
@@ -123,6 +129,7 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
         for attack, lower in cell.attacks.items()
     ]
     contradicting = sum(bound.lower > bound.certified for bound in bounds)
+    # Name the bound that comes nearest to its certified end.
     nearest = max(bounds, key=lambda bound: bound.lower / bound.certified)
     place = nearest.cell.place
     words = (
@@ -144,8 +151,14 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
 def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     """Judge the claim that an attacker who sees every model proves more than the best attack on the last model.
 
+    Each attack guesses which planted records were in the training data, and proves a lower bound on ε by its success.
+
     Args:
-        answers: cells of the experiment, with the lower bound on ε of each attack.
+        answers: table cells of the experiment, one for each training, with the lower bound on ε of each attack. Cells
+            without attacks are ignored.
+
+    Returns:
+        The verdict, with the number of trainings in which the bound is larger or smaller.
     """
     pairs = []
     for cell in answers:

@@ -76,9 +76,15 @@ def build_simulation(
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each split, ε, personalization and step size.
 
+    A split is the way in which records are dealt to clients. Personalization is the weight of the model that all
+    clients share.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         Cell(

@@ -46,9 +46,16 @@ DELTA = 1e-4
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each step size, personalization and noise multiplier.
 
+    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
+    is the weight of the model that all clients share.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One cell for each place of the grid, with its simulation; noise multipliers vary slowest, and step sizes
+        fastest.
     """
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,

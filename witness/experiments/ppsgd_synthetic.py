@@ -38,11 +38,17 @@ noise of targets."""
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each personalization and ε.
 
+    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
+    is the weight of the model that all clients share. An ε of None means no noise.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
-        clients: number of clients.
-        dimension: number of coordinates.
+        clients: number of clients, at least 1.
+        dimension: number of coordinates of a model, at least 1.
+
+    Returns:
+        One cell for each place of the grid, with its simulation.
     """
     problem = PersonalizedLeastSquares(
         clients=clients,

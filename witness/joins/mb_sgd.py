@@ -204,9 +204,12 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     The bound is stated for the risk of the population. It is valid for the empirical risk too, and looser there.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise and step.
-        groups: groups of equal clients.
+        problem: the simulated problem, with its exact constants.
+        run: the run of mini-batch SGD with its noise and step size.
+        groups: groups of equal clients, by their sizes and weights.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     step, decay, least_scale = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
     convexity = problem.constants.strong_convexity

@@ -28,14 +28,20 @@ _SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def render(record: JsonObject, seal: str) -> str:
-    """Write the visible page of a report, with an empty element for its data.
+    """Write the visible page of a report in HTML, with an empty element for its data.
 
-    The same data give the same page.
+    A report states a certified guarantee with its assumptions, its derivation and its bounds. The page has only what
+    `record` holds, so that the same data give the same page.
 
     Args:
-        record: data of the report.
-        seal: hash that the page shows.
+        record: data of the report, with its kind, the request and the answer; or of a report whose guarantee an audit
+            contradicted.
+        seal: hash of the data, which the page shows.
+
+    Returns:
+        The HTML text.
     """
+    # A report that an audit contradicted has a page of its own, without a guarantee.
     if record["kind"] == CONTRADICTED:
         return _template("contradicted.html").render(record=record, seal=seal, run=record["run"])
     answer, request = record["answer"], record["request"]

@@ -96,7 +96,17 @@ def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
 
 
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
-    """Describe a calibrator as the subject of reports."""
+    """Describe a calibrator as the subject of reports.
+
+    A calibrator computes the parameters, noise included, with which an algorithm meets a target (ε, δ). A subject tells
+    the report how to name its question and how to answer it again.
+
+    Args:
+        calibrator: the calibrator of one algorithm.
+
+    Returns:
+        The names, the classes of problem and parameters, and a function that answers a problem.
+    """
     return ReportSubject(
         kind="calibration",
         name=calibrator.name,

@@ -56,8 +56,13 @@ def _phrase_of_unit(unit: object) -> str:
 def headline(record: JsonObject) -> tuple[str, ...]:
     """Summarise the answer in one to three sentences: the protected unit, the adversary, (ε, δ), and the run.
 
+    The ε is rounded up, so that the sentence never promises more privacy than is certified.
+
     Args:
-        record: kind and answer of the report.
+        record: data of the report, with its kind and its answer.
+
+    Returns:
+        The sentences. A report on calibrated parameters says that it is valid only for them.
     """
     answer = record["answer"]
     guarantee = answer["guarantee"]

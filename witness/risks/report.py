@@ -149,10 +149,16 @@ def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
     """Summarise one run over its repetitions: mean excess risk by rounds with its band, scores and diagnostics.
 
+    The band is a confidence interval of the mean at each round by itself.
+
     Args:
-        measurement: numbers of the run.
+        measurement: numbers of the run, for each repetition and measured round.
         confidence: confidence level of each band, between 0 and 1.
         titles: titles of the runs, by name.
+
+    Returns:
+        Mean, ends of the band and standard error at each measured round and at the last one. `scores` is None if the
+        problem has no scores.
     """
     band = confidence_band(measurement.excess(), confidence)
     final = Measured(
@@ -163,6 +169,7 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
     )
     scores = {}
     for name, values in measurement.scores().items():
+        # A share, such as an accuracy, is at most 1. Other scores have no upper limit.
         largest_score = 1.0 if name in SHARES else math.inf
         scores[name] = mean_over_repetitions(values, confidence, most=largest_score)
     return SeriesAnswer(
@@ -283,8 +290,11 @@ def _warnings(
 
     Args:
         problem: the problem, with its constants.
-        series: the runs, the private one first.
-        bounds: the compared bounds on the private run.
+        series: summaries of the runs, the private one first.
+        bounds: theorems' bounds on the excess risk of the private run, each compared with the measured mean.
+
+    Returns:
+        One warning for each fault; empty if there is none.
     """
     warnings = list(_large_gradients(series, problem.constants.lipschitz))
     warnings += [
@@ -300,6 +310,7 @@ def _warnings(
         for bound in bounds
         if bound.holds == Verdict.NO
     ]
+    # The excess risk is measured from a computed minimum, which may lie above the true one by the gap.
     gap = getattr(problem.constants, "optimum_gap", 0.0)
     if gap > NOTABLE_GAP * series[0].final.mean:
         message = (

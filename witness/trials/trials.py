@@ -39,7 +39,11 @@ class TrialResult:
 
 
 class TrialArm(Protocol):
-    """Protocol of one algorithm in one setting of an experiment, which a trial trains and scores. It can be pickled."""
+    """Protocol of one algorithm in one setting of an experiment, which a trial trains and scores.
+
+    An arm has fixed noise and settings. A trial splits the data at random, trains the algorithm on one part, and scores
+    its output on the other. Objects of this protocol must be picklable, because trials run in other processes.
+    """
 
     @property
     def data(self) -> tuple[DataName, ...]:
@@ -69,18 +73,24 @@ class TrialArm(Protocol):
         """Grid of each tuned parameter, by name; empty if its ends are the least and the largest possible value."""
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Run one trial.
+        """Run one trial: split the data, train the algorithm, and score its output on test records.
 
         Args:
             folders: folder of each data set.
-            seed: seed of the split and of all randomness.
+            seed: seed of the split and of all other randomness.
+
+        Returns:
+            Scores by name, and the chosen value of each tuned parameter by name.
         """
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of its noise; None if it has no noise, or no claim to check.
+        """Return the certified ε of the arm's noise.
 
         Args:
             folders: folder of each data set, from which numbers of records come.
+
+        Returns:
+            A lower and an upper bound on ε; None if the arm has no noise, or if there is no claim to check.
         """
 
 

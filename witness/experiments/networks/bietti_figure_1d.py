@@ -183,8 +183,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that Bietti et al. make in Section 6 about the network.
 
+    Personalization is the weight of the model that all users share. At its least value the shared part is not trained,
+    so that users learn on a random representation.
+
     Args:
-        answers: a cell for each noise, personalization and measured number of rounds.
+        answers: table cells of the experiment, one for each noise, personalization and measured number of rounds.
+
+    Returns:
+        One finding for each of the two claims, from the test accuracies after the last measured round.
     """
     last = max(MEASURED)
     scores = _accuracies_after(last, answers)

@@ -151,7 +151,14 @@ class DasArm:
         return TrialResult(_scores(qualities), {})
 
     def _training(self) -> FederatedTraining:
-        """Return the settings of the training, with the step sizes of all rounds and the rule for updates."""
+        """Return the settings of the training, with the step sizes of all rounds and the rule for updates.
+
+        The clients' step size falls by the factor `STEP_DECAY` from round to round. The network is measured at the
+        rounds of the curve, and at the last rounds, over which the paper takes its mean.
+
+        Returns:
+            Sizes of the network and its batches, step sizes of clients and server by round, and the rule for updates.
+        """
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
         return FederatedTraining(
             hidden=HIDDEN[self.images],
@@ -186,7 +193,11 @@ class DasArm:
 
     @property
     def rule(self) -> UpdateRule:
-        """Scaling, rounding and noise of updates; the clients or the server add the noise."""
+        """The rule by which updates are scaled, clipped, rounded and made noisy.
+
+        An update is the difference of weights that a client sends in a round. `noise_at` names who adds the noise: the
+        clients or the server. Updates that are not quantized have no noise.
+        """
         noise = None
         if self.quantization_levels is not None:
             noise = noise_of(self.noise, dimension=self.dimension, levels=self.quantization_levels, rounds=ROUNDS)

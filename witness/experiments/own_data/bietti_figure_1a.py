@@ -70,7 +70,10 @@ class FigureArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core: the setting's share of a run that serves all settings."""
+        """Estimated time of one trial on one core, in seconds.
+
+        One run serves all settings of the figure, so that a setting counts an equal share of its time.
+        """
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
         models = float(users.users * users.dimension * len(distinct_runs()))
@@ -165,9 +168,14 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each noise, personalization and number of rounds.
 
+    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+
     Args:
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with the trials to run.
     """
     return tuple(
         Cell(
@@ -246,9 +254,13 @@ class _Scores:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that Bietti et al. make in Section 6 about their synthetic data.
 
+    Personalization is the weight of the shared model. It ranges from users' own models only to one model for all.
+
     Args:
-        answers: a cell for each noise multiplier, number of rounds, and personalization: the weight of the shared
-            model, from users' own models only to one model for all.
+        answers: table cells of the experiment, one for each noise multiplier, number of rounds, and personalization.
+
+    Returns:
+        One finding for each of the three claims, from the mean excess risks and their confidence bands.
     """
     scores = _Scores.of(answers)
     first, last = ROUNDS[0], ROUNDS[-1]

@@ -248,7 +248,17 @@ def _train(
 ) -> npt.NDArray[np.float64]:
     """Train a run with all step sizes, and return its test accuracies by share of the rounds and step size.
 
-    Results are cached for arms that share a run. The arguments are those of `_accuracies`.
+    Results are cached for arms (settings of the experiment) that share a run.
+
+    Args:
+        study: name of the data set.
+        folder: folder of its files.
+        personalization: weight of the model that all users share.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        seed: seed of all randomness.
+
+    Returns:
+        Accuracies, with one row for each measured share of the rounds and one column for each step size.
     """
     settings = STUDIES[study]
     training = ClassifierTraining(
