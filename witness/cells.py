@@ -260,20 +260,8 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
-    """Make the table cell of trials: the mean scores over the trials, and the certified ε of the noise.
-
-    A trial trains an algorithm once, with fixed noise, and scores it on test records. A cell is one place in the table
-    of an experiment.
-
-    Args:
-        cell: the simulation's place in the grid of the experiment, with the ε that a paper claims and the scores that
-            it prints, if any.
-        answer: scores and certified ε of all trials of the cell.
-
-    Returns:
-        The cell. `claimed_epsilon` is None if no paper claims an ε, and `tuned` is None if the trials tuned no
-        parameter.
-    """
+    # Make the table cell of trials: their mean scores, and the certified ε of the noise. A trial trains an algorithm once
+    # with fixed noise, and scores it on test records. Without a paper's claim or tuned parameters, their fields are None.
     return CellAnswer(
         place=cell.place,
         kind="trials",

@@ -206,7 +206,7 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run of mini-batch SGD with its noise and step size.
-        groups: groups of equal clients, by their sizes and weights.
+        groups: groups of equal clients.
 
     Returns:
         The bound, with the theorem's conditions and whether each holds for this run.

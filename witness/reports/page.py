@@ -41,7 +41,7 @@ def render(record: JsonObject, seal: str) -> str:
     Returns:
         The HTML text.
     """
-    # A report that an audit contradicted has a page of its own, without a guarantee.
+    # A run that an observation contradicts has a page of its own, with the reasons and without ε.
     if record["kind"] == CONTRADICTED:
         return _template("contradicted.html").render(record=record, seal=seal, run=record["run"])
     answer, request = record["answer"], record["request"]
