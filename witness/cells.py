@@ -260,8 +260,8 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
-    # Make the table cell of trials: their mean scores, and the certified ε of the noise. A trial trains an algorithm once
-    # with fixed noise, and scores it on test records. Without a paper's claim or tuned parameters, their fields are None.
+    # Make the table cell of trials: their mean scores, and the certified ε of the noise. A trial trains an algorithm
+    # once, with fixed noise, and scores it on test records. Fields that a paper does not state are None.
     return CellAnswer(
         place=cell.place,
         kind="trials",

@@ -221,7 +221,17 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε."""
+    """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε.
+
+    A dominating pair is two distributions whose hockey-stick divergence is at least the mechanism's δ at every ε. The
+    minimum of several such bounds is a bound too.
+
+    Args:
+        pairs: dominating pairs of the same mechanism, at least one.
+
+    Returns:
+        The only pair, or a pair with the smallest δ in each direction. It stores the given pairs as alternatives.
+    """
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))

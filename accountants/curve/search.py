@@ -55,7 +55,16 @@ class PairSearch:
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the larger δ of both directions at each ε of an array."""
+        """Enclose the larger δ of both directions at each ε of an array.
+
+        A data set may gain or lose the record, so that δ is the larger value of the two profiles.
+
+        Args:
+            epsilon: values of ε ≥ 0, in nats.
+
+        Returns:
+            Bounds on log δ, of the shape of `epsilon`, at most 0.
+        """
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
             points = np.asarray(epsilon, dtype=np.float64)

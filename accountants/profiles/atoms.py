@@ -161,9 +161,20 @@ class AtomicProfile(Profile):
         return relative.tolist(), log_errors.tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, as `log_delta` does, without arrays."""
+        """Enclose log δ at one ε, with the formula of `log_delta` but without arrays.
+
+        Let l be the first loss above ε, and q_j the mass of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j
+        ≥ l} q_j. Beyond the last loss, δ is the mass of the infinite loss.
+
+        Args:
+            epsilon: ε in nats.
+
+        Returns:
+            Bounds on log δ(ε), widened by the errors of the tails and of rounded exponents; both are −∞ if δ is 0.
+        """
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
+        # The first term, log δ at the next loss above ε.
         value, error = log_delta_at_losses[index], 0.0
         if index < len(self.losses):
             relative_errors, log_errors = self._error_lists

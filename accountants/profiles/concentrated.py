@@ -137,12 +137,13 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 class Chord(NamedTuple):
     """The chord that replaces a bound on δ, as a function of α = e^ε, between e^−ε₀ and e^ε₀.
 
-    It makes the bound the profile of a pair.
+    A theorem's bound on δ need not be the profile of any pair of distributions. With the chord, which is a straight
+    line in α, it is one, and can then be composed.
 
     Attributes:
-        epsilon: ε₀, the chord's upper end.
+        epsilon: ε₀ in nats, the chord's upper end.
         log_delta: log of the bound at ε₀.
-        log_q: log Q(L > ε) along the chord, which is constant.
+        log_q: log Q(L > ε) along the chord, which is constant, for the privacy loss L.
     """
 
     epsilon: float
@@ -160,7 +161,14 @@ class Chord(NamedTuple):
         return cls(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to ε₀."""
+        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to ε₀.
+
+        Args:
+            epsilon: values of ε in nats; those above ε₀ are treated as ε₀.
+
+        Returns:
+            Logs of the bound, of the shape of `epsilon`.
+        """
         inside = np.minimum(epsilon, self.epsilon)
         log_rise = log_difference(np.full_like(inside, self.epsilon), inside) + self.log_q
         return np.asarray(np.logaddexp(self.log_delta, log_rise))

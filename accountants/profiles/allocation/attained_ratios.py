@@ -119,7 +119,17 @@ def _side(profile: Profile, cells: int) -> _Side:
 
 
 def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
-    """Return the masses of atoms of positive loss, rounded down and up, and the log of the infinite mass."""
+    """Return the masses of atoms of positive loss under both distributions, and the log of the infinite mass.
+
+    An atom is an outcome with its own privacy loss l, so that its masses satisfy p = e^l q.
+
+    Args:
+        profile: a profile of finitely many losses, with its accuracy.
+
+    Returns:
+        Masses under P, rounded down; the masses under Q that belong to them, rounded up; and the log of the mass of an
+        infinite loss, rounded down.
+    """
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
     losses, log_masses = losses[is_used], log_masses[is_used]
@@ -171,7 +181,15 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
 
 
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
-    """Return the masses of the outcomes of a pair; None if an outcome is impossible under one distribution."""
+    """Return the masses of the outcomes of a pair of finite distributions as cells of outputs.
+
+    Args:
+        law: log masses of each outcome under both distributions.
+
+    Returns:
+        The masses with a bound on their relative error. None if an outcome is impossible under one distribution, or has
+        almost no mass.
+    """
     if max(law.log_infinite, law.log_missing) > -math.inf:
         return None
     logs = np.asarray(law.log_first), np.asarray(law.log_second)

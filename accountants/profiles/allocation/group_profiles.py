@@ -254,7 +254,11 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below the least value of F; None if the bounds on it are too wide for one."""
+        """Convex function below the least value of F; None if the bounds on it are too wide for one.
+
+        F(γ₁) bounds δ for two changes of a data set. Points at which δ has hardly fallen since the last one are left
+        out, because a slope between them would be inexact.
+        """
         chosen: list[float] = []
         last = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):

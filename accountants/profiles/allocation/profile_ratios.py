@@ -130,11 +130,16 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     """Return the ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
 
-    Its masses are the changes of the slope, rounded up.
+    Here X is the likelihood ratio of a pair of distributions. The mass of X at a vertex is the change of the slope
+    there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.
 
     Args:
         hull: κ from 0 on, with the values of the function, both times 2^2200.
+
+    Returns:
+        The values of X with their masses, above the true ratio in the convex order.
     """
+    # Slopes as exact fractions, from −1 at the start to 0 after the last vertex.
     slopes = [(-1, 1)]
     slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]
     slopes.append((0, 1))

@@ -123,8 +123,13 @@ class FiniteRatio:
     def scale(self, factor: float) -> FiniteRatio:
         """Return the ratio times a positive factor.
 
+        The mass at an infinite ratio is multiplied too, and rounded outward on its side.
+
         Args:
             factor: the factor, of which the double may err by two units of roundoff.
+
+        Returns:
+            The bound on the scaled ratio, with a larger relative error of its values.
         """
         log_infinite = self.log_infinite
         if log_infinite > -np.inf:

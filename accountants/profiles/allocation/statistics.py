@@ -121,6 +121,9 @@ class SeveralBatchesLaw(NamedTuple):
 class OutputCells(NamedTuple):
     """Probabilities that the output of one batch is in each of some cells, for three kinds of batches.
 
+    A cell is a set of outputs that are merged. The unit is the record or client that is protected, and its contribution
+    is in randomly chosen batches.
+
     Attributes:
         present: masses of a batch with the contribution.
         replaced: masses of a batch with the replacing contribution; those of `absent` if the unit is removed.
