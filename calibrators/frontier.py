@@ -141,6 +141,7 @@ class _Survey:
         self._outlook = outlook
         self._runs = sorted(set(runs), key=_size)
         self._estimates = NoiseEstimates(self._runs, likely_noise=outlook.likely_noise, rarity=outlook.rarity)
+        # Runs of which the noise is certified; it is the slow part.
         self._certified: dict[Run, _CertifiedRun] = {}
         self._quick: dict[Run, tuple[float, float]] = {}
         """The last noise at which the quick bound was computed, and that bound."""

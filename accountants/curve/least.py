@@ -223,7 +223,7 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 def least_of(pairs: Sequence[Pair]) -> Pair:
     """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε.
 
-    A dominating pair is two distributions whose hockey-stick divergence is at least the mechanism's δ at every ε. The
+    A dominating pair is two distributions with a hockey-stick divergence of at least the mechanism's δ at every ε. The
     minimum of several such bounds is a bound too.
 
     Args:

@@ -353,15 +353,16 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)) for the privacy loss L, the log of the likelihood ratio P to Q.
+        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)), where L is the privacy loss.
 
-        The difference cancels digits, so that both terms are first widened by the accuracy of the tails.
+        The loss is the log of the likelihood ratio P to Q. The difference cancels digits, so that both terms are first
+        widened by the accuracy of the tails.
 
         Args:
             epsilon: values of ε, in nats.
 
         Returns:
-            Bounds of the shape of `epsilon`; the lower one is −∞ where the terms cannot be told apart.
+            Bounds of the shape of `epsilon`; the lower one is −∞ where the terms may be equal.
         """
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)

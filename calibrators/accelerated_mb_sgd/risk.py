@@ -109,7 +109,15 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden."""
+    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden.
+
+    Args:
+        printed: readings of the printed theorems, that is, interpretations of their text, with the scale of their
+            bound.
+
+    Yields:
+        One bound for each reading, without terms.
+    """
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
         informal = reading.parameters.get("informal_excess_risk_scale")

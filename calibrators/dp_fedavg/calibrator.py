@@ -255,7 +255,17 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return start_of("empirical", distance=problem.diameter, lipschitz=problem.lipschitz)
 
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
-        """Return the certified noise of the sum and of the mean, with the size and the traffic of the run."""
+        """Return the certified noise of the sum and of the mean, with the size and the traffic of the run.
+
+        The server adds Gaussian noise to the sum of the clipped updates. Divisions are exact fractions that are rounded
+        up, so that no stated noise is below the certified one.
+
+        Args:
+            outcome: the certified noise and rounds, with the step size if a bound on the risk is proved.
+
+        Returns:
+            Parameters to run with; `step_size` is None without a risk bound.
+        """
         solution, training = outcome.solution, outcome.training
         problem, run = solution.problem, solution.figures
         clip = Fraction(problem.clipping_norm)

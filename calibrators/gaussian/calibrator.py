@@ -276,7 +276,14 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
-        """Return the parameters of the answer: the given numbers, and the one that was solved for."""
+        """Return the parameters of the answer: the given numbers, and the one that was solved for.
+
+        Args:
+            outcome: the certified solution.
+
+        Returns:
+            Noise, rounds, batches and (ε, δ) of the run. A number that does not apply is None.
+        """
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
         return GaussianParameters(

@@ -99,7 +99,11 @@ class GaussianProblem(SettingFields, RiskTargetFields):
                 yield Fault(f"/{name}", f"is needed to solve for {self.solve_for}{instead}")
 
     def _batch_faults(self) -> Iterator[Fault]:
-        """Yield a fault if the sampling rate of batches is missing, given twice, or impossible."""
+        """Yield a fault if the sampling rate of batches is missing, given twice, or impossible.
+
+        The rate is the share of the population in a batch. It is given directly, or as batch size and population; a
+        full batch needs neither.
+        """
         if self.largest_batch is not None:
             yield from self._truncation_faults()
             return

@@ -191,7 +191,11 @@ EXAMPLE = {
 
 
 class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]):
-    """Calibrator of noisy distributed mini-batch SGD, with bounds on the population excess risk."""
+    """Calibrator of noisy distributed mini-batch SGD, with bounds on the population excess risk.
+
+    Each client adds Gaussian noise to its own messages, so that it need not trust the server. The calibrator finds the
+    least noise that is certified to meet a target (ε, δ), and step sizes with a proved bound.
+    """
 
     name = "mb-sgd"
     title = "Noisy mini-batch SGD without a trusted server"

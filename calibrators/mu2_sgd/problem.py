@@ -105,7 +105,11 @@ class Participation:
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that groups are present if and only if the kind needs them, each with the field of that kind."""
+        """Check that groups are present if and only if the kind needs them, each with the field of that kind.
+
+        Raises:
+            InvalidInput: groups are missing, superfluous or too many, or have the field of another kind.
+        """
         if self.groups is not None:
             read_members(self, "groups", ParticipatingGroup)
         if self.groups is None and self.kind != "uniform":
@@ -170,7 +174,11 @@ class Mu2SgdProblem(TargetedProblem):
             raise InvalidInput(*faults)
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each pair of fields that contradict each other, and for unknown readings."""
+        """Yield a fault for each pair of fields that contradict each other, and for unknown readings.
+
+        A reading is one interpretation of a theorem as the paper prints it. A fault points to one field and says which
+        values are allowed.
+        """
         for name, bound in SPREADS.items():
             if (getattr(self, name) or 0.0) > getattr(self, bound):
                 yield Fault(f"/{name}", f"cannot exceed {bound}", f"≤ {getattr(self, bound):g}")

@@ -101,7 +101,11 @@ EXAMPLE = {
 
 
 class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
-    """Calibrator of accelerated noisy SGD in one pass: every record is used at most once."""
+    """Calibrator of accelerated noisy SGD in one pass, in which every record is used at most once.
+
+    A record then affects one message only, so that the noise is that of a single Gaussian mechanism. The calibrator
+    divides the records into rounds and batches with the best bound on the population excess risk.
+    """
 
     name = "one-pass-accelerated-mb-sgd"
     title = "One pass of accelerated noisy SGD without a trusted server"

@@ -173,6 +173,7 @@ class _Search:
         self._target = plan.reach.risk
         self._grid = grid_of(plan)
         self._first = first_value(plan)
+        # Results at grid values, by their index on the grid.
         self._trials: dict[int, Trial] = {}
 
     def run(self) -> Found:

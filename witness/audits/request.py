@@ -78,7 +78,10 @@ class AuditSimulation(SettingFields):
     ] = None
 
     def check(self) -> None:
-        """Check the request.
+        """Check that the request is consistent and that the audit is not too long.
+
+        An audit attacks either the mechanism of a spec, or one noisy message. A message has its own setting: one of two
+        updates, sent to the server.
 
         Raises:
             InvalidInput: δ is not given once; not exactly one of spec and message is given; a message has another

@@ -167,10 +167,10 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
     """Draw a lower bound on ε as a mark with an arrow that points to larger values.
 
     Args:
-        axes: the axes.
+        axes: axes of the panel, which are drawn on.
         row: vertical position.
-        value: the lower bound.
-        right_limit: right limit of the axis.
+        value: the lower bound, in the units of the horizontal axis.
+        right_limit: right limit of the horizontal axis, at which the arrow ends at the latest.
         colour: colour of mark, arrow and text.
     """
     arrow_length = 0.16 * right_limit

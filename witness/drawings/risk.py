@@ -141,10 +141,13 @@ def _series_words(series: JsonObject) -> str:
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title: the algorithm, the privacy of the noise, and the data.
+    """Return the title of the figure: the algorithm, the privacy of the noise, and the data.
 
     Args:
         answer: answer of the simulation in its JSON form.
+
+    Returns:
+        Two lines of text. Noise that was given and not calibrated has no (ε, δ).
     """
     guarantee = answer.get("guarantee")
     privacy = "noise as given"

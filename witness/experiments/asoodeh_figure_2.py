@@ -89,11 +89,15 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations that repeat the figure: one audit for each ε and each fraction q of users in a batch.
 
-    Each cell also has log10 δ at its ε in three ways: as printed, corrected, and certified.
+    An audit attacks the run to prove a lower bound on its ε. Each cell also has log10 δ at its ε in three ways: as
+    printed, corrected, and certified.
 
     Args:
         repetitions: number of blocks of `SAMPLES_PER_REPETITION` runs in each audit.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its audit.
     """
     grid = []
     for share in SHARES:

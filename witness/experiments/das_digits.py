@@ -236,8 +236,11 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
     """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
 
     Args:
-        cells: cells of the experiment.
+        cells: table cells of the experiment, with the parameters of both noises at each ε.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs.
+
+    Returns:
+        One finding, with the bits of both noises at each ε. The claim stays open where the bits are equal.
     """
     laplace = [_laplace_bits(cell) for cell in cells if cell.place["arm"] == QTDL]
     binomial = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
@@ -267,8 +270,10 @@ def _laplace_bits(cell: CellAnswer) -> int:
 def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge whether the noise that Das et al. prescribe has the δ that they claim, and state its accuracy.
 
+    The noise fails at an ε if a certified lower bound on its δ exceeds the target's δ. One failure refutes the claim.
+
     Args:
-        cells: cells of the experiment, ordered by ε.
+        cells: table cells of the experiment, ordered by ε.
 
     Returns:
         One finding; none if no cell has a run with the paper's noise.
@@ -332,10 +337,13 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
     """Return the experiment on noise: truncated discrete Laplace or Binomial, by clients or a trusted server.
 
     Args:
-        name: name of the preset.
-        title: title of the preset.
+        name: name of the experiment.
+        title: title of its figure.
         epsilons: values of ε, each for a client's whole data over all rounds.
         repetitions: default number of independent runs of each cell.
+
+    Returns:
+        The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
     """
     return Preset(
         name=name,

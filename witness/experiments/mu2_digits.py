@@ -182,8 +182,11 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of participants and algorithm.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation and the paper's claimed ε and printed accuracy.
     """
     return tuple(
         Cell(
@@ -212,8 +215,10 @@ def _claim(name: str, mu: float) -> Claimed | None:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy by comparing cancelled noise with the other algorithms, setting by setting.
 
+    In their algorithm a client's next report takes back the noise of its earlier ones.
+
     Args:
-        answers: the experiment's answer, one cell for each setting and algorithm.
+        answers: table cells of the experiment, one for each setting and algorithm.
 
     Returns:
         One finding for each of the paper's claims. Times are not measured.

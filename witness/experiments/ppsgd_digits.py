@@ -46,13 +46,18 @@ def build_simulation(
 ) -> RiskSimulation:
     """Return the simulation of PPSGD on the digits with one personalization, ε, split of the data and step size.
 
+    PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
+
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
         epsilon: ε of a client's data, or None for a run without noise.
         split: how the digits are assigned to the clients.
         step: step size.
-        repetitions: independent runs.
+        repetitions: independent runs, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        The request of the simulation; its noise is calibrated to (ε, `DELTA`) unless ε is None.
     """
     run = PpsgdRun(
         rounds=ROUNDS,
@@ -127,9 +132,15 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[MeasuredPoint]:
     """Return the accuracies on one split of the data, as one point for each ε with a value for each personalization.
 
+    A split is the way in which records are dealt to clients. Personalization is the weight of the model that all
+    clients share.
+
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment.
         split: name of the split.
+
+    Returns:
+        Points in the order of the values of ε.
     """
     scores = {
         (cell.place["epsilon"], cell.place["personalization"]): cell.scores[MEASURE]

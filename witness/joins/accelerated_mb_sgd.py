@@ -153,11 +153,14 @@ def bound_for_stages(
     the statistics of gradients are not used, because they are for losses of equal weight.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run with its noise and stages.
         objective: objective of the bound. A condition of the bound fails unless it is the problem's objective.
         gradient_std: bound on the standard deviation of gradients for that objective.
         heterogeneity: bound on the heterogeneity of the clients for that objective.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     constants = problem.constants
     shared: Fields = {

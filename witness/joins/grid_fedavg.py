@@ -50,6 +50,9 @@ LEAST_TRIALS_PER_VARIANCE = 4.0
 def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
     """Give a run the least truncated discrete Laplace noise that is certified to meet a target.
 
+    If the clients add the noise, a record is protected from the server. If the server adds it, a client is protected
+    from an observer of the released models.
+
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run without noise.

@@ -60,7 +60,7 @@ def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Tar
     """Return the calibrator's request for a simulated run of PPSGD.
 
     The calibrator finds the least noise for which a client is protected from the other clients at the target (ε, δ). A
-    message is a client's update. Its norm is at most the clipping norm, or else the largest norm that gradients of the
+    message is a client's update. Its norm is at most the clipping norm, or the largest norm that gradients of the
     problem allow.
 
     Args:

@@ -128,8 +128,11 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
     run's sampling. The printed theorem is 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
 
     Args:
-        problem: the learning problem.
-        run: parameters of the run.
+        problem: the learning problem, with its exact constants.
+        run: parameters of the run, with its noise and steps.
+
+    Yields:
+        Each bound with its theorem, and with whether the theorem's conditions hold.
     """
     constants, (own_step, _) = problem.constants, steps_of(problem, run)
     norm = _weighted_optimum_norm(problem, run)
@@ -254,6 +257,9 @@ def _bounds_at_any_step(
         smoothness: smoothness of the weighted objective.
         norm: norm of the weighted optimum.
         gradient_std: standard deviation of the noisy gradients.
+
+    Yields:
+        At most one bound, with the conditions that it needs and whether each holds.
     """
     if step == 0.0:
         return
@@ -290,8 +296,11 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
     added if all clients have the same optimum; otherwise the risk cannot vanish.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run with one model for all.
+
+    Yields:
+        Each bound with its theorem, and with whether the theorem's conditions hold.
     """
     constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0

@@ -117,11 +117,11 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
     """Return the certified bound on the mean excess risk for constant steps and convex losses.
 
     Args:
-        problem: the simulated problem.
-        run: the run. It returns its last model, or the model after a random one of the last steps.
+        problem: the simulated problem, with its exact constants.
+        run: the run with its noise. It returns its last model, or the model after a random one of the last steps.
 
     Returns:
-        The bound; empty if the steps are not constant.
+        The bound, with its conditions and whether each holds; empty if the steps are not constant.
     """
     steps, constants = steps_of(problem, run), problem.constants
     if not isinstance(run.step_schedule, Constant):
@@ -235,8 +235,11 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
 
+    A run with a random stop releases the model of a random step. The bound is only displayed, because its true constant
+    is not known.
+
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run with its noise.
 
     Returns:

@@ -232,10 +232,15 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
     """Explain in sentences the largest lower bound on ε of all attacks, and its agreement with the certified ε.
 
+    An attack that succeeds more often than ε allows proves that no smaller ε holds, with the confidence of the request.
+
     Args:
         request: the membership inference, with its δ and confidence level.
-        certified: certified enclosure of ε at that δ.
-        attacks: the attacks, at least one.
+        certified: certified lower and upper bound on ε at that δ.
+        attacks: the attacks with their lower bounds, at least one.
+
+    Returns:
+        One or two sentences for the answer.
     """
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"

@@ -30,12 +30,12 @@ _SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 def render(record: JsonObject, seal: str) -> str:
     """Write the visible page of a report in HTML, with an empty element for its data.
 
-    A report states a certified guarantee with its assumptions, its derivation and its bounds. The page has only what
-    `record` holds, so that the same data give the same page.
+    A report states a certified guarantee with its assumptions, its derivation and its bounds. The same data give the
+    same page.
 
     Args:
-        record: data of the report, with its kind, the request and the answer; or of a report whose guarantee an audit
-            contradicted.
+        record: data of the report, with its kind, the request and the answer. A run that an observation contradicts has
+            reasons and no ε.
         seal: hash of the data, which the page shows.
 
     Returns:
@@ -135,7 +135,10 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """Yield name and bounds of each requested figure: an attacker's errors, a divergence, or δ in one direction.
 
     Args:
-        answer: answer of the accountant.
+        answer: answer of the accountant in its JSON form.
+
+    Yields:
+        The name in words, and the certified lower and upper bound as a JSON object.
     """
     for rate in answer.get("trade_off", ()):
         yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]

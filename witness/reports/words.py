@@ -123,8 +123,14 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of each field that defines the guarantee, such as its unit.
 
+    The unit is the record or client that is protected. The relation says how neighbouring data sets differ, and the
+    observer is the adversary.
+
     Args:
         guarantee: JSON form of the guarantee.
+
+    Returns:
+        Rows of a table. Fields that the guarantee does not have are left out.
     """
     unit = str(require_unit(guarantee["unit"]))
     rows = [

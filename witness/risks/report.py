@@ -91,12 +91,17 @@ def make_answer(
 ) -> RiskAnswer:
     """Make the answer: the measured excess risk of every run, and the private run's comparison with its bounds.
 
+    The excess risk is the risk of the model minus the least possible risk. The private run is the one with noise.
+
     Args:
         request: the request, with the confidence level of the bands.
         problem: the learning problem, with its exact constants.
         calibration: answer of the calibrator, or None if the noise was given.
         measurements: numbers of every run; the first one is the private run.
         bounds: theorems' bounds on the private run.
+
+    Returns:
+        The answer. Its `guarantee` is None if the noise was given.
     """
     private_measurement = measurements[0]
     algorithm = algorithm_of(private_measurement.run)
@@ -132,7 +137,10 @@ def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
 
     Args:
         spec: the problem as requested.
-        problem: the problem.
+        problem: the problem that was built from it.
+
+    Returns:
+        Sizes, constants and facts of the problem. `samples_per_client` is None if clients draw fresh records.
     """
     constants: Any = problem.constants
     return ProblemAnswer(
@@ -324,9 +332,11 @@ def _warnings(
 def _large_gradients(series: Sequence[SeriesAnswer], lipschitz: float) -> Iterator[Caution]:
     """Warn of each run in which some gradient was longer than the problem's Lipschitz constant.
 
+    Noise and bounds are computed from that constant, so that they do not apply to such a run.
+
     Args:
-        series: the runs. Runs without this diagnostic are passed over.
-        lipschitz: the Lipschitz constant.
+        series: summaries of the runs. Runs that did not measure gradients are ignored.
+        lipschitz: the Lipschitz constant, a bound on the norm of every gradient.
     """
     for run in series:
         if GRADIENT_NORM not in run.diagnostics:

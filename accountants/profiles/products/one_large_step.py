@@ -52,7 +52,7 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 def step_pair(law: NormalLaw) -> Pair:
     """Return the pair of one step with a given distribution of the losses.
 
-    A pair is two output distributions whose hockey-stick divergence is δ(ε) for the worst neighbouring data sets. The
+    A pair is two output distributions, with the hockey-stick divergence δ(ε) of the worst neighbouring data sets. The
     distances and shifts are in standard deviations of the noise.
 
     Args:

@@ -108,10 +108,15 @@ def _binomial_noise(dimension: int, levels: int, movement: Movement) -> Binomial
 def _certified_noise(dimension: int, levels: int, movement: Movement) -> LaplaceLevels:
     """Return the least truncated discrete Laplace noise that is certified for the target of a round.
 
+    The noise is added to integers: updates that are rounded to a grid with s steps in a unit.
+
     Args:
         dimension: number d of weights.
         levels: grid steps s in a unit.
-        movement: sensitivities of a message in grid steps.
+        movement: sensitivities of a message in grid steps, in the ℓ1, ℓ2 and ℓ∞ norm.
+
+    Returns:
+        Number of noise levels and decay rate of the noise.
 
     Raises:
         NoCertificate: no noise is certified.

@@ -116,7 +116,10 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of experiment (i) of Das et al.: Laplace against Binomial noise, and the noise's privacy.
 
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment, with test errors and the certified ε of the noise.
+
+    Returns:
+        One finding for each of the two claims.
     """
     return (
         _judge_first_against(
@@ -133,8 +136,13 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of experiments (ii) and (iii) of Das et al.: normalised against clipped updates, and privacy.
 
+    A normalised update is divided by its norm, and a clipped one is shortened if it is too long.
+
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment, with test errors and the certified ε of the noise.
+
+    Returns:
+        One finding for each of the two claims.
     """
     return (
         _judge_first_against(
@@ -151,8 +159,13 @@ def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claim of experiment (iv) of Das et al., that normalising updates costs no accuracy, on each data set.
 
+    NormFedAvg divides each client's update by its norm. The runs are without noise.
+
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment.
+
+    Returns:
+        One finding for each data set. The claim also holds where the confidence bands overlap.
     """
     findings = []
     for images in TABLE_6:

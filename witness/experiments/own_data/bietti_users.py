@@ -278,10 +278,15 @@ def _train(
 def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of a figure: one for each noise, personalization and share of the rounds.
 
+    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+
     Args:
         study: name of the data set.
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with the trials to run.
     """
     return tuple(
         Cell(

@@ -268,9 +268,14 @@ def _features_by_digit(folder: Path) -> list[Floats]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the figure: one for each panel, arm and ε.
 
+    A panel has a number of silos (clients with many records) in a round. An arm is an algorithm with its noise.
+
     Args:
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with the trials to run.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:

@@ -132,6 +132,9 @@ class ReshefArm:
 
         A gradient takes two products with the weights of all models. The paper's algorithm takes two gradients of a
         record and draws the noise of each machine. The other algorithms draw the noise of the mean.
+
+        Returns:
+            Numbers of multiplications, random numbers and updated coordinates, from which the time follows.
         """
         models = len(FACTORS) * WEIGHTS
         records_per_report, noises = 1, 1
@@ -299,8 +302,11 @@ def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of machines and algorithm.
 
     Args:
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell; a trial trains once.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials and the printed accuracy.
     """
     return tuple(
         Cell(
