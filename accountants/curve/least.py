@@ -133,8 +133,14 @@ class LeastProfile(Profile):
     def _least_at(self, epsilon: float) -> Interval:
         """Return the least lower and the least upper bound on log δ over all profiles, at one ε.
 
-        Composed profiles, which are expensive, are left out if they are certainly or likely larger than those in closed
-        form and those evaluated so far.
+        Each profile bounds δ of the same mechanism from above. Composed profiles, which are expensive, are left out if
+        they are certainly or likely larger than those in closed form and those evaluated so far.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Bounds on the log of the smallest δ of the evaluated profiles, at most 0.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
         if self._closed:

@@ -185,8 +185,13 @@ def _load() -> MakeSum:
 def agrees(make: MakeSum) -> bool:
     """Return whether a compiled kernel computes correctly here: it must give the known ε of a few compositions.
 
+    The mathematical library of the machine may differ from the one with which the kernel was tested.
+
     Args:
         make: the kernel's type of compositions.
+
+    Returns:
+        True if for each composition both bounds on ε are within the tolerance of the known value, the lower one first.
     """
     for composition, epsilon in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)

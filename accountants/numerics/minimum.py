@@ -112,6 +112,12 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 
     If a point is certainly above its neighbour on the side of the lowest point, a convex function increases from there
     outwards. Intervals beyond such a point are left out.
+
+    Args:
+        known: points in increasing order, with lower and upper bounds on the convex function there.
+
+    Returns:
+        A range of indices; interval i is between points i and i + 1.
     """
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1

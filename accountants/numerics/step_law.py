@@ -159,6 +159,12 @@ class StepLaw:
 
         The division is exact unless a value underflows. The error of each atom is increased by the least double, which
         covers underflow.
+
+        Args:
+            exponent: exponent of the power of two.
+
+        Returns:
+            The distribution with the same masses at smaller values.
         """
         scale = math.ldexp(1.0, -exponent)
         errors = scale * self.atoms.point_errors + math.ulp(0.0)

@@ -49,11 +49,18 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
     """Return a lower bound on the profile of one direction of a pair, with losses and masses rounded down.
 
+    The loss of an outcome is log p − log q. A smaller loss or mass gives a smaller δ. Outcomes of negative loss do not
+    count for δ at ε ≥ 0.
+
     Args:
         log_p: log masses of the outcomes under the first distribution.
         log_q: log masses under the second distribution.
         accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+
+    Returns:
+        The profile of the finitely many losses, in increasing order.
     """
+    # Outcomes that are impossible under the second distribution only have an infinite loss.
     is_possible = np.isfinite(log_p)
     log_p, log_q = log_p[is_possible], log_q[is_possible]
     has_infinite_loss = np.isneginf(log_q)

@@ -45,11 +45,15 @@ LARGEST_EXPONENT = 709.0
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """Return log b for the b that gives the least bound on δ from ρ-zCDP, to a few units in the last place.
 
-    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. It is found by Newton's method in log b, with a bracket.
+    ρ-zCDP bounds the Rényi divergence of every order a by ρ a; here b = a − 1. b is the root of (2b + 1) ρ + log(b/(1 +
+    b)) = ε. It is found by Newton's method in log b, with a bracket.
 
     Args:
         rho: ρ, in (0, 1e9].
         epsilon: values of ε, in [0, 1e9].
+
+    Returns:
+        Values of log b, of the shape of `epsilon`.
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
@@ -64,6 +68,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         excess = (2.0 * b + 1.0) * rho - at + log_odds
         slope = 2.0 * rho * b + 1.0 / (1.0 + b)
         low, high = np.where(excess <= 0, log_b, low), np.where(excess > 0, log_b, high)
+        # A step of Newton's method that leaves the bracket is replaced by the middle of the bracket.
         newton = log_b - excess / slope
         next_log_b = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         if np.all(np.abs(next_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):

@@ -89,8 +89,14 @@ class PowerProfile(Profile):
     def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
         """Return the least double y at which a decreasing function of y is at most one, by bisection.
 
+        The bracket starts at −1 and 1. Its ends are doubled until the function is at least one at the lower end and at
+        most one at the upper end.
+
         Args:
             log_value: the logarithm of the function. It must have both signs.
+
+        Returns:
+            The upper end of the last bracket, at which the value is at most one.
         """
 
         def exceeds_one(y: float) -> bool:

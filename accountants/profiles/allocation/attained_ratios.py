@@ -58,7 +58,11 @@ class _Side(NamedTuple):
         return math.fsum([*self.first.tolist(), *(-self.second).tolist(), math.exp(self.log_infinite)])
 
     def scale(self, factor: float) -> _Side:
-        """Return all masses times a factor."""
+        """Return all masses times a factor.
+
+        Args:
+            factor: the factor, at least 0.
+        """
         log_factor = math.log(factor) if factor > 0.0 else -math.inf
         return _Side(self.first * factor, self.second * factor, self.log_infinite + log_factor)
 
@@ -104,9 +108,16 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
 def _side(profile: Profile, cells: int) -> _Side:
     """Return the masses of intervals of positive loss.
 
+    The privacy loss of an output is the log of its likelihood ratio on two neighbouring data sets. An attained pair is
+    one that the mechanism has for some data, so that it bounds δ from below.
+
     Args:
         profile: the profile of one direction, of an attained pair.
         cells: approximate number of intervals.
+
+    Returns:
+        Masses under both distributions; empty if the tails of the profile are not known exactly. Intervals in which the
+        ratio is not certainly above 1 are left out, which lowers δ.
     """
     if isinstance(profile, AtomicProfile):
         first, second, log_infinite = _atoms(profile)

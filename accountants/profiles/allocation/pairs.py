@@ -80,10 +80,14 @@ def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio
 def dominating_pair(ratio: FiniteRatio) -> Pair:
     """Return a dominating pair (P, Q) from a likelihood ratio that is above the true one in the convex order.
 
-    All losses are raised by the error of the ratio's values.
+    A dominating pair has a δ of at least the mechanism's at every ε. All losses are raised by the error of the ratio's
+    values.
 
     Args:
-        ratio: distribution of dP/dQ under Q.
+        ratio: distribution of dP/dQ under Q, with finitely many values.
+
+    Returns:
+        The pair, with a profile for each direction. A ratio of 0 is an infinite loss of the backward direction.
     """
     is_positive = (ratio.places > 0.0) & (ratio.weights > 0.0)
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])

@@ -111,8 +111,14 @@ Point = tuple[int, int]
 def _convex_hull(points: list[Point]) -> list[Point]:
     """Return the lower convex hull of points and of the ray to the right from the lowest one.
 
+    The hull is the greatest convex function that is nowhere above the points and does not increase. Coordinates are
+    integers, so that comparisons of slopes are exact.
+
     Args:
         points: places in increasing order, with values.
+
+    Returns:
+        The vertices of the hull, from the first place to that of the lowest point.
     """
     lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
     hull: list[Point] = []
@@ -120,6 +126,7 @@ def _convex_hull(points: list[Point]) -> list[Point]:
         y = min(bound, hull.pop()[1]) if hull and hull[-1][0] == x else bound
         while len(hull) > 1:
             (x0, y0), (x1, y1) = hull[-2:]
+            # Keep the last vertex only if the slope increases there.
             if (y1 - y0) * (x - x0) < (y - y0) * (x1 - x0):
                 break
             hull.pop()

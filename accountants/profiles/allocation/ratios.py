@@ -332,12 +332,16 @@ def combine_pairs(
 def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
     """Return increasing bounds of cells that contain all sums, dense where the distribution is.
 
-    The choice affects the tightness of a bound, not its validity.
+    A sum of two finite distributions has many values, which are merged by cells. The choice affects the tightness of a
+    bound, not its validity.
 
     Args:
         sums: values ≥ 0, not all 0.
         masses: their masses.
         cells: number of cells, one of them from 0 to the least positive sum.
+
+    Returns:
+        The bounds, from 0 to the largest sum.
     """
     is_positive = sums > 0.0
     positive = sums[is_positive]

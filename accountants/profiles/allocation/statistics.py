@@ -65,11 +65,14 @@ class LatticeSum:
     def add(self, other: LatticeSum, cells: int) -> LatticeSum:
         """Return the distribution of the sum of two independent variables, by convolution.
 
-        Negligible ends are left out.
+        The variables have integer values. Negligible ends are left out, and their mass is counted.
 
         Args:
             other: the second variable.
             cells: not used; windows are chosen by their mass.
+
+        Returns:
+            The masses of the sum, with a bound on their relative error and on the mass that is left out.
         """
         del cells
         masses = np.convolve(self.masses, other.masses)

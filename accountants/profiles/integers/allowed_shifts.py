@@ -80,7 +80,13 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed integer vector with few large coordinates, each as large as the earlier ones allow.
 
-    The vector is a tuple of pairs: a size, and the number of coordinates of this size.
+    It is a candidate for the difference of two neighbours' vectors that is worst for privacy.
+
+    Args:
+        bounds: bounds on the squared ℓ2 norm, the ℓ1 norm and the number of coordinates.
+
+    Returns:
+        A tuple of pairs: a size, and the number of coordinates of this size. Coordinates of 0 are left out.
     """
     square, total, left = bounds.square, bounds.total, bounds.dimension  # what the remaining coordinates may use
     parts: list[tuple[int, int]] = []
@@ -97,7 +103,13 @@ def concentrated_shift(bounds: ShiftBounds) -> Parts:
 def spread_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed integer vector with many coordinates of nearly equal size.
 
-    The vector is a tuple of pairs: a size, and the number of coordinates of this size.
+    It is a candidate for the difference of two neighbours' vectors that is worst for privacy.
+
+    Args:
+        bounds: bounds on the squared ℓ2 norm, the ℓ1 norm and the number of coordinates.
+
+    Returns:
+        A tuple of pairs: a size, and the number of coordinates of this size. Coordinates of 0 are left out.
     """
     square, total, dimension = bounds
     if min(square, total) <= dimension:

@@ -51,8 +51,14 @@ class DiscreteGaussianRenyi:
     def divergence(self, order: float) -> Interval:
         """Return bounds on the Rényi divergence of order a, which is the same in both directions.
 
+        The divergence of Gaussian noise, a k²/(2σ²) for the shift k, is an upper bound. The discrete one differs by the
+        log of a quotient of sums over lattice points.
+
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bound in nats.
         """
         most = round_up(Fraction(order) * Fraction(self.shift) ** 2 / (2 * Fraction(self.scale) ** 2))
         excess = order - 1.0

@@ -313,8 +313,13 @@ class SkellamVectorRenyi:
 def _saddle(ratio: float) -> float:
     """Return v with v cosh v equal to a ratio within 1e-9 of itself, by bisection.
 
+    v cosh v increases in v ≥ 0, so that the interval with the solution can be halved.
+
     Args:
-        ratio: the ratio tk/μ ≥ 0.
+        ratio: the ratio tk/μ ≥ 0, for the shift k and the variance μ of the noise.
+
+    Returns:
+        The upper end of the last interval.
     """
     low, high = 0.0, min(ratio, math.asinh(ratio) + 1.0)
     for _ in range(_BISECTIONS):

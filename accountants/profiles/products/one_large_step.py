@@ -194,7 +194,12 @@ class OneLargeStep:
     def _start(self, log_delta: float) -> float | None:
         """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
 
-        The result is None if there are no steps, or if the sum does not cross the target within the first grid.
+        Args:
+            log_delta: the target, log δ < 0.
+
+        Returns:
+            The estimate in nats; None if there are no steps, or if the sum does not cross the target within the first
+            grid.
         """
         if not self.steps:
             return None
