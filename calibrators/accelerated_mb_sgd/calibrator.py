@@ -59,7 +59,14 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
         return start_of_run(problem, self.objective, gap=problem.initial_gap)
 
     def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
-        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved.
+
+        Args:
+            outcome: the certified noise of all clients, with the stages if a theorem bounds the risk.
+
+        Returns:
+            Parameters to run with. Without a risk bound they have no stages.
+        """
         solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = AcceleratedParameters(**vars(members_parameters(solution)), groups=groups)

@@ -95,7 +95,14 @@ def bounds_of(
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
-    """Yield the upper bound with explicit constants that a plan has for its stages; nothing without such a bound."""
+    """Yield the upper bound with explicit constants that a plan has for its stages.
+
+    Args:
+        plan: the stages with their risk bound; None if no theorem bounds the risk.
+
+    Yields:
+        At most one bound.
+    """
     if plan is not None and plan.risk.upper is not None:
         bound = plan.risk.upper
         yield UpperBound(

@@ -77,6 +77,7 @@ class GaussianProblem(SettingFields, RiskTargetFields):
         """Yield a fault for the number to solve for if it is given, and for each other number that is missing.
 
         The numbers are noise multiplier, rounds, ε and δ. A target risk takes the place of ε, and δ may then be absent.
+        A fault points to one field of the request.
         """
         is_present = {
             "noise_multiplier": self.noise_multiplier is not None,

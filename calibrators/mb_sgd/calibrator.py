@@ -245,7 +245,14 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         return start_of_run(problem, "population")
 
     def parameters(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> MbSgdParameters:
-        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
+
+        Args:
+            outcome: the certified noise of all clients, with the steps if a theorem bounds the risk.
+
+        Returns:
+            Parameters to run with. Without a risk bound they have no step size.
+        """
         solution, training = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = MbSgdParameters(**vars(members_parameters(solution)), groups=groups)

@@ -191,7 +191,14 @@ class Mu2SgdProblem(TargetedProblem):
             yield Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed)
 
     def _participation_faults(self) -> list[Fault]:
-        """Return the faults of the cap on reports and of the groups, if the request states a participation."""
+        """Return the faults of the cap on reports and of the groups, if the request states a participation.
+
+        A participation says how often, or in which rounds, each client reports. A fault points to one field of the
+        request.
+
+        Returns:
+            The faults; empty if there are none.
+        """
         participation = self.participation
         if participation is None:
             return []

@@ -135,7 +135,15 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:
-        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client."""
+        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client.
+
+        Args:
+            problem: the request, with the groups of clients.
+            run: the batch size and the rounds.
+
+        Returns:
+            One σ per coordinate for each group, in the order of the request.
+        """
         return tuple(
             one_pass_noise_std(
                 lipschitz=member.lipschitz,

@@ -134,9 +134,14 @@ class PpsgdSolution(Solution[PpsgdProblem]):
 def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
     """Yield cautions about the risk bound: there is none, nothing is shared, or values are assumed.
 
+    α is the weight of the model part that all clients share.
+
     Args:
         problem: the request.
         plan: the share of the model to train jointly; None if no theorem bounds the excess risk.
+
+    Yields:
+        One caution for each of these that applies to the request.
     """
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:

@@ -124,6 +124,8 @@ class PpsgdProblem(TargetedProblem):
     def check(self) -> None:
         """Check the degree of sharing, the client groups, the draw of clients, and that fields agree.
 
+        The degree of sharing α is the weight of the model part that all clients share.
+
         Raises:
             InvalidInput: a check fails.
         """

@@ -44,7 +44,13 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α."""
+        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α.
+
+        α is the weight of the model part that all clients share.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         super().check()
         faults = [
             Fault(f"/{name}", "is needed for a bound on the risk")

@@ -210,8 +210,14 @@ class GridCalibrator(
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
     """Return the certified noise of a message as parameters of the answer, with its variance and the sensitivities.
 
+    The noise is an integer number of grid steps. It is certified for the given sensitivities, the largest distances of
+    two neighbours' messages.
+
     Args:
         solution: the certified noise.
+
+    Returns:
+        The parameters. `log10_failure_delta` is None if no rounding exceeds the sensitivities.
     """
     noise = solution.certified_noise.noise
     movement = solution.certified_noise.release.movement
