@@ -335,6 +335,9 @@ def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
 
     Args:
         answers: the cells, each with the answer of its simulation.
+
+    Yields:
+        Each warning once, with the name of its cell (place in the table) or the number of cells.
     """
     warned: dict[tuple[str, str], list[Cell]] = {}
     for cell, answer in answers:

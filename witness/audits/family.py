@@ -77,6 +77,9 @@ def printed_truncated_discrete_laplace(
 
     The noise is added to a vector with d coordinates. The audit is at the δ = 2^−d that the theorem claims.
 
+    An audit draws many outputs on two neighbouring data sets, and proves a lower bound on ε from the errors of an
+    attacker.
+
     Args:
         epsilon: claimed ε.
         dimension: number d of coordinates.
@@ -84,6 +87,9 @@ def printed_truncated_discrete_laplace(
         linf_sensitivity: sensitivity in the ℓ∞ norm.
         samples: samples on each data set.
         seed: seed of all randomness.
+
+    Returns:
+        The request of the audit, with the claimed ε to compare with.
 
     Raises:
         InvalidInput: the theorem prescribes no noise for these inputs.

@@ -139,8 +139,13 @@ def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> 
 def _test(bound: AttackBound) -> RuleAnswer:
     """Describe the attacker's threshold test that gave a lower bound, in the form of the answer.
 
+    The test guesses one of two data sets by comparing a score of the output with a threshold.
+
     Args:
         bound: the lower bound, with its test and the counts of true and false positives.
+
+    Returns:
+        The threshold, the side on which the test says yes, and its counts.
     """
     rule = bound.rule
     return RuleAnswer(

@@ -23,8 +23,13 @@ LARGEST_EXPONENT = 700.0
 def audit(answer: JsonObject) -> Figure:
     """Draw the figure of an audit: the attacker's error rates, and the proved, certified and claimed ε.
 
+    An audit attacks a mechanism, and its success proves a lower bound on ε.
+
     Args:
         answer: answer of kind `audit`, as a JSON object.
+
+    Returns:
+        A figure with two panels.
     """
     figure = style.new_figure(INCHES)
     rates, interval = figure.subplots(1, 2, width_ratios=(1.0, 1.25))

@@ -19,8 +19,13 @@ rest."""
 def membership(answer: JsonObject) -> Figure:
     """Draw the figure of a membership inference: error rates of every attack, and the lower bounds on ε.
 
+    Each attack guesses which inserted records were in the training data.
+
     Args:
         answer: answer of kind `membership`, as a JSON object.
+
+    Returns:
+        A figure with two panels.
     """
     figure = style.new_figure(INCHES)
     rates, proved = figure.subplots(1, 2, width_ratios=(1.0, 1.25))

@@ -76,10 +76,15 @@ def _dress_axes(axes: Axes, heights: list[float], top: float, last_round: int) -
 def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.float64]:
     """Draw the mean excess risk of one run over rounds, with its band, and return the means.
 
+    The private run, which has noise, is solid and the others are dashed.
+
     Args:
         axes: axes to draw on.
         series: `mean`, `lower` and `upper` risk at each of `rounds`, and the `role` of the run.
         colour: colour of curve and band.
+
+    Returns:
+        The mean excess risk at each measured round.
     """
     mean, rounds = style.numbers(series["mean"]), series["rounds"]
     lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])

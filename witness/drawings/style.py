@@ -106,6 +106,9 @@ def run_words(name: str) -> str:
 
     Args:
         name: name in the answer, such as `non-private` or `test_error`.
+
+    Returns:
+        The words. A name that is not listed is written with spaces in place of hyphens.
     """
     displayed = {
         "non-private": "without noise",

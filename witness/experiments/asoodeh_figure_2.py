@@ -38,6 +38,9 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
     Args:
         epsilon: ε of the point, in nats.
         share: fraction q of the users that is in a batch.
+
+    Returns:
+        The inputs, with the constants of the figure.
     """
     return OnePass(
         epsilon=epsilon,
@@ -56,6 +59,9 @@ def run_spec(share: float) -> ProjectedSgd:
 
     Args:
         share: fraction q of the users that is in a batch.
+
+    Returns:
+        The mechanism as data, which accountant and audit read.
     """
     return ProjectedSgd(
         clients=USERS,

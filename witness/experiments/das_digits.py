@@ -191,6 +191,9 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
         cells: cells of the experiment.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs. They are left
             out.
+
+    Returns:
+        One finding, in which the number of omitted ε is stated.
     """
     comparable = [cell for cell in cells if cell.place["epsilon"] not in limited]
     by_arm = {arm: _accuracies(comparable, arm) for arm in (QTDL, BINOMIAL)}

@@ -40,9 +40,14 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     The settings are the split of the records, the algorithm, the number of local steps and the step size.
 
+    A split is the way in which records are dealt to clients.
+
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each combination, with its simulation.
     """
     shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
     return tuple(

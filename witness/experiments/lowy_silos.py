@@ -244,6 +244,9 @@ class Silos:
             name: name of the preset.
             title: title of the figure.
             repetitions: default number of independent runs of each cell.
+
+        Returns:
+            The experiment as data, from which its simulations, table and figure follow.
         """
         return Preset(
             name=name,

@@ -39,6 +39,9 @@ def training(canaries: str, noise: float) -> CanaryTraining:
     Args:
         canaries: kind of canaries: `WORST`, `FLIPPED` or `CLIENTS`.
         noise: noise multiplier, in units of the clipping norm.
+
+    Returns:
+        The settings, from which the training and its canaries follow.
     """
     if canaries == FLIPPED:
         return CanaryTraining(
@@ -70,11 +73,16 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each noise and kind of canaries.
 
+    A canary is a record or client that is inserted into the training data to be detected.
+
     Args:
         repetitions: number of attacked trainings of each cell, times `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
         noises: noise multipliers, in units of the clipping norm.
         references: number of further trainings, known to the attacker, in the cells with flipped labels.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         Cell(

@@ -160,6 +160,10 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation, the claimed ε and the printed accuracy. The
+        latter is None for other numbers of clients than the paper's.
     """
     paper_clients, _ = SIZES[0]  # the paper's number of clients, for which it prints accuracies
     grid = []

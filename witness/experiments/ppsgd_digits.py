@@ -111,8 +111,13 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the paper's claims that personal models help under privacy, and the more so the smaller ε is.
 
+    A split is the way in which records are dealt to clients. Runs without noise are left out of the first claim.
+
     Args:
         answers: a cell for each split of the data, ε, and personalization (weight of the shared model).
+
+    Returns:
+        One finding for each of the two claims.
     """
     lines = {split: _points_by_noise(answers, split) for split in SPLITS}
     all_shared = PERSONALIZATIONS[-1]

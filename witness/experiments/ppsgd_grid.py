@@ -105,8 +105,13 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
     Each personalization is taken with its best step size.
 
+    Personalization is the weight of the model that all clients share.
+
     Args:
         answers: cells of the experiment.
+
+    Returns:
+        One finding for the claim.
     """
     stages = []
     for noise in NOISES:

@@ -122,8 +122,14 @@ def personalization_name(times: float) -> str:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that personal models help under privacy, and that a smaller ε favours them.
 
+    Personalization is the weight of the model that all clients share. Runs without noise are left out of the first
+    claim.
+
     Args:
         answers: a cell for each ε and personalization.
+
+    Returns:
+        One finding for each of the two claims.
     """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
     all_shared = personalization_name(math.inf)

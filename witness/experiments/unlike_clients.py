@@ -45,9 +45,14 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each kind of clients, algorithm and ε.
 
+    Clients are equal, differ in two groups, or also take part in random numbers.
+
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         _cell(clients, algorithm, epsilon, repetitions, seed)

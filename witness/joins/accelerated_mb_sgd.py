@@ -83,9 +83,14 @@ def calibrate(
 def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
     """Return the fields of a calibration request that multi-pass and one-pass accelerated mini-batch SGD share.
 
+    The calibrator uses them to find the noise and the stages of a run on this problem.
+
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run of either algorithm.
+
+    Returns:
+        Values by the names of the fields.
     """
     constants = problem.constants
     return {

@@ -88,6 +88,9 @@ def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
     Args:
         run: the run without noise.
         parameters: parameters of the calibration.
+
+    Returns:
+        A copy of the run with its noise.
     """
     if getattr(run, "client_groups", None) is None:
         return replace(run, noise_std=parameters.noise_std)
@@ -105,6 +108,9 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
 
     Args:
         values_with_counts: pairs of a value and its multiplicity.
+
+    Returns:
+        The root mean square; 0 if all values are 0.
     """
     pairs = list(values_with_counts)
     clients = sum(count for _, count in pairs)

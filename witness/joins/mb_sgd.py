@@ -108,6 +108,9 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         run: the run with its noise.
         log_delta: natural logarithm of δ.
 
+    Returns:
+        A lower and an upper bound on ε, in nats.
+
     Raises:
         NoCertificate: the run has no noise, or no theorem applies to its sampling.
     """
@@ -144,6 +147,8 @@ def account_batches(
 ) -> Interval:
     """Return certified bounds on ε at δ for a client that releases noisy mean gradients of fresh batches.
 
+    The accountant composes the Gaussian mechanism on random batches. Neighbouring data sets differ in one record.
+
     Args:
         noise_multiplier: noise standard deviation over the sensitivity of a batch's sum of gradients.
         sampling: draw of the batches.
@@ -151,6 +156,9 @@ def account_batches(
         samples_per_client: records of the client.
         times: number of batches.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        A lower and an upper bound on ε, in nats.
 
     Raises:
         NoCertificate: there is no noise, or no theorem applies to the sampling.

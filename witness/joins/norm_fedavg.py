@@ -352,6 +352,9 @@ def _bound(
         quantity: name of the measured quantity that the theorem bounds.
         conditions: conditions that were checked before. The theorem's own conditions that compare two numbers are
             added.
+
+    Returns:
+        The bound, with all conditions and whether each holds.
     """
     evaluation = theorem.evaluate(inputs)
     theorem_conditions = tuple(result for result in evaluation.conditions if result.left is not None)

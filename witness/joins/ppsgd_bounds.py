@@ -228,6 +228,9 @@ def _bound_at_prescribed_step(
         problem: the simulated problem.
         run: the run.
         step: step size of the clients' own models in the run.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     outputs = theorem.evaluate(inputs).outputs
     return PromisedBound(

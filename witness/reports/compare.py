@@ -238,6 +238,9 @@ def _number(value: object) -> float | None:
 
     Args:
         value: a JSON value.
+
+    Returns:
+        The double, which may be infinite; None for texts, objects, lists, null and truth values.
     """
     if isinstance(value, bool):
         return None

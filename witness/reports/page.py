@@ -85,6 +85,9 @@ def _template(name: str) -> Template:
 
     Args:
         name: file name of the template.
+
+    Returns:
+        The template, which is filled with the data of a report.
     """
     with extra("reports", "a report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
@@ -281,6 +284,9 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
     Args:
         entry: member of the answer's `as_printed`. Its `conditions` hold for all readings (interpretations) of the
             theorem that prescribe these parameters, and `by_reading` has those of single ones.
+
+    Yields:
+        For each condition its statement, its verdict, and both sides of its inequality if it has one.
     """
     conditions = [("", condition) for condition in entry.get("conditions", ())]
     for details in entry.get("by_reading", ()):
@@ -329,6 +335,9 @@ def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
 
     Args:
         theorem: the theorem; None if this engine does not know it, as with reports of other engines.
+
+    Returns:
+        The four texts by name; they are empty for an unknown theorem, except its status.
     """
     if theorem is None:
         return {"title": "", "statement": "", "status": "unknown to this engine", "source": ""}

@@ -109,6 +109,9 @@ def open_page(page: str) -> JsonRecord:
     Args:
         page: the page, which may come from anyone.
 
+    Returns:
+        The data of the report, including its hash.
+
     Raises:
         Broken: the page has no such data, the data do not match their hash, or the visible page was altered.
     """

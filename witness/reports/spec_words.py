@@ -70,6 +70,9 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
     Args:
         spec: JSON form of a subsampled mechanism.
         noun: singular name of the members of a batch, such as "record".
+
+    Returns:
+        The text with a leading space, or an empty text.
     """
     details = []
     if spec["sampling"] == "full" and "rate" in spec:

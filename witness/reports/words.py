@@ -92,6 +92,9 @@ def _bound_phrase(guarantee: JsonObject) -> str:
     Args:
         guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
             of `log10_delta` are this δ.
+
+    Returns:
+        A phrase that begins with "with". Bounds are rounded up.
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]

@@ -169,10 +169,15 @@ def trial_seed(seed: int, trial: int) -> int:
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
     """Summarise all trials of an arm: the mean and the confidence band of each score, with the certified ε.
 
+    An arm is one algorithm in one setting. A trial trains it once on a random split of the data.
+
     Args:
         request: the request.
         prepared: the prepared request.
         blocks: results of all trials.
+
+    Returns:
+        Means with their bands, and the median of the chosen value of each tuned parameter.
     """
     names = blocks[0].scores
     scores = {name: np.array([block.scores[name] for block in blocks]) for name in names}

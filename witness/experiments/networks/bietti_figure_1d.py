@@ -166,9 +166,14 @@ def _images(written: WrittenImages) -> UserImages:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each noise and personalization, with a curve over rounds.
 
+    Personalization is the weight of the model that all users share.
+
     Args:
         repetitions: runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     return tuple(
         Cell(

@@ -201,6 +201,8 @@ def _table_preset(
 ) -> Preset:
     """Describe the experiment that reproduces one table of Das et al. with one data set.
 
+    An arm is an algorithm with its noise.
+
     Args:
         number: number of the table.
         figure: number of the figure with its curves.
@@ -209,6 +211,9 @@ def _table_preset(
         arms: the arms, by name.
         images: the data set.
         setting: end of the sentence about the reproduced table and figure.
+
+    Returns:
+        The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
     """
     return Preset(
         name=f"das-table-{number}",

@@ -34,9 +34,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     A line of the figure has several personalizations, of which the best is used.
 
+    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+
     Args:
         repetitions: trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     return tuple(
         Cell(

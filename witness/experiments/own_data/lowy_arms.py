@@ -119,9 +119,14 @@ def judge_arms(
 def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tuple[str, str, float], Measured]:
     """Return the measured score by panel, arm and ε, for the cells that have it.
 
+    A panel is a number of silos in a round, and an arm is an algorithm with its noise.
+
     Args:
         answers: the cells of the experiment.
         measure: name of the score.
+
+    Returns:
+        The mean score with its band, by the three.
     """
     read = private_score(measure)
     scores = {}

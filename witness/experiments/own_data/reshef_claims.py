@@ -146,9 +146,14 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
     The rival is the algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
 
+    In the algorithm of Reshef and Levy a client takes back the noise of its earlier messages.
+
     Args:
         scores: measured accuracies.
         table: values of ρ or m.
+
+    Returns:
+        One finding for each comparison, from the confidence bands of the accuracies.
     """
     to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
     to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
@@ -298,6 +303,9 @@ def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) ->
         name: name of the algorithm.
         scores: measured accuracies.
         table: the printed accuracies by ρ or m. Values that were not measured are left out.
+
+    Returns:
+        One finding. The claim holds at a value if the printed accuracy is in the band.
     """
     is_inside = []
     differences = []

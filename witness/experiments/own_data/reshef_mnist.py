@@ -286,6 +286,9 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Args:
         repetitions: trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials and the printed accuracy.
     """
     return tuple(
         Cell(
