@@ -184,11 +184,16 @@ def golden_sections(
 
     A function may be infinite left of some place.
 
+    A step keeps the part of the interval that contains the minimum, and needs one new value.
+
     Args:
         cost: function from one argument of each function to their values.
         low: lower end of each interval.
         high: upper end of each interval.
         steps: number of steps, of which each shortens the intervals by a factor of 0.62.
+
+    Returns:
+        The better one of the last two inner points of each interval.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)

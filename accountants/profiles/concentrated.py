@@ -286,6 +286,9 @@ class BinaryConcentratedProfile(ConcentratedProfile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`.
         """
         least, most = super().log_delta(epsilon)
         at = np.asarray(epsilon, dtype=np.float64)

@@ -127,6 +127,9 @@ class PowerProfile(Profile):
 
         Args:
             epsilon: values of ε = log γ, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`, which only enclose the bound f and not the mechanism's δ.
         """
         at = np.asarray(epsilon, dtype=np.float64)
         value = np.where(at < self._chord.epsilon, self._chord.log_bound(at), self._log_f(at))

@@ -33,7 +33,8 @@ def confidence_band(values: Floats, confidence: float) -> Band:
 
     A column with a value that is not finite, from a run that diverged, has an infinite mean and the band [0, ∞].
 
-    For n values with standard deviation s, the band is mean ± t s/√n. Here t is a quantile with n − 1 degrees of freedom.
+    For n values with standard deviation s, the band is mean ± t s/√n. Here t is a quantile with n − 1 degrees of
+    freedom.
 
     Args:
         values: nonnegative values of shape (repetitions ≥ 2, columns).

@@ -61,6 +61,9 @@ class AllocationRenyi:
 
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bound in nats.
         """
         backward = (1.0 + (order - 1.0) / self.steps) * self.rho
         public = order * self.rho

@@ -197,6 +197,9 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
         forward: the profile of P against Q.
         backward: the profile of Q against P.
         losses: log κ, of any sign.
+
+    Returns:
+        Bounds of the shape of `losses`.
     """
     lower, upper = np.empty_like(losses), np.empty_like(losses)
     is_negative = losses < 0.0

@@ -122,8 +122,13 @@ def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, er
 def attained_pair(ratio: FiniteRatio) -> Pair:
     """Return a pair (P, Q) for lower bounds on δ, from a likelihood ratio below the true one in the convex order.
 
+    A smaller ratio in the convex order has a smaller δ at every ε, in both directions.
+
     Args:
         ratio: distribution of dP/dQ under Q.
+
+    Returns:
+        A pair with finitely many outcomes, rounded down.
     """
     is_possible = ratio.weights > 0.0
     log_q = np.log(ratio.weights[is_possible])

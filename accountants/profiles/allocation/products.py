@@ -43,10 +43,16 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 
     Both ratios, and so the product, are bounded in the convex order, from above or from below.
 
+    The likelihood ratio of two independent outputs is the product of their ratios. All products of values are merged
+    into few cells.
+
     Args:
         first: a ratio.
         second: the second ratio, bounded on the same side.
         cells: number of cells of the product.
+
+    Returns:
+        The bound on the product, on the same side.
     """
     operands = first.places, first.weights, second.places, second.weights
     with np.errstate(over="ignore", under="ignore"):

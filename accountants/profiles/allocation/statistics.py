@@ -298,9 +298,15 @@ def batches_pair(
 def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells, float]:
     """Return the probabilities of cells of one noisy output, and an upper bound on the mass outside of the cells.
 
+    A cell is an interval of outputs. Cells with almost no mass are left out.
+
     Args:
         noise: the noise.
         shifts: shifts by the contribution and by the replacing one.
+
+    Returns:
+        The masses of each cell for three means: the contribution, the replacing one, and none. The second number is the
+        mass outside.
     """
     means = (*shifts, 0.0)
     edges = noise.edges(means)
@@ -315,8 +321,13 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
 def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
     """Return a pair for lower bounds on δ, in both directions, from the distributions of an integer-valued statistic.
 
+    A statistic of the output is post-processing, so that its δ is at most that of the output.
+
     Args:
         sums: the statistic under P and under Q.
+
+    Returns:
+        The pair, with losses and masses rounded down.
     """
     p_sum, q_sum = sums
     least = min(p_sum.least, q_sum.least)

@@ -190,9 +190,14 @@ class ListedRatios:
 def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
     """Search at each ε for the listed Rényi order and the likelihood ratio with about the least bound on δ.
 
+    Any order and ratio give a valid bound, so that the search affects only its tightness.
+
     Args:
         bounds: upper bounds on the Rényi divergences of listed orders.
         last: largest ε, in nats.
+
+    Returns:
+        For each ε the order, its divergence and the log ratio.
     """
     epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
     shape = (len(bounds.orders), epsilons.size)

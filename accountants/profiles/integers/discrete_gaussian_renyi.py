@@ -71,8 +71,14 @@ class DiscreteGaussianRenyi:
     def _log_quotient(self, distance: float) -> Interval:
         """Return bounds on log θ(f)/θ(0) for θ(f) = Σ e^{−(y − f)²/2σ²} over the integers y; it is at most 0.
 
+        Here σ is the scale of the noise. With a large scale, Poisson's summation formula gives a bound that is almost
+        0. Otherwise the sums are computed.
+
         Args:
             distance: f in [0, 1/2], rounded once.
+
+        Returns:
+            Lower and upper bound.
         """
         if distance == 0.0:
             return Interval(0.0, 0.0)

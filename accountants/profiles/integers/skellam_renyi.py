@@ -174,6 +174,9 @@ class SkellamRenyi:
 
         Args:
             excess: t > 0.
+
+        Returns:
+            Lower and upper bound on K.
         """
         listed = self._outcomes(excess)
         if listed is None:
@@ -262,9 +265,14 @@ class SkellamRenyi:
 
         The terms are below a geometric series.
 
+        Here L is the privacy loss and p the probability of an outcome.
+
         Args:
             table: the noise.
             excess: t.
+
+        Returns:
+            The logarithm of the sum of that series, rounded up.
         """
         n = table.reach - self.shift  # −n is the least listed outcome
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error

@@ -116,9 +116,14 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
 def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     """Return the table of the probabilities of Skellam noise of variance μ at 0, …, R.
 
+    The probabilities follow from the ratios of neighbouring ones, and from their sum, which is 1.
+
     Args:
         variance: μ, from 2^−20 to 2^22.
         least_reach: least R, for sums over outcomes of a smaller probability.
+
+    Returns:
+        The table, with bounds on its errors and on the mass beyond R.
     """
     reach = max(reach_of(variance), least_reach)
     ratios, errors = _ratios(variance, reach)
