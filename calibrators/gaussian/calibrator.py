@@ -183,6 +183,9 @@ def _for_rate(problem: GaussianProblem) -> Solved:
 
     Truncated Poisson batches have a rate, too.
 
+    Returns:
+        The certificate, the target, and the run's numbers.
+
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
     """

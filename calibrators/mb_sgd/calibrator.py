@@ -86,6 +86,9 @@ class MembersCalibrator(
         Args:
             problem: the request.
 
+        Returns:
+            The run with the certified noise of each kind of client, and the printed noise if the paper states one.
+
         Raises:
             InvalidInput: the budgets leave no run.
             ConditionViolated: no theorem covers this sampling under this relation.

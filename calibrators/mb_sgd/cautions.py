@@ -29,6 +29,9 @@ def cautions_of(
         certified: the certified noise of each group.
         noise_stds: the certified σ of each group.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Returns:
+        The cautions: on groups, noise, printed theorems, sampling, assumptions and unused fields.
     """
     cautions = itertools.chain(
         _group_cautions(problem, noise_stds),
@@ -57,6 +60,9 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     Args:
         problem: the request, with the groups.
         noise_stds: the certified σ of each group.
+
+    Yields:
+        At most one caution of each kind.
     """
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:

@@ -49,6 +49,9 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
     Args:
         problem: the request.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Yields:
+        One caution for each unproved bound, and one for all assumed values.
     """
     for reading in printed:
         if reading.status is Status.UNPROVED:

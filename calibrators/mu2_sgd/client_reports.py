@@ -182,6 +182,9 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
     Args:
         kind: the clients.
         epsilon: ε of each of their records at the target δ.
+
+    Returns:
+        The description. Fields on the own noise are given only if the server is untrusted and the clients report.
     """
     own_noise: Fields = {}
     if kind.noise.problem.server == "untrusted" and kind.reports > 0:

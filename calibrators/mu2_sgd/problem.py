@@ -214,10 +214,15 @@ class Mu2SgdProblem(TargetedProblem):
     ) -> list[Fault]:
         """Return the faults of the groups of clients.
 
+        A fault points to one field of the request and says which values are allowed.
+
         Args:
             participation: the requested participation.
             groups: its groups.
             is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
+
+        Returns:
+            The faults; empty if there are none.
         """
         rounds = self.rounds
         faults: list[Fault] = []

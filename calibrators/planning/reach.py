@@ -331,6 +331,9 @@ class _Search:
         Args:
             value: the trial value.
 
+        Returns:
+            The risk bound at the value with the calibration, or the error that the calibration raised.
+
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.
         """

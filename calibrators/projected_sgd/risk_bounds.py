@@ -198,6 +198,9 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
     Args:
         problem: the request.
         plan: the batch size and the schedules.
+
+    Yields:
+        At most one bound. Bounds with a hidden constant are orders of growth.
     """
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:

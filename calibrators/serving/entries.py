@@ -200,11 +200,16 @@ class _Entry:
     ) -> ReadingDetails:
         """Return the parameters, claims and conditions of one reading that the readings of an entry do not share.
 
+        Readings that agree are served as one entry, so that shared parts are written once.
+
         Args:
             reading: the reading (interpretation) of the theorem.
             prescribed: the common parameters.
             claims: the common claims.
             conditions: the common conditions that do not hold, by id.
+
+        Returns:
+            The parts that only this reading has; a field is None if all of it is shared.
         """
         own_parameters = {
             name: round_to_digits(value, DIGITS, up=True)

@@ -191,6 +191,9 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         Args:
             outcome: the certified run.
             true_figures: whether to certify that guarantee, which takes time.
+
+        Returns:
+            One reading for each interpretation of the theorem's text.
         """
         solution = outcome.solution
         problem = solution.problem
