@@ -186,6 +186,9 @@ def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
 
     Args:
         cells: the cells of the experiment.
+
+    Returns:
+        The indices in ascending order, from which the time of the experiment is estimated.
     """
     seen: set[TrialSimulation] = set()
     indices = []
@@ -309,6 +312,9 @@ def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
 
     Args:
         answers: the answers of all simulations.
+
+    Returns:
+        Titles by the names of the runs, without repetitions.
     """
     titles = {}
     for answer in answers:

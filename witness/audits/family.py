@@ -29,9 +29,15 @@ class FamilyAnswer:
 def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
     """Raise the confidence level of each audit, so that all lower bounds on ε hold together with `confidence`.
 
+    Each bound fails with a small probability. By the bound of Bonferroni,
+    each may fail with an equal part of 1 − `confidence`.
+
     Args:
         requests: the audits.
         confidence: joint confidence of the family.
+
+    Returns:
+        The audits in the same order, with equal confidence levels.
 
     Raises:
         InvalidInput: there are no audits.

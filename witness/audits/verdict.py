@@ -187,11 +187,16 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
     """Say in words which ε an audit disproves, and whether that contradicts the certificate or a claim.
 
+    An audit attacks a mechanism. Its success proves, with the confidence of the request, that no smaller ε holds.
+
     Args:
         request: the audit.
         lower: lower bound on ε by the samples; infinite if no ε holds.
         certified: certified enclosure of ε.
         verdict: whether the lower bound contradicts the certificate.
+
+    Returns:
+        Two sentences, or three if the claimed ε is disproved.
     """
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"

@@ -168,6 +168,9 @@ def _judge_order(points: Sequence[Point]) -> Finding:
 
     Args:
         points: a cell for each ε and share of users, with log₁₀ of its printed, corrected and certified δ.
+
+    Returns:
+        The finding; the claim holds at an ε if the printed δ falls.
     """
     epsilons = list(dict.fromkeys(cell.place["epsilon"] for cell, _ in points))
     total = len(epsilons)

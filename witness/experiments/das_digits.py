@@ -229,6 +229,9 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
     Args:
         cells: simulations of the experiment.
         arm: name of the arm.
+
+    Returns:
+        Mean accuracies with their bands.
     """
     read = private_score(ACCURACY)
     measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]
@@ -310,6 +313,9 @@ def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
 
     Args:
         cells: one cell for each ε, with the paper's noise among its parameters.
+
+    Returns:
+        Bounds on the natural logarithm of δ, at most 0, by ε.
     """
     problem = digits_problem().build()
     log_deltas = {}
@@ -324,6 +330,9 @@ def _format_delta(log_delta: float) -> str:
 
     Args:
         log_delta: natural logarithm of δ, at most 0.
+
+    Returns:
+        The text, such as 0.0123 or 1 − 2e-05.
     """
     missing = -math.expm1(log_delta)
     if missing > 1e-3:

@@ -92,6 +92,9 @@ def digits_problem(clients: int, rounds: int) -> DataSetProblem:
     Args:
         clients: number of clients.
         rounds: number of rounds. A client has as many records, because it uses each in at most one round.
+
+    Returns:
+        The problem; models stay in a ball, and a fifth of the records is held out for tests.
     """
     return DataSetProblem(
         data_set="digits",

@@ -127,6 +127,9 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
     Args:
         noise: noise multiplier, which names the result.
         cells: answers at this noise, one for each personalization and step size. Diverged runs are left out.
+
+    Returns:
+        The measured means by the name of the personalization.
     """
     best: dict[str, Measured] = {}
     for cell in cells:

@@ -79,10 +79,15 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
     """Return the settings of PPSGD for one personalization.
 
+    PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
+
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
         clients: number of clients.
         has_noise: whether the noise is to be calibrated. Otherwise there is none.
+
+    Returns:
+        The run, without noise or with noise that is still to be calibrated.
     """
     return PpsgdRun(
         rounds=ROUNDS,
@@ -143,9 +148,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
     """Return the excess risk of each personalization at one privacy level. Runs that were not measured are left out.
 
+    Personalization is the weight of the model that all clients share.
+
     Args:
         noise: name of the privacy level, the value of the cells' axis `epsilon`.
         answers: all cells of the experiment.
+
+    Returns:
+        Measured means by the name of the personalization.
     """
     excess = {
         str(cell.place["personalization"]): cell.final_excess for cell in answers if cell.place["epsilon"] == noise

@@ -115,9 +115,14 @@ def initial_gap(problem: SimulatedProblem) -> float:
 def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
     """Return the run with the calibrated noise, and with the calibrated stages if it has none.
 
+    A stage is a number of rounds with one weight of the proximal term.
+
     Args:
         run: the run, with or without stages.
         parameters: parameters of the calibration.
+
+    Returns:
+        A copy of the run with noise and stages.
 
     Raises:
         InvalidInput: neither the run nor the calibration has stages.
@@ -137,6 +142,9 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
         problem: the simulated problem. Its constants bound the standard deviation of the gradients of the records, and
             the differences of the clients.
         run: the run with its noise.
+
+    Returns:
+        One bound, with its conditions and whether each holds.
     """
     return (
         bound_for_stages(
@@ -234,6 +242,9 @@ def _different_clients(
         problem: the simulated problem.
         run: the run, which must have groups of clients.
         fields: the theorem's other inputs.
+
+    Returns:
+        The inputs with statistics of each group of clients, and the problem.
     """
     assert run.client_groups is not None  # required of the caller
     clients = bound_clients(problem, run, run.participation, run.client_groups)

@@ -159,6 +159,9 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
         run: the run; its noise is that of groups without their own.
         group: the group.
         scale: factor of the losses of its clients.
+
+    Returns:
+        The group; its noise is at least a negligible positive number.
     """
     noise_std = run.noise_std if group.noise_std is None else group.noise_std
     return GroupRun(

@@ -84,6 +84,9 @@ def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
     Args:
         problem: the simulated problem.
         hessians: Hessian of each client's loss if losses are quadratic, or None.
+
+    Returns:
+        The bound: at least the problem's constant, or the smallest eigenvalue of the mean Hessian if it is larger.
     """
     curvature: float = problem.constants.strong_convexity
     if hessians is None:

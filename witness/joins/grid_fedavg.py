@@ -99,6 +99,9 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
         run: the run with Binomial noise.
         log_delta: natural logarithm of δ.
 
+    Returns:
+        The interval from 0 to the upper bound, in nats.
+
     Raises:
         NoCertificate: the noise is not Binomial, or less than its theorem is proved for.
     """
@@ -168,6 +171,9 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
         rounds: number of rounds.
         epsilon: target ε of all rounds together.
         delta: target δ of all rounds together.
+
+    Returns:
+        The ε of a round, in nats.
     """
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:

@@ -260,6 +260,9 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     Args:
         problem: the simulated problem.
         run: the run with its noise and step.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
@@ -304,6 +307,9 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     Args:
         problem: the learning problem.
         run: parameters of the run.
+
+    Yields:
+        At most one bound, with the theorem's conditions and whether each holds.
     """
     if not run.noise_std or not _has_printed_bound(problem, run):
         return

@@ -74,6 +74,9 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
         problem: the simulated problem, with its exact constants.
         run: the run without noise, with its quantization levels.
         target: the (ε, δ) to meet.
+
+    Returns:
+        The request, with the constants that step sizes and bounds need.
     """
     setting = DasSetting.of(problem)
     assert run.quantization_levels is not None  # every run with noise has quantised messages

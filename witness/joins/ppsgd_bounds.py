@@ -63,9 +63,14 @@ def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGra
     They are given for each group of equal clients: the standard deviations of the gradients of the shared and of the
     local model, and the norm of the shared gradient at the optimum.
 
+    PPSGD trains one model that all clients share, and one of each client.
+
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run.
+
+    Returns:
+        The statistics, with the way in which clients are weighted and drawn.
     """
     constants = problem.constants
     return DrawnGradients(
@@ -116,6 +121,9 @@ def _conditions(
         inputs: inputs of the theorem.
         problem: the simulated problem.
         run: the run.
+
+    Returns:
+        Each condition with a verdict: it holds, fails, or cannot be decided.
     """
     results = (condition.at(inputs) for condition in theorem.conditions)
     return settle_conditions(results, decide_conditions(problem, run))

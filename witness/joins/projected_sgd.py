@@ -158,6 +158,9 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run with its noise.
+
+    Returns:
+        The bound, with its conditions and whether each holds.
     """
     constants, records_used = problem.constants, steps_of(problem, run) * run.participants
     noise_stds = run.noise_stds(steps_of(problem, run))
@@ -192,6 +195,9 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
     Args:
         problem: the simulated problem. Its strong convexity λ is positive.
         run: the run with its steps.
+
+    Returns:
+        Each condition with a verdict, and with both sides of its inequality if it has one.
     """
     constants, steps = problem.constants, run.step_schedule
     curvature, radius = constants.strong_convexity, 0.5 * constants.diameter

@@ -53,6 +53,9 @@ def make(
         date: the caller's date, YYYY-MM-DD; None for a page without a date.
         run: status and evidence of the run that the report is about; None if there is none.
 
+    Returns:
+        The text of the page, with its data and a hash of each.
+
     Raises:
         InvalidInput: the date is not a date, or a report cannot contain the request.
         NoCertificate: no guarantee can be certified for the problem.

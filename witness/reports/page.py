@@ -125,6 +125,9 @@ def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
     Args:
         answer: answer of a calibrator or of the accountant.
+
+    Yields:
+        The name in words, and a lower and an upper bound.
     """
     if "meaning" in answer:
         meaning = answer["meaning"]
@@ -230,6 +233,9 @@ def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[st
 
     Args:
         derivation: steps of a proof, each with the id of its theorem.
+
+    Yields:
+        Pairs of id and statement; a reader of the report must check them.
     """
     conditions: dict[tuple[str, str], None] = {}  # a set in order
     for step in derivation:
@@ -264,6 +270,9 @@ def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
 
     Args:
         answer: answer of a calibrator.
+
+    Yields:
+        The texts by name, for one set of parameters at a time.
     """
     for reading in answer.get("as_printed", ()):
         true = reading.get("true")

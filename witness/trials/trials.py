@@ -195,9 +195,14 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
 def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
     """Warn of each tuned parameter for which the best value is at an end of its grid in most trials.
 
+    A best value at an end means that a larger grid may give a better result.
+
     Args:
         arm: the arm, with the grid of each parameter.
         chosen: best value in each trial, by name of the parameter.
+
+    Yields:
+        At most one warning for each end of a grid.
     """
     for name, values in chosen.items():
         grid = arm.grids[name]

@@ -225,9 +225,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[float, str], Measured]:
     """Return the measured accuracies by noise multiplier and name of the personalization.
 
+    Personalization is the weight of the model that all users share.
+
     Args:
         rounds: number of rounds after which the accuracy was measured.
         answers: cells of the experiment. Those without an accuracy are left out.
+
+    Returns:
+        Mean accuracies with their bands.
     """
     read_accuracy = private_score(ACCURACY)
     accuracies = {}

@@ -235,6 +235,9 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 
     Args:
         qualities: test error and training loss after each measured round, in order.
+
+    Returns:
+        The scores by name; errors are shares between 0 and 1.
     """
     scores = {}
     for quality in qualities:
@@ -249,10 +252,15 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
     """Read the images of a data set, and divide the training images among the clients by shards of equal classes.
 
+    A shard is a part of the images, sorted by class. Each client gets a few shards, so that it has few classes.
+
     Args:
         images: the data set.
         folder: folder of its files.
         seed: seed of the assignment.
+
+    Returns:
+        Training images with the assignment to clients, and the test images.
     """
     data = read_images(images, folder)
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))

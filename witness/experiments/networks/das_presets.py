@@ -77,9 +77,14 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
     """Return the test error of each arm, averaged over the last five rounds, by the arm's name.
 
+    An arm is an algorithm with its noise.
+
     Args:
         answers: cells of the experiment.
         **place: values of axes other than the arm and the rounds. Cells with other values are ignored.
+
+    Returns:
+        Mean errors with their bands. Cells without an error are left out.
     """
     read = private_score(LAST_ERROR)
     errors = {}

@@ -143,6 +143,9 @@ def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasAr
         arm: an arm with the settings that all arms share.
         steps: steps of the server, each with the first round of its use.
         clipping_norm: clipping norm; None normalises the updates.
+
+    Returns:
+        The new arm; an arm is an algorithm with its noise.
     """
     return DasArm(
         algorithm=arm.algorithm,

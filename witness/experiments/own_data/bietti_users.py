@@ -308,9 +308,14 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
 def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
     """Return the accuracies of one setting of the experiment, by personalization in the order of its values.
 
+    Personalization is the weight of the model that all users share.
+
     Args:
         answers: cells of an experiment.
         **place: values of the axes other than the personalization.
+
+    Returns:
+        Mean accuracies with their bands, by the name of the personalization.
 
     Raises:
         KeyError: a personalization was not measured in this setting.

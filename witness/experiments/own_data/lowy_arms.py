@@ -141,9 +141,14 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
 def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -> list[tuple[Measured, Measured]]:
     """Return the scores of the two arms of a claim, in each setting for which the paper makes the claim.
 
+    An arm is an algorithm with its noise, and a panel is a number of silos in a round.
+
     Args:
         scores: measured score by panel of the figure, arm, and ε.
         claim: both arms, with the panels and the range of ε.
+
+    Returns:
+        Pairs of means: first the arm that is claimed to be better.
     """
     pairs = []
     for (panel, arm, epsilon), first in scores.items():

@@ -204,11 +204,17 @@ def log_delta(records: int) -> float:
 def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -> float:
     """Return the smallest noise multiplier that is certified for ε at δ = n⁻², if one record is replaced.
 
+    The multiplier is the standard deviation divided by the largest norm of a contribution. The accountant certifies ε
+    at each trial value.
+
     Args:
         batch: records of a noisy vector, drawn with replacement.
         records: number n of training records.
         times: number of noisy vectors.
         epsilon: ε of a record.
+
+    Returns:
+        The multiplier, which is certified to meet the target.
     """
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 

@@ -161,6 +161,9 @@ class ReshefArm:
         Args:
             folders: folder of MNIST.
             seed: seed of the order of the records, of participation and of the noise.
+
+        Returns:
+            The test accuracy, and the factor by which the theorem's step size is multiplied.
         """
         training, test = read_features(folders["mnist"])
         generator = np.random.default_rng(np.random.SeedSequence(seed))
@@ -181,6 +184,8 @@ class ReshefArm:
         - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report;
         - noisy SGD: 2G/ρ for every report;
         - full batches: 2G√k/(nρ), where k is the mean number of a machine's reports, rounded up.
+
+        In the paper's algorithm a machine's next report takes back the noise of its earlier ones.
 
         Args:
             records: training records in order of arrival.
