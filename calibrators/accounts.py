@@ -245,6 +245,13 @@ def answer(problem: AccountProblem, *, effort: Effort = "default") -> AccountAns
 
     Guarantees: the bounds enclose the exact figures, which are suprema over all neighbours in the stated setting.
 
+    Args:
+        problem: the request: a mechanism, its setting, and the ε or δ of interest.
+        effort: the work that compositions may take.
+
+    Returns:
+        The guarantee in words and figures. The first requested value gives its ε and δ.
+
     Raises:
         ConditionViolated: no theorem covers some part of the spec under this relation.
         BeyondBudget: the work would exceed the fixed budget.

@@ -288,7 +288,11 @@ def derivation_of(*derivations: Step) -> tuple[DerivationStep, ...]:
 
 
 class _ListedSteps:
-    """A list of the steps of proof trees ("derivations"), with premises before conclusions and without duplicates."""
+    """A list of the steps of proof trees ("derivations"), with premises before conclusions and without duplicates.
+
+    A step is one use of a theorem, with its inputs. Its premises are the steps that give the results it uses. In the
+    list they are given by their indices.
+    """
 
     def __init__(self) -> None:
         self.steps: list[DerivationStep] = []
@@ -297,6 +301,9 @@ class _ListedSteps:
 
     def add(self, node: Step) -> int:
         """Append a step after its premises, unless an equal step is in the list.
+
+        Args:
+            node: the step with its premises, which are appended first.
 
         Returns:
             The index of the step, or of the equal one, in the list.

@@ -153,6 +153,9 @@ class Certificates(Generic[Problem_co, Run_contra]):
         Args:
             run: the run.
             key: its release at the noise multiplier 1, and its target.
+
+        Returns:
+            The smallest noise multiplier that meets the target, with its guarantee.
         """
         family = self.family
         release, target = key

@@ -141,6 +141,7 @@ class _Survey:
         self._outlook = outlook
         self._runs = sorted(set(runs), key=_size)
         self._estimates = NoiseEstimates(self._runs, likely_noise=outlook.likely_noise, rarity=outlook.rarity)
+        # Runs of which the noise is certified; it is the slow part.
         self._certified: dict[Run, _CertifiedRun] = {}
         self._quick: dict[Run, tuple[float, float]] = {}
         """The last noise at which the quick bound was computed, and that bound."""
@@ -361,9 +362,14 @@ class _Survey:
     def _frontier_run(self, run: Run, traffic: Traffic) -> FrontierRun:
         """Describe a run as an entry of the frontier, with its certified noise or, without one, an estimate.
 
+        The frontier has the runs of which none is at least as good as another in rounds, batch size and risk bound.
+
         Args:
             run: rounds and batch size of the run.
             traffic: bits of one round.
+
+        Returns:
+            The entry, with its traffic in bits.
         """
         certified = self._certified.get(run)
         noise = self._estimates.noise(run) if certified is None else certified.noise

@@ -17,7 +17,13 @@ class ShownInNotebooks:
     """Base class of answers that notebooks display as a short HTML table."""
 
     def _repr_html_(self) -> str:
-        """Return a table of the chosen parts and the warnings, which a notebook displays."""
+        """Return a table of the chosen parts and the warnings, which a notebook displays.
+
+        The method has the name that Jupyter calls. All texts are escaped.
+
+        Returns:
+            An HTML table with a row for each number or text of the answer.
+        """
         body = as_json(self)
         members = body | body.get("guarantee", {})
         displayed = {name: members[name] for name in PARTS if name in members}

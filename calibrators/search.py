@@ -56,7 +56,10 @@ Family = Callable[[float, "Effort"], "Guarantee"]
 
 
 class Trials:
-    """The privacy guarantees of a run at trial values of one unknown, such as the noise; the most recent are cached."""
+    """The privacy guarantees of a run at trial values of one unknown, such as the noise; the most recent are cached.
+
+    A search calls an object as a function of the value. A guarantee is δ as a certified function of ε.
+    """
 
     def __init__(self, setting: SettingFields, spec_at: Callable[[float], Spec]) -> None:
         """Prepare the guarantees of runs that depend on one unknown, such as the noise multiplier.
@@ -70,7 +73,12 @@ class Trials:
         self._cached_guarantee = functools.lru_cache(maxsize=TRIALS_KEPT)(self._guarantee)
 
     def __call__(self, value: float, effort: Effort) -> Guarantee:
-        """Return the guarantee at a value of the unknown, computed with the given effort."""
+        """Return the guarantee at a value of the unknown, computed with the given effort.
+
+        Args:
+            value: value of the unknown, in its own unit.
+            effort: the work that compositions may take; less work gives wider bounds.
+        """
         return self._cached_guarantee(value, effort)
 
     def forget(self) -> None:
@@ -147,7 +155,11 @@ class Certified:
 
 
 class _Misses:
-    """The largest noises that missed the target in a search, at most `MISSES_KEPT`, with their guarantees."""
+    """The largest noises that missed the target in a search, at most `MISSES_KEPT`, with their guarantees.
+
+    A miss just below the answer can prove that slightly less noise is not enough. Few are retained, as each guarantee
+    may hold large arrays.
+    """
 
     def __init__(self) -> None:
         self._misses: list[tuple[float, Guarantee]] = []

@@ -53,9 +53,15 @@ def members(body: bytes) -> int:
 def is_deeper(body: bytes, most: int) -> bool:
     """Decide whether a JSON text is nested more than `most` levels deep.
 
+    Only brackets and braces outside strings count. Each pass removes the innermost level, so that no recursion is
+    needed.
+
     Args:
         body: the bytes of the text.
         most: the permitted number of levels.
+
+    Returns:
+        True if a level remains after `most` passes.
     """
     brackets = _outside_strings(body).translate(BRACES_AS_BRACKETS, NOT_BRACKETS)
     if b"[" * (most + 1) in brackets:

@@ -151,9 +151,14 @@ def conditions_of_unit(unit: ProtectedUnit, *, is_drawn: bool) -> tuple[Conditio
 def _describe_protection(unit: ProtectedUnit, windows: int) -> str:
     """Describe in words which contributions are protected over several windows, and when another bound is not larger.
 
+    A windowed unit is a client's or a record's contributions within a period, such as a day.
+
     Args:
         unit: the windowed unit.
         windows: number of windows.
+
+    Returns:
+        Three sentences.
     """
     window = unit.window if isinstance(unit, WindowedUnit) else "window"
     base = base_unit(unit)

@@ -168,9 +168,14 @@ def _mean(measured: Measured) -> float:
 def _risk_cell(cell: Cell, answer: RiskAnswer) -> CellAnswer:
     """Make the table cell of a risk simulation: the private run with its bounds, and the runs it is compared with.
 
+    The private run is the one with noise. A score is measured on held-out records.
+
     Args:
-        cell: the cell's place in the grid of the experiment.
+        cell: the cell's place in the grid of the experiment, with the paper's claim if there is one.
         answer: the answer of its simulation. Its first series is the private run.
+
+    Returns:
+        The cell. A field is None if the experiment has no such number.
     """
     private, *comparisons = answer.series
     scores = {run.name: run.scores for run in comparisons if run.scores is not None}
@@ -242,9 +247,14 @@ def _audit_cell(cell: Cell, answer: AuditAnswer) -> CellAnswer:
 def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
     """Make the table cell of a membership inference: the certified ε, and the lower bound on ε of each attack.
 
+    An attack guesses which inserted records were in the training data. Its success proves a lower bound on ε.
+
     Args:
         cell: the cell's place in the grid of the experiment.
-        answer: the answer of its simulation.
+        answer: the answer of its simulation, with at least one attack.
+
+    Returns:
+        The cell; its lower bound is the largest of all attacks.
     """
     lower = max(attack.epsilon_lower for attack in answer.attacks)
     return CellAnswer(
@@ -260,6 +270,8 @@ def _membership_cell(cell: Cell, answer: MembershipAnswer) -> CellAnswer:
 
 
 def _trials_cell(cell: Cell, answer: TrialsAnswer) -> CellAnswer:
+    # Make the table cell of trials: their mean scores, and the certified ε of the noise. A trial trains an algorithm
+    # once, with fixed noise, and scores it on test records. Fields that a paper does not state are None.
     return CellAnswer(
         place=cell.place,
         kind="trials",

@@ -43,6 +43,9 @@ def comparison_score(run: str, name: str) -> ReadScore:
     Args:
         run: name of the run that is compared with the private one.
         name: name of the score.
+
+    Returns:
+        The function, which returns the mean of the score with its confidence band.
     """
 
     def read_score(cell: CellAnswer) -> Measured | None:
@@ -186,6 +189,9 @@ def judge_trend(
         lines: measured means of each line, by increasing ε. Lines with one value are ignored.
         quantity: the measured quantity in words.
         lower_is_better: whether a lower value is better.
+
+    Returns:
+        The finding, from the number of lines for which the claim holds, fails or stays open.
     """
     return judge_pairs(
         claim,

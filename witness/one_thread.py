@@ -15,10 +15,11 @@ from threadpoolctl import threadpool_limits
 
 
 class _Keeper:
-    """Keeper of a limit of one thread for linear algebra, while any computation is in progress.
+    """Keep linear algebra limited to one thread while any computation is in progress.
 
-    The limit applies to the whole process. The keeper counts the computations. A thread of its own holds the limit from
-    the first to the last of them, because threadpoolctl requires that the same thread sets and removes it.
+    The limit applies to the whole process. The last digits of sums depend on the number of threads, so that one thread
+    makes them reproducible. The keeper counts the computations in progress. A thread of its own holds the limit,
+    because threadpoolctl requires that the same thread sets and removes it.
     """
 
     def __init__(self) -> None:

@@ -186,6 +186,9 @@ def _first_of_equal_trials(cells: Sequence[Cell]) -> list[int]:
 
     Args:
         cells: the cells of the experiment.
+
+    Returns:
+        The indices in ascending order, from which the time of the experiment is estimated.
     """
     seen: set[TrialSimulation] = set()
     indices = []
@@ -258,12 +261,19 @@ def run_block(resolved: Sequence[Prepared], index: int) -> object:
 def assemble(request: PresetSimulation, resolved: Sequence[Prepared], blocks: Sequence[object]) -> PresetAnswer:
     """Assemble the answers of all simulations, and make the table and the findings of the experiment from them.
 
+    An experiment ("preset") runs one simulation for each place of a grid. Each simulation is split into blocks, which
+    can run in other processes.
+
     Args:
-        request: the request.
-        resolved: every simulation, prepared.
-        blocks: the blocks of all simulations, one simulation after another.
+        request: the request, which names the experiment, its seed and its repetitions.
+        resolved: every simulation, prepared, in the order of the grid.
+        blocks: results of the blocks of all simulations, one simulation after another.
+
+    Returns:
+        The table's cells, the findings on the paper's claims, warnings, and the data files that were read.
     """
     preset = find_preset(request)
+    # Cut the list of blocks into the blocks of each simulation.
     bounds = accumulate((cell.plan.blocks for cell in resolved), initial=0)
     answers = [
         kind_of(cell.request, CELL_KINDS).assemble(cell.request, cell.resolved, blocks[first:last])
@@ -302,6 +312,9 @@ def _comparison_titles(answers: Sequence[object]) -> dict[str, str]:
 
     Args:
         answers: the answers of all simulations.
+
+    Returns:
+        Titles by the names of the runs, without repetitions.
     """
     titles = {}
     for answer in answers:
@@ -328,6 +341,9 @@ def _cell_warnings(answers: Sequence[tuple[Cell, object]]) -> Iterator[Caution]:
 
     Args:
         answers: the cells, each with the answer of its simulation.
+
+    Yields:
+        Each warning once, with the name of its cell (place in the table) or the number of cells.
     """
     warned: dict[tuple[str, str], list[Cell]] = {}
     for cell, answer in answers:

@@ -55,7 +55,11 @@ class Tally:
 
     @property
     def statement(self) -> str:
-        """The verdict on a claim in words, with the number of settings in which it holds or fails."""
+        """The verdict on a claim in words, with the number of settings in which it holds or fails.
+
+        A setting is one place at which the claim was tested, such as one ε. The claim stays open in a setting if the
+        confidence bands overlap. The words for each verdict follow `RULES`.
+        """
         verdict, plural = self.verdict, self.noun[1]
         if verdict == "confirmed":
             return f"confirmed in {self._all_settings}" + self._level_clause

@@ -48,7 +48,13 @@ class Curve:
         """Enclose log δ of the mechanism at one ε ≥ 0.
 
         The upper bound is that of the dominating pair. The lower bound is the largest one of the pairs that the
-        mechanism attains, called witnesses. It is −∞ if none is known.
+        mechanism attains, called witnesses.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Bounds on log δ. The lower one is −∞ if no witness is known.
         """
         if self.tight:
             lower, upper = self.upper.log_delta_bounds(epsilon)

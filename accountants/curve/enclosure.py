@@ -24,7 +24,12 @@ SMALL_EPSILON = 2.0**-10
 
 
 class Enclosure(NamedTuple):
-    """Bounds on each element of an array: lower ≤ truth ≤ upper."""
+    """Bounds on each element of an array: lower ≤ truth ≤ upper.
+
+    Attributes:
+        lower: lower bounds, of the shape of the enclosed array.
+        upper: upper bounds, of the same shape.
+    """
 
     lower: FloatArray
     upper: FloatArray
@@ -33,10 +38,15 @@ class Enclosure(NamedTuple):
     def around(cls, value: FloatArray, accuracy: float) -> Enclosure:
         """Enclose logarithms of probabilities, from computed values with bounded errors.
 
+        Upper bounds are at most 0, because a probability is at most 1.
+
         Args:
             value: computed logarithms. A value of at most `LEAST_LOG` only bounds the logarithm from above, so its
                 lower bound is −∞.
             accuracy: bound on the errors, per unit of 1 + |value|.
+
+        Returns:
+            Bounds of the shape of `value`. A computed −∞ is exact.
         """
         with np.errstate(invalid="ignore"):
             slack = np.where(np.isneginf(value), 0.0, accuracy * (1.0 + np.abs(value)))
@@ -44,19 +54,31 @@ class Enclosure(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Bounds of one number."""
+    """Bounds of one number: lower ≤ truth ≤ upper.
+
+    A bound may be infinite if no finite one is known.
+
+    Attributes:
+        lower: lower bound.
+        upper: upper bound.
+    """
 
     lower: float
     upper: float
 
     @classmethod
     def of(cls, *, lower: float, upper: float, name: str) -> Interval:
-        """Return the interval of two bounds that were computed apart. A lower bound may exceed the upper by rounding.
+        """Return the interval of two bounds that were computed separately.
+
+        By rounding, the lower bound may exceed the upper one slightly. It is then replaced by the upper bound.
 
         Args:
             lower: the lower bound.
             upper: the upper bound.
-            name: the number, for the message of an error.
+            name: name of the number, for the message of an error.
+
+        Returns:
+            The interval, with lower ≤ upper.
 
         Raises:
             ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.

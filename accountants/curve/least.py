@@ -133,8 +133,14 @@ class LeastProfile(Profile):
     def _least_at(self, epsilon: float) -> Interval:
         """Return the least lower and the least upper bound on log δ over all profiles, at one ε.
 
-        Composed profiles, which are expensive, are left out if they are certainly or likely larger than those in closed
-        form and those evaluated so far.
+        Each profile bounds δ of the same mechanism from above. Composed profiles, which are expensive, are left out if
+        they are certainly or likely larger than those in closed form and those evaluated so far.
+
+        Args:
+            epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Bounds on the log of the smallest δ of the evaluated profiles, at most 0.
         """
         least = Interval(0.0, 0.0)  # log δ ≤ 0
         if self._closed:
@@ -221,7 +227,17 @@ def _is_surely_above(pair: Pair, epsilon: float, log_delta: float) -> bool:
 
 
 def least_of(pairs: Sequence[Pair]) -> Pair:
-    """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε."""
+    """Return a pair with the least δ of several dominating pairs of one mechanism, at every ε.
+
+    A dominating pair is two distributions with a hockey-stick divergence of at least the mechanism's δ at every ε. The
+    minimum of several such bounds is a bound too.
+
+    Args:
+        pairs: dominating pairs of the same mechanism, at least one.
+
+    Returns:
+        The only pair, or a pair with the smallest δ in each direction. It stores the given pairs as alternatives.
+    """
     if len(pairs) == 1:
         return pairs[0]
     forward = LeastProfile(tuple(pair.forward for pair in pairs))

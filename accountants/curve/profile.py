@@ -217,7 +217,11 @@ class Profile(ABC):
 
 
 class PointwiseProfile(Profile):
-    """Base class of profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array."""
+    """Base class of profiles ε ↦ log δ(ε) that are evaluated at one ε after another, not for a whole array.
+
+    The profile of a pair (P, Q) is its hockey-stick divergence E_{e^ε}(P‖Q) as a function of ε. A subclass defines only
+    `log_delta_bounds`.
+    """
 
     pointwise: ClassVar[bool] = True
 
@@ -226,7 +230,14 @@ class PointwiseProfile(Profile):
         """Return an enclosure of log E_{e^ε}(P‖Q) at one ε ≥ 0."""
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ at each ε, one after another."""
+        """Enclose log δ at each ε, one after another.
+
+        Args:
+            epsilon: values of ε ≥ 0, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
         bounds = [self.log_delta_bounds(point) for point in points.ravel().tolist()]
         lower = np.asarray([interval.lower for interval in bounds], dtype=np.float64)
@@ -234,7 +245,16 @@ class PointwiseProfile(Profile):
         return Enclosure(lower.reshape(points.shape), upper.reshape(points.shape))
 
     def log_delta_bounds_in_search(self, epsilons: Sequence[float], *, lower: bool) -> list[Interval]:
-        """Return bounds on log δ at several ε, one after another."""
+        """Return bounds on log δ at several ε, one after another.
+
+        Args:
+            epsilons: values of ε ≥ 0, in nats.
+            lower: whether lower bounds are needed. If not, a profile that bounds δ from above only repeats its upper
+                bound.
+
+        Returns:
+            Bounds in the order of `epsilons`.
+        """
         if self.one_sided and not lower:
             return [Interval(end, end) for end in map(self.upper_log_delta, epsilons)]
         return [self.log_delta_bounds(epsilon) for epsilon in epsilons]

@@ -17,9 +17,10 @@ _ROUNDED = 1.0 + 8 * UNIT_ROUNDOFF
 
 
 class RenyiFormula(Protocol):
-    """Bounds on the Rényi divergences of a pair (P, Q) at every order.
+    """Bounds on the Rényi divergences of a pair (P, Q) of output distributions, at every order.
 
-    Upper bounds hold for D(P‖Q) and for D(Q‖P).
+    P and Q are the outputs on two neighbouring data sets. Rényi divergences add up over the steps of a composition, and
+    bound its δ. Upper bounds hold for D(P‖Q) and for D(Q‖P).
     """
 
     @property
@@ -27,12 +28,13 @@ class RenyiFormula(Protocol):
         """A number ρ such that the Rényi divergence of every order a > 1 is at most ρ a; math.inf if none is known."""
 
     def divergence(self, order: float) -> Interval:
-        """Return bounds on the Rényi divergence D_a of order a.
-
-        The upper bound holds for D_a(P‖Q) and D_a(Q‖P), the lower bound for D_a(P‖Q).
+        """Return bounds on the Rényi divergence D_a of order a, in nats.
 
         Args:
             order: order a > 1.
+
+        Returns:
+            An upper bound on D_a(P‖Q) and D_a(Q‖P), and a lower bound on D_a(P‖Q).
         """
 
 

@@ -45,6 +45,9 @@ class PairSearch:
         """Enclose the larger δ of both directions at one ε.
 
         The second direction is not evaluated if a cheap bound shows that it is at most the first.
+
+        Returns:
+            Bounds on log δ, at most 0.
         """
         lower, upper = -math.inf, -math.inf
         for profile in self.profiles:
@@ -55,7 +58,16 @@ class PairSearch:
         return Interval(lower, min(upper, 0.0))
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the larger δ of both directions at each ε of an array."""
+        """Enclose the larger δ of both directions at each ε of an array.
+
+        A data set may gain or lose the record, so that δ is the larger value of the two profiles.
+
+        Args:
+            epsilon: values of ε ≥ 0, in nats.
+
+        Returns:
+            Bounds on log δ, of the shape of `epsilon`, at most 0.
+        """
         profiles = self.profiles
         if any(profile.pointwise for profile in profiles):
             points = np.asarray(epsilon, dtype=np.float64)
@@ -270,6 +282,9 @@ def sparing_epsilon(read: Callable[[float], Interval], log_delta: float, guess: 
         read: function from an ε to bounds on log δ.
         log_delta: the target, log δ.
         guess: initial estimate. By default it is interpolated from the ε in `PROBES`, as √−log δ is nearly linear in ε.
+
+    Returns:
+        Bounds on ε in nats; the upper one is math.inf if no ε meets the target.
     """
 
     def read_lower(epsilon: float) -> float:
@@ -305,6 +320,9 @@ def _interpolate(read: Callable[[float], Interval], log_delta: float, at_zero: f
         read: function from an ε to bounds on log δ. It is evaluated at each ε in `PROBES` up to the target.
         log_delta: the target, log δ.
         at_zero: log δ at ε = 0.
+
+    Returns:
+        The estimate, which needs no accuracy because the search only starts there.
     """
     low, at_low = 0.0, at_zero
     for high in (*PROBES[1:], *(4.0**k for k in range(2, 15))):

@@ -288,7 +288,14 @@ class Binomial:
     def log_tail(self, k: FloatArray) -> FloatArray:
         """Return log P(K ≥ k) of the binomial distribution.
 
-        At or below the mean it is log(1 − P(n − K ≥ n − k + 1)), where n − K is binomial with p and q exchanged.
+        Above the mean it is the mass at k times a ratio of the tail to that mass. At or below the mean it is log(1 −
+        P(n − K ≥ n − k + 1)). There n − K is binomial with p and q exchanged.
+
+        Args:
+            k: smallest counted number of successes; it is broadcast with the numbers of trials.
+
+        Returns:
+            Logarithms, at most 0.
         """
         n, k = np.broadcast_arrays(np.asarray(self.trials, dtype=np.float64), np.asarray(k, dtype=np.float64))
         upper_tail = self.log_mass(k) + np.log(self.tail_ratio(k))

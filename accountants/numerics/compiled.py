@@ -37,7 +37,11 @@ The reason is "no decay" if the integrand decays on no line of integration, and 
 
 
 class KernelSum(Protocol):
-    """Interface of a composition in the compiled kernel, with the total loss S. A result is None without an answer."""
+    """Interface of a composition in the compiled kernel.
+
+    A composition has the total privacy loss S, the sum of the log likelihood ratios of its steps. P is the distribution
+    of the outputs on one data set, and Q that on a neighbour. A result is None if the kernel has no answer.
+    """
 
     def epsilon(self, log_delta: float, slack: float, /) -> KernelAnswer:
         """Return lower and upper bounds on ε at a log δ, and the width of the enclosures of log δ that give them.
@@ -70,7 +74,12 @@ class KernelSum(Protocol):
 
 
 class MakeSum(Protocol):
-    """Interface of the compiled kernel: makes compositions, and offers a search and a convolution."""
+    """Interface of the compiled kernel: makes compositions, and offers a search and a convolution.
+
+    A composition is the sum of the privacy losses of independent noisy steps. The privacy loss is the log likelihood
+    ratio of the outputs on two neighbouring data sets. Shifts are distances of Gaussian or Laplace means in units of
+    the noise.
+    """
 
     def __call__(
         self, steps: tuple[SampledSteps | MixedSteps, ...], square: float, laplace: tuple[tuple[float, float], ...], /
@@ -78,15 +87,20 @@ class MakeSum(Protocol):
         """Return the composition of sampled steps, one Gaussian step and Laplace steps.
 
         Args:
-            steps: sampled steps.
-            square: square of the Gaussian shift of all steps without sampling.
+            steps: steps in which a record takes part at random, each kind with its count.
+            square: square of the Gaussian shift of all steps without sampling, at least 0.
             laplace: Laplace shifts with their counts.
+
+        Returns:
+            The composition, which bounds ε at a δ and δ at an ε.
         """
 
     def search(
         self, directions: tuple[SampledSteps, ...], unknown: int, epsilon: float, log_delta: float, guess: float, /
     ) -> float | None:
-        """Estimate the shift (0), count (1) or rate (2) of a run, for the larger δ(ε); None without an answer.
+        """Estimate the shift (0), count (1) or rate (2) of a run that meets a target, for the larger δ(ε).
+
+        The estimate is not certified. The larger δ is that of the two directions.
 
         Args:
             directions: the steps of the run in one direction or in both.
@@ -94,6 +108,9 @@ class MakeSum(Protocol):
             epsilon: ε, in nats.
             log_delta: the target, log δ.
             guess: initial estimate of the unknown.
+
+        Returns:
+            The estimate; None if the kernel has no answer.
         """
 
     def convolve(self, bits: int, steps: tuple[tuple[FloatArray, int], ...], /) -> bytes:
@@ -141,7 +158,13 @@ def reason_for_absence() -> str | None:
 
 
 def _load() -> MakeSum:
-    """Import the kernel and check it.
+    """Import the compiled kernel and check it before its first use.
+
+    The check computes known compositions, because another mathematical library could break the error bounds of the
+    kernel.
+
+    Returns:
+        The class of compositions, which has the kernel's functions as methods.
 
     Raises:
         KernelAbsent: the kernel is turned off, was not built, is of another version, or computes wrongly.
@@ -162,8 +185,13 @@ def _load() -> MakeSum:
 def agrees(make: MakeSum) -> bool:
     """Return whether a compiled kernel computes correctly here: it must give the known ε of a few compositions.
 
+    The mathematical library of the machine may differ from the one with which the kernel was tested.
+
     Args:
         make: the kernel's type of compositions.
+
+    Returns:
+        True if for each composition both bounds on ε are within the tolerance of the known value, the lower one first.
     """
     for composition, epsilon in _KNOWN:
         answer = make(*composition).epsilon(_LOG_DELTA, 0.0)

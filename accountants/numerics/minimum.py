@@ -112,6 +112,12 @@ def _intervals_of_minimum(known: Sequence[Known]) -> range:
 
     If a point is certainly above its neighbour on the side of the lowest point, a convex function increases from there
     outwards. Intervals beyond such a point are left out.
+
+    Args:
+        known: points in increasing order, with lower and upper bounds on the convex function there.
+
+    Returns:
+        A range of indices; interval i is between points i and i + 1.
     """
     lowest = min(range(len(known)), key=lambda index: known[index].upper)
     first, last = 0, len(known) - 1
@@ -178,11 +184,16 @@ def golden_sections(
 
     A function may be infinite left of some place.
 
+    A step keeps the part of the interval that contains the minimum, and needs one new value.
+
     Args:
         cost: function from one argument of each function to their values.
         low: lower end of each interval.
         high: upper end of each interval.
         steps: number of steps, of which each shortens the intervals by a factor of 0.62.
+
+    Returns:
+        The better one of the last two inner points of each interval.
     """
     left, right = high - RATIO * (high - low), low + RATIO * (high - low)
     at_left, at_right = cost(left), cost(right)

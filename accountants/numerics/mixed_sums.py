@@ -42,7 +42,13 @@ class TermWindow(NamedTuple):
 def log_sums(logs: FloatArray) -> FloatArray:
     """Return log Σ e^{logs} over the first axis; −inf if every term is −inf.
 
-    The error is one rounding for each term, and the roundings of |logs|.
+    The largest term is divided out first, so that no exponential overflows.
+
+    Args:
+        logs: logarithms of the terms, one term of each sum in each row.
+
+    Returns:
+        The logarithms of the sums. The error is one rounding for each term, and the roundings of |logs|.
     """
     largest = logs.max(axis=0)
     largest = np.where(np.isneginf(largest), 0.0, largest)

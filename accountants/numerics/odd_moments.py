@@ -23,6 +23,9 @@ def odd_moment_series(c: FloatArray, first: FloatArray, shift: FloatArray) -> Fl
         c: c ≥ 0.
         first: M_0, the Mills ratio at c.
         shift: r.
+
+    Returns:
+        Values of the shape of `c`.
     """
     moments = np.empty((2 * _SERIES_TERMS, *c.shape))
     is_small = c <= 1.0

@@ -51,7 +51,17 @@ def raise_log_by_units(value: float, units: float) -> float:
 
 
 def root_up(square: Fraction) -> float:
-    """Return the square root of a rational number, rounded up by at most two units in the last place."""
+    """Return the square root of a rational number, rounded up by at most two units in the last place.
+
+    The root is computed with integers, after scaling by a power of two that leaves at least 80 bits, and is increased
+    by one integer.
+
+    Args:
+        square: the number, at least 0.
+
+    Returns:
+        A double that is at least the root; math.inf if no finite double is.
+    """
     scale = 2 ** (max(square.denominator.bit_length() - square.numerator.bit_length(), 0) // 2 + 80)
     numerator = math.isqrt(math.ceil(square * scale * scale)) + 1
     root = Fraction(numerator, scale)

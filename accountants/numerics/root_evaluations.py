@@ -92,7 +92,16 @@ class RootEvaluations:
         return estimate
 
     def _interpolate(self, wanted: float) -> float | None:
-        """Return the inverse quadratic interpolation at a value through the last three points; None if undefined."""
+        """Return the inverse quadratic interpolation at a value through the last three points.
+
+        It is Newton's form of the polynomial x(f) of degree 2 with x(f_i) = x_i, evaluated at `wanted`.
+
+        Args:
+            wanted: value of the function of which the place is estimated.
+
+        Returns:
+            The estimated place; None with fewer than three points, equal values, or an estimate that is not finite.
+        """
         if len(self._points) < 3:
             return None
         (x0, f0), (x1, f1), (x2, f2) = self._points[-3:]

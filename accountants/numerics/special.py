@@ -207,12 +207,20 @@ def _theta_of_few(eps: FloatArray, r: FloatArray) -> tuple[FloatArray, FloatArra
 def theta_logs(epsilon: float, shift: float) -> tuple[float, float]:
     """Return log θ and log(1 − θ) for θ = θ_ε(r), the hockey-stick divergence of N(r, 1) and N(0, 1) at e^ε.
 
-    For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays. The accuracy is that of `log_theta`.
+    θ is the δ of the Gaussian mechanism. For one ε ≥ 0 and one shift r ≥ 0 this is quicker than arrays.
+
+    Args:
+        epsilon: ε ≥ 0, in nats.
+        shift: shift r ≥ 0, in standard deviations of the noise.
+
+    Returns:
+        Both logarithms, with the accuracy of `log_theta`.
     """
     if shift == math.inf:
         return 0.0, -math.inf
     if not shift > 0.0 or not math.isfinite(epsilon):
         return -math.inf, 0.0
+    # Threshold a of the best test: N(r, 1) has a larger density by e^ε beyond a + r.
     approximate = epsilon / shift - 0.5 * shift
     if abs(approximate) > FARTHEST:
         return (LEAST_LOG, 0.0) if approximate > 0.0 else (0.0, LEAST_LOG)

@@ -20,7 +20,15 @@ LARGEST_PIECE_EXPONENT = 30.0
 
 
 class Pieces(NamedTuple):
-    """Uniform distributions on the intervals [low, high] with their probabilities."""
+    """Uniform distributions on the intervals [low, high] with their probabilities.
+
+    They are the part of a random variable Y that has a density which is constant on intervals.
+
+    Attributes:
+        low: left ends of the intervals.
+        high: right ends.
+        mass: probability of each interval.
+    """
 
     low: FloatArray
     high: FloatArray
@@ -29,11 +37,15 @@ class Pieces(NamedTuple):
     def tilt(self, tilt: float, log_moment: float) -> TiltedPieces:
         """Return the masses of the pieces under the distribution with density e^{λy}/M(λ), rounded down.
 
-        A piece of mass m, centre y and length ℓ has the tilted mass m e^{λy} (sinh a / a)/M(λ), a = λℓ/2.
+        A piece of mass m, centre y and length ℓ has the tilted mass m e^{λy} (sinh a / a)/M(λ), a = λℓ/2. This follows
+        from the integral of e^{λx} over the piece.
 
         Args:
-            tilt: λ > 0.
-            log_moment: log M(λ).
+            tilt: tilt λ > 0.
+            log_moment: log M(λ), where M(λ) = E e^{λY}.
+
+        Returns:
+            The pieces with their tilted masses, which are lowered by the factor 1 − 1e-9.
         """
         a = np.maximum(0.5 * tilt * (self.high - self.low), 1e-8)
         # sinh(a)/a = e^a (1 − e^{−2a})/(2a), in logarithms as λ may be large.
@@ -59,10 +71,16 @@ class TiltedPieces(NamedTuple):
 
         With y = tℓ/2, a piece of length ℓ has
 
-            |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
+        |φ_piece(t)|² = (a/sinh a)² (sinh²a + sin²y)/(a² + y²).
 
         It decreases on 0 ≤ y ≤ π and stays below (a coth a)²/(a² + y²). The bound is Σ m (1 − |φ_piece(t)|) over the
         tilted masses m.
+
+        Args:
+            t: frequency, at least 0.
+
+        Returns:
+            The bound, between 0 and the total mass of the pieces.
         """
         a = self.half_tilts
         y = 0.5 * t * (self.pieces.high - self.pieces.low)
@@ -70,6 +88,7 @@ class TiltedPieces(NamedTuple):
         sine_ratio = np.sin(np.minimum(y, math.pi)) / np.sinh(np.minimum(a, 300.0))
         exact = a * np.sqrt((1.0 + sine_ratio * sine_ratio) / (a * a + y * y))
         bound = np.where(y < math.pi, np.maximum(exact, bound_beyond_pi), bound_beyond_pi)
+        # Raise |φ_piece| by more than its rounding error; a larger modulus lowers the bound.
         modulus = bound * (1.0 + 1e-12)
         return float(self.masses @ (1.0 - np.minimum(modulus, 1.0)))
 
@@ -110,7 +129,8 @@ class StepLaw:
     def nodes(self) -> WeightedPoints:
         """The atoms, and 40 Gauss–Legendre nodes for each piece.
 
-        Expectations of e^{zY} over the nodes are those over Y, up to `LARGEST_PIECE_EXPONENT`.
+        Quadrature replaces the integral over a uniform piece by a weighted sum. Expectations of e^{zY} over the nodes
+        are those over Y, as long as |z|ℓ/2 is at most `LARGEST_PIECE_EXPONENT` for the length ℓ of every piece.
         """
         low, high, mass = self.pieces
         centre, half_length = 0.5 * (high + low)[:, None], 0.5 * (high - low)[:, None]
@@ -139,6 +159,12 @@ class StepLaw:
 
         The division is exact unless a value underflows. The error of each atom is increased by the least double, which
         covers underflow.
+
+        Args:
+            exponent: exponent of the power of two.
+
+        Returns:
+            The distribution with the same masses at smaller values.
         """
         scale = math.ldexp(1.0, -exponent)
         errors = scale * self.atoms.point_errors + math.ulp(0.0)

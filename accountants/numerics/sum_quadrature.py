@@ -50,7 +50,18 @@ class QuadratureSum(NamedTuple):
 
 
 class _TiltedPoints(NamedTuple):
-    """The points y of non-negligible weight, with their weights w e^{λy}/M(λ) under the tilted distribution."""
+    """The points y of non-negligible weight, with their weights w e^{λy}/M(λ) under the tilted distribution.
+
+    Tilting by λ multiplies each weight w by e^{λy} and normalises with M(λ) = E e^{λY}. φ is the characteristic
+    function of the tilted distribution.
+
+    Attributes:
+        points: values y of the variable.
+        weights: their tilted weights.
+        point_errors: bounds on the errors of the points.
+        weight_errors: bounds on the errors of the weights.
+        omitted_weight: total weight of the points that are left out.
+    """
 
     points: FloatArray
     weights: FloatArray
@@ -161,11 +172,20 @@ def _transform_change(tilted: _TiltedPoints, spacing: float, last_index: int) ->
 
 
 def _turns(points: FloatArray, step: float, count: int) -> ComplexArray:
-    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 (rows) and each point y (columns), without cancellation.
+    """Return z_k = e^{iky·step} − 1 for k = 0, …, count − 1 and each point y, without cancellation.
 
-    The number of known rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+    The number of computed rows is doubled by z_{j+k} = z_j z_k + z_j + z_k.
+
+    Args:
+        points: the points y, one for each column.
+        step: distance of two frequencies.
+        count: number of frequencies.
+
+    Returns:
+        Complex array of the shape (count, number of points).
     """
     half_angle = 0.5 * step * points
+    # z_1 = 2 sin(θ)(−sin θ + i cos θ) for θ = y·step/2, which is exact to rounding for small angles.
     first = 2.0 * np.sin(half_angle) * (-np.sin(half_angle) + 1j * np.cos(half_angle))
     turns = np.zeros((count, points.size), dtype=np.complex128)
     computed = 1

@@ -219,6 +219,12 @@ def _log_escape(decay_rate: float, levels: int, parts: tuple[tuple[int, int], ..
 
     The subtraction 1 − Π loses as many digits as the largest p_k has leading zeros, at most 27. So many more digits are
     carried.
+
+    The escape is the probability of an output that is impossible on the neighbouring data set: 1 − Π (1 − p_k) over the
+    coordinates.
+
+    Returns:
+        Lower and upper bound on its logarithm; −∞ if no output is impossible.
     """
     with digits_for(decay_rate, levels, CANCELLED):
         probabilities = _shift_probabilities(decay_rate, levels, parts)
@@ -295,6 +301,9 @@ def _least(meets: Callable[[int], bool], guess: int) -> int:
     Args:
         meets: a condition that holds from some integer on.
         guess: the initial estimate, at least 0.
+
+    Returns:
+        The least such integer.
     """
     low, high = guess - 1, guess
     step = 1

@@ -260,11 +260,14 @@ class DilutedProfile(Profile):
         log_rate = math.log(self.rate)
 
         def bounds_at(point: FloatArray) -> Enclosure:
+            # log(1 − u) in δ'(ε') = q (1 − u) δ(ε' − log(1 − u)); −∞ where δ' is 0.
             log_factor = self._log_factor(point)
             is_positive = np.isfinite(log_factor)
             finite_factor = np.where(is_positive, log_factor, 0.0)
+            # Where δ' is 0, δ is evaluated at 0, and the result is replaced by −∞ below.
             bounds = self.base.log_delta(np.where(is_positive, point - finite_factor, 0.0))
             log_weight = log_factor + log_rate
+            # Widen both bounds by the rounding errors of the factor and of the argument.
             slack = NUDGE * (1.0 + abs(log_rate) + np.abs(finite_factor))
             return Enclosure(
                 np.where(is_positive, bounds.lower, -np.inf) + log_weight - slack,

@@ -131,8 +131,14 @@ class AtomicProfile(Profile):
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
         """Enclose log δ(ε), by its linear form in e^ε between neighbouring losses.
 
-        With l the first loss above ε and q_j the mass of the loss l_j under Q, δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j ≥ l}
-        q_j. Neither term is negative, so that the sum has the accuracy of the tails.
+        Let l be the first loss above ε, and q_j the mass of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j
+        ≥ l} q_j. Neither term is negative, so that the sum has the accuracy of the tails.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`, widened by the errors of the tails and of rounded exponents.
         """
         at = np.asarray(epsilon, dtype=np.float64)
         index = self._next(at)
@@ -140,6 +146,7 @@ class AtomicProfile(Profile):
         _, log_q = self._tails
         with np.errstate(invalid="ignore"):
             log_step = next_loss + log_one_minus_exp(at - next_loss) + log_q[index]
+        # Beyond the last loss only the mass of the infinite loss remains.
         log_step = np.where(np.isinf(next_loss), -np.inf, log_step)
         log_delta = np.logaddexp(self._log_delta_at_losses[index], log_step)
         lower, upper = Enclosure.around(np.asarray(log_delta), self.tail_accuracy)
@@ -161,9 +168,20 @@ class AtomicProfile(Profile):
         return relative.tolist(), log_errors.tolist()
 
     def log_delta_bounds(self, epsilon: float) -> Interval:
-        """Enclose log δ at one ε, as `log_delta` does, without arrays."""
+        """Enclose log δ at one ε, with the formula of `log_delta` but without arrays.
+
+        Let l be the first loss above ε, and q_j the mass of the loss l_j under Q. Then δ(ε) = δ(l) + (e^l − e^ε) Σ_{l_j
+        ≥ l} q_j. Beyond the last loss, δ is the mass of the infinite loss.
+
+        Args:
+            epsilon: ε in nats.
+
+        Returns:
+            Bounds on log δ(ε), widened by the errors of the tails and of rounded exponents; both are −∞ if δ is 0.
+        """
         index = bisect.bisect_right(self.losses, epsilon)
         log_delta_at_losses, log_q = self._lists
+        # The first term, log δ at the next loss above ε.
         value, error = log_delta_at_losses[index], 0.0
         if index < len(self.losses):
             relative_errors, log_errors = self._error_lists

@@ -117,6 +117,9 @@ def _distinct_points(bounds: Enclosure) -> list[int]:
 
     Args:
         bounds: bounds on log δ at increasing ε.
+
+    Returns:
+        The chosen indices in increasing order.
     """
     chosen: list[int] = []
     last = math.inf

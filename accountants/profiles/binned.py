@@ -49,11 +49,18 @@ def finite_pair(log_p: FloatArray, log_q: FloatArray, accuracy: float = ACCURACY
 def _profile(log_p: FloatArray, log_q: FloatArray, accuracy: float) -> AtomicProfile:
     """Return a lower bound on the profile of one direction of a pair, with losses and masses rounded down.
 
+    The loss of an outcome is log p − log q. A smaller loss or mass gives a smaller δ. Outcomes of negative loss do not
+    count for δ at ε ≥ 0.
+
     Args:
         log_p: log masses of the outcomes under the first distribution.
         log_q: log masses under the second distribution.
         accuracy: bound on the error of each log mass, per unit of 1 + |log mass|.
+
+    Returns:
+        The profile of the finitely many losses, in increasing order.
     """
+    # Outcomes that are impossible under the second distribution only have an infinite loss.
     is_possible = np.isfinite(log_p)
     log_p, log_q = log_p[is_possible], log_q[is_possible]
     has_infinite_loss = np.isneginf(log_q)
@@ -156,7 +163,17 @@ class Noise:
     step: float = 0.0
 
     def edges(self, means: Sequence[float]) -> FloatArray:
-        """Return the edges of the cells: the means, at which Laplace and geometric noise have a kink, and others."""
+        """Return the edges of the cells into which outputs are grouped.
+
+        The means are edges for Laplace and geometric noise, because their densities have a kink there. More edges lie
+        between neighbouring means. Edges for Gaussian noise are evenly spaced.
+
+        Args:
+            means: means of the noisy outputs, in units of the noise.
+
+        Returns:
+            The edges in increasing order.
+        """
         distinct = np.unique(np.asarray(means, dtype=np.float64))
         if self.kind == "gaussian":
             return np.linspace(distinct[0] - _REACH, distinct[-1] + _REACH, _CELLS)
@@ -166,6 +183,7 @@ class Noise:
         between = [np.linspace(left, right, pieces, endpoint=False)[1:] for left, right in itertools.pairwise(distinct)]
         candidates = np.concatenate(between)
         if self.kind == "geometric":
+            # Move the edges to multiples of the lattice step.
             candidates = np.unique(self.step * np.rint(candidates / self.step))
         return np.unique(np.concatenate([_far_from(distinct, candidates), distinct]))
 
@@ -197,7 +215,16 @@ class Noise:
     def _log_cells(self, low: FloatArray, high: FloatArray, mean: float) -> FloatArray:
         """Return the log mass of the noise around a mean between `low` and `high`, elementwise.
 
-        By symmetry, a cell below the mean is mirrored to one above it.
+        The noise is symmetric, so that a cell below the mean is mirrored to one above it. Small tails there keep their
+        relative accuracy.
+
+        Args:
+            low: lower edges of the cells.
+            high: upper edges, of the same shape.
+            mean: mean of the noise, which is no inner point of a cell unless the noise is Gaussian.
+
+        Returns:
+            Log masses, of the shape of `low`.
         """
         is_above = low >= mean
         with np.errstate(invalid="ignore"):

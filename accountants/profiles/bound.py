@@ -30,7 +30,11 @@ _TOGETHER = 64
 
 
 class Bound(ABC):
-    """Base class of upper bounds on log δ(ε), in both directions of every two neighbours. It is hashable."""
+    """Base class of upper bounds on log δ(ε) that hold in both directions of every two neighbouring data sets.
+
+    A theorem that states δ(ε) directly, rather than by a pair of output distributions, gives such a bound. Objects are
+    hashable, so that results can be cached.
+    """
 
     is_convex: ClassVar[bool] = True
     """True if `convex` is convex in e^ε. Otherwise only its values at the ε of a table are those of a pair."""
@@ -54,7 +58,10 @@ class Bound(ABC):
 
     @property
     def negligible_from(self) -> float:
-        """An ε from which on the bound is negligible."""
+        """An ε, in nats, from which on the bound is negligible: at most e to the power `NEGLIGIBLE_LOG_DELTA`.
+
+        The search doubles ε, and ends at `LARGEST_EPSILON` even if the bound is larger there.
+        """
         end = 2.0**-20
         while end < LARGEST_EPSILON and self.log_bound(end).upper > NEGLIGIBLE_LOG_DELTA:
             end *= 2.0
@@ -85,7 +92,16 @@ class BoundProfile(Profile):
         return {}
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose the bound at each ε, many of them together, and store the results."""
+        """Enclose the bound on log δ at each ε, and store the results.
+
+        Many new points are evaluated together, because a subclass of `Bound` may be faster for several ε at once.
+
+        Args:
+            epsilon: values of ε ≥ 0, in nats.
+
+        Returns:
+            Numerical bounds on the value of the bound, of the shape of `epsilon`.
+        """
         points = np.asarray(epsilon, dtype=np.float64)
         new_points = [point for point in points.ravel().tolist() if point not in self._known]
         if len(new_points) > _TOGETHER:

@@ -45,11 +45,15 @@ LARGEST_EXPONENT = 709.0
 def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
     """Return log b for the b that gives the least bound on δ from ρ-zCDP, to a few units in the last place.
 
-    b is the root of (2b + 1) ρ + log(b/(1 + b)) = ε. It is found by Newton's method in log b, with a bracket.
+    ρ-zCDP bounds the Rényi divergence of every order a by ρ a; here b = a − 1. b is the root of (2b + 1) ρ + log(b/(1 +
+    b)) = ε. It is found by Newton's method in log b, with a bracket.
 
     Args:
         rho: ρ, in (0, 1e9].
         epsilon: values of ε, in [0, 1e9].
+
+    Returns:
+        Values of log b, of the shape of `epsilon`.
     """
     at = np.asarray(epsilon, dtype=np.float64)
     if at.size <= _FEW:
@@ -64,6 +68,7 @@ def minimiser(rho: float, epsilon: FloatArray) -> FloatArray:
         excess = (2.0 * b + 1.0) * rho - at + log_odds
         slope = 2.0 * rho * b + 1.0 / (1.0 + b)
         low, high = np.where(excess <= 0, log_b, low), np.where(excess > 0, log_b, high)
+        # A step of Newton's method that leaves the bracket is replaced by the middle of the bracket.
         newton = log_b - excess / slope
         next_log_b = np.where((newton > low) & (newton < high), newton, 0.5 * (low + high))
         if np.all(np.abs(next_log_b - log_b) <= UNIT_ROUNDOFF * (1.0 + np.abs(log_b))):
@@ -137,12 +142,13 @@ def _log_bound(rho: float, epsilon: FloatArray, log_b: FloatArray) -> FloatArray
 class Chord(NamedTuple):
     """The chord that replaces a bound on δ, as a function of α = e^ε, between e^−ε₀ and e^ε₀.
 
-    It makes the bound the profile of a pair.
+    A theorem's bound on δ need not be the profile of any pair of distributions. With the chord, which is a straight
+    line in α, it is one, and can then be composed.
 
     Attributes:
-        epsilon: ε₀, the chord's upper end.
+        epsilon: ε₀ in nats, the chord's upper end.
         log_delta: log of the bound at ε₀.
-        log_q: log Q(L > ε) along the chord, which is constant.
+        log_q: log Q(L > ε) along the chord, which is constant, for the privacy loss L.
     """
 
     epsilon: float
@@ -160,7 +166,14 @@ class Chord(NamedTuple):
         return cls(epsilon, log_delta, float(log1m_exp(log_delta)) - float(np.logaddexp(epsilon, 0.0)))
 
     def log_bound(self, epsilon: FloatArray) -> FloatArray:
-        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to ε₀."""
+        """Return the log of the bound on δ along the chord, δ(ε₀) + (e^ε₀ − e^ε) Q, for ε up to ε₀.
+
+        Args:
+            epsilon: values of ε in nats; those above ε₀ are treated as ε₀.
+
+        Returns:
+            Logs of the bound, of the shape of `epsilon`.
+        """
         inside = np.minimum(epsilon, self.epsilon)
         log_rise = log_difference(np.full_like(inside, self.epsilon), inside) + self.log_q
         return np.asarray(np.logaddexp(self.log_delta, log_rise))
@@ -273,6 +286,9 @@ class BinaryConcentratedProfile(ConcentratedProfile):
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`.
         """
         least, most = super().log_delta(epsilon)
         at = np.asarray(epsilon, dtype=np.float64)

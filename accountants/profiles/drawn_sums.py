@@ -152,8 +152,14 @@ class DrawnSumBound(Bound):
     def _point_above(self, epsilon: FloatArray) -> FloatArray:
         """Return a point x at which the log likelihood ratio of the mixture to N(0, 1) is ε, up to rounding, or larger.
 
+        The start is above, because the ratio is at least the term of any component. The log ratio is convex, so that
+        Newton's steps from above stay above.
+
         Args:
             epsilon: ε, in nats.
+
+        Returns:
+            Points of the shape of `epsilon`.
         """
         log_weights, shifts = np.asarray(self.log_probabilities)[:, None], np.asarray(self.shifts)[:, None]
         # log dP/dQ is at least the term of any component, log π_k + r_k x − r_k²/2.

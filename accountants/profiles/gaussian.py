@@ -231,12 +231,23 @@ class LineMixture:
         return log_sums(weights + means * (x - 0.5 * means))
 
     def log_density_ratio_and_slope(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return `log_density_ratio` and its derivative, which is the posterior mean of the component of x."""
+        """Return `log_density_ratio` and its derivative, which is the posterior mean of the component of x.
+
+        The mixture Σ w_i N(μ_i, 1) has the ratio Σ w_i e^{μ_i x − μ_i²/2} to N(0, 1). The derivative of its logarithm
+        is Σ μ_i s_i, where s_i is the share of component i in the sum.
+
+        Args:
+            x: points, in standard deviations of the noise.
+
+        Returns:
+            The logarithm and its derivative at every point.
+        """
         log_weights, means = self._columns
         value, slope = np.empty(x.size), np.empty(x.size)
         for points, chosen in self._windows(x, lambda at: log_weights + means * (at - 0.5 * means)):
             chosen_means = means[chosen]
             terms = log_weights[chosen] + chosen_means * (x[points] - 0.5 * chosen_means)
+            # Subtract the largest term before the exponential, so that no term overflows.
             largest = terms.max(axis=0)
             terms -= largest
             shares = np.exp(terms, out=terms)
@@ -342,7 +353,17 @@ class MixtureProfile(Profile):
         return Tails(log_p, log_q)
 
     def log_delta(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)) for the loss L, widened by the effect of cancellation."""
+        """Enclose log δ = log(P(L > ε) − e^ε Q(L > ε)), where L is the privacy loss.
+
+        The loss is the log of the likelihood ratio P to Q. The difference cancels digits, so that both terms are first
+        widened by the accuracy of the tails.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`; the lower one is −∞ where the terms may be equal.
+        """
         epsilon = np.asarray(epsilon, dtype=np.float64)
         log_p, log_q = self.log_tails(epsilon)
         slack = self.tail_accuracy * (1.0 + np.abs(np.where(np.isneginf(log_p), 0.0, log_p)) + np.abs(epsilon))

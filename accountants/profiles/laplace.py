@@ -113,7 +113,18 @@ class OppositeLaplaceProfile(Profile):
         return log_complement(self.rate, self.absent)
 
     def _log_u(self, epsilon: FloatArray) -> FloatArray:
-        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q; δ is zero if it is 0 or more."""
+        """Return log u for u² = e^{−2s} + (e^ε − 1) e^{−s} (1 − q + q e^{−s})/q; δ is 0 if it is 0 or more.
+
+        Here s is the shift in units of the noise's scale, and q the probability that the contribution is included. The
+        profile is δ(ε) = q (1 − u).
+
+        Args:
+            epsilon: values of ε ≥ 0, in nats.
+
+        Returns:
+            Values of log u, of the shape of `epsilon`.
+        """
+        # log(e^ε − 1), in a form that neither overflows at a large ε nor loses digits at a small one.
         with np.errstate(divide="ignore"):
             for_large = epsilon + np.log1p(-np.exp(-np.maximum(epsilon, 1.0)))
             for_small = np.log(np.expm1(np.minimum(epsilon, 30.0)))
@@ -132,7 +143,17 @@ class OppositeLaplaceProfile(Profile):
         return Enclosure(Enclosure.around(least, ACCURACY).lower, Enclosure.around(most, ACCURACY).upper)
 
     def log_tails(self, epsilon: FloatArray) -> Tails:
-        """Return the log masses of {L > ε}, the half-line beyond x = s + log u, under both distributions."""
+        """Return the log masses of {L > ε} under both distributions, where L is the privacy loss.
+
+        The set is the half-line of outputs beyond x = s + log u. Its mass is that without the contribution, weighted 1
+        − q, plus that with it, weighted q. The second distribution has the opposite contribution.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            Log masses of the shape of `epsilon`; that under P is −∞ if ε is at least the largest loss.
+        """
         log_u = self._log_u(np.asarray(epsilon, dtype=np.float64))
         is_inside = log_u < 0
         log_u = np.minimum(log_u, 0.0)

@@ -89,7 +89,16 @@ def tabulate(epsilon: FloatArray, log_value: FloatArray) -> PiecewiseTails:
 
 
 def _drop_near_ties(log_values: list[float]) -> list[int]:
-    """Return the indices of values that are at least `NEAR_TIE` below the previous such value, up to the first −∞."""
+    """Return the indices of values that are at least `NEAR_TIE` below the previous such value, up to the first −∞.
+
+    A slope between closer values would have no correct digits, because their difference cancels.
+
+    Args:
+        log_values: logarithms of the values of a curve, which do not increase.
+
+    Returns:
+        The retained indices, in increasing order.
+    """
     indices: list[int] = []
     last = math.inf
     for index, value in enumerate(log_values):

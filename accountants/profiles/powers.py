@@ -89,8 +89,14 @@ class PowerProfile(Profile):
     def _falls_to_one(self, log_value: Callable[[FloatArray], FloatArray]) -> float:
         """Return the least double y at which a decreasing function of y is at most one, by bisection.
 
+        The bracket starts at −1 and 1. Its ends are doubled until the function is at least one at the lower end and at
+        most one at the upper end.
+
         Args:
             log_value: the logarithm of the function. It must have both signs.
+
+        Returns:
+            The upper end of the last bracket, at which the value is at most one.
         """
 
         def exceeds_one(y: float) -> bool:
@@ -121,6 +127,9 @@ class PowerProfile(Profile):
 
         Args:
             epsilon: values of ε = log γ, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`, which only enclose the bound f and not the mechanism's δ.
         """
         at = np.asarray(epsilon, dtype=np.float64)
         value = np.where(at < self._chord.epsilon, self._chord.log_bound(at), self._log_f(at))

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 
 class GroupProfiles(Protocol):
-    """The profiles of a mechanism on k copies of a contribution, for several k at once, called groups.
+    """Interface of the profiles of a mechanism on k copies of a contribution, for several k at once, called groups.
 
+    A profile is log δ as a function of ε. For example, group k is the case that a record is drawn k times into a batch.
     Every array that is returned has one row for each group.
     """
 

@@ -42,7 +42,11 @@ Problem = TypeVar("Problem", bound=AcceleratedMbSgdProblem)
 
 
 class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, AcceleratedPlan], Generic[Problem]):
-    """Base class of the calibrators of noisy SGD with accelerated steps, which divide a run into stages."""
+    """Base class of the calibrators of noisy SGD with accelerated steps, which divide a run into stages.
+
+    A stage is a number of rounds with equal settings. Subclasses differ in the objective of the risk bound, and in how
+    often a record is used.
+    """
 
     parameters_type = AcceleratedParameters
     objective: Objective
@@ -55,7 +59,14 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
         return start_of_run(problem, self.objective, gap=problem.initial_gap)
 
     def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
-        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved.
+
+        Args:
+            outcome: the certified noise of all clients, with the stages if a theorem bounds the risk.
+
+        Returns:
+            Parameters to run with. Without a risk bound they have no stages.
+        """
         solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = AcceleratedParameters(**vars(members_parameters(solution)), groups=groups)
@@ -99,7 +110,11 @@ EXAMPLE = {
 
 
 class AcceleratedMbSgdCalibrator(AcceleratedCalibrator[AcceleratedMbSgdProblem]):
-    """Calibrator of accelerated noisy mini-batch SGD, with bounds on the empirical excess risk."""
+    """Calibrator of accelerated noisy mini-batch SGD, with bounds on the empirical excess risk.
+
+    It has the noise and the privacy guarantee of noisy mini-batch SGD, in which each client adds noise to its own
+    messages. Only the steps differ: they are accelerated, in stages of several rounds.
+    """
 
     name = "accelerated-mb-sgd"
     title = "Accelerated noisy mini-batch SGD without a trusted server"

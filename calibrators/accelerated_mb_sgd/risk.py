@@ -95,7 +95,14 @@ def bounds_of(
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
-    """Yield the upper bound with explicit constants that a plan has for its stages; nothing without such a bound."""
+    """Yield the upper bound with explicit constants that a plan has for its stages.
+
+    Args:
+        plan: the stages with their risk bound; None if no theorem bounds the risk.
+
+    Yields:
+        At most one bound.
+    """
     if plan is not None and plan.risk.upper is not None:
         bound = plan.risk.upper
         yield UpperBound(
@@ -109,7 +116,15 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden."""
+    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden.
+
+    Args:
+        printed: readings of the printed theorems, that is, interpretations of their text, with the scale of their
+            bound.
+
+    Yields:
+        One bound for each reading, without terms.
+    """
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
         informal = reading.parameters.get("informal_excess_risk_scale")

@@ -48,6 +48,9 @@ def problem_of(
         objective: whether the risk is the population's or the empirical one.
         gradient_std: standard deviation of a record's gradient; None for its largest possible value.
         heterogeneity: heterogeneity of the clients; None for its largest possible value.
+
+    Returns:
+        The inputs for equal clients, or for groups that differ.
     """
     shared: Fields = {
         "participants": problem.moments.mean,

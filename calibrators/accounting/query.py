@@ -69,6 +69,8 @@ class Query:
     def check(self) -> None:
         """Check that at most one quantity gives points of the curve, something is requested, and values are in range.
 
+        The curve is δ as a function of ε. A point is given by one of the two numbers.
+
         Raises:
             InvalidInput: a check fails.
         """

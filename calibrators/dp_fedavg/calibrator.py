@@ -63,7 +63,11 @@ class DpFedavgSolution(RunSolution[DpFedavgProblem, int]):
 
     @property
     def split(self) -> AdaptiveClippingAnswer | None:
-        """Split of the noise between updates and clipped bits; None without adaptive clipping."""
+        """Split of the noise between updates and clipped bits; None without adaptive clipping.
+
+        With adaptive clipping each client also reports one bit: whether its update was clipped. The noise of the sum of
+        these bits counts against the same target.
+        """
         adaptive = self.problem.adaptive_clipping
         if adaptive is None:
             return None
@@ -224,8 +228,12 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
     def risk(self, solution: DpFedavgSolution) -> DpFedavgTraining | None:
         """Return the step size and the bound on the excess risk of averaged noisy gradient steps.
 
-        The result is None if the Lipschitz constant or the diameter is unknown, if gradients may exceed the clipping
-        norm, or if the clipping norm adapts.
+        Args:
+            solution: the certified noise and rounds.
+
+        Returns:
+            The bound with its step size. None if the Lipschitz constant or the diameter is unknown, if gradients may
+            exceed the clipping norm, or if the clipping norm adapts.
         """
         problem = solution.problem
         if problem.lipschitz is None or problem.diameter is None:
@@ -255,7 +263,17 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return start_of("empirical", distance=problem.diameter, lipschitz=problem.lipschitz)
 
     def parameters(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> DpFedavgParameters:
-        """Return the certified noise of the sum and of the mean, with the size and the traffic of the run."""
+        """Return the certified noise of the sum and of the mean, with the size and the traffic of the run.
+
+        The server adds Gaussian noise to the sum of the clipped updates. Divisions are exact fractions that are rounded
+        up, so that no stated noise is below the certified one.
+
+        Args:
+            outcome: the certified noise and rounds, with the step size if a bound on the risk is proved.
+
+        Returns:
+            Parameters to run with; `step_size` is None without a risk bound.
+        """
         solution, training = outcome.solution, outcome.training
         problem, run = solution.problem, solution.figures
         clip = Fraction(problem.clipping_norm)
@@ -288,7 +306,15 @@ class DpFedavgCalibrator(Calibrator[DpFedavgProblem, DpFedavgParameters, DpFedav
         return (spec(solution.problem, solution.run, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[DpFedavgSolution, DpFedavgTraining]) -> Communication:
-        """Return the traffic: one float of 32 bits per coordinate, and one bit more if the clipping norm adapts."""
+        """Return the traffic: one float of 32 bits per coordinate, and one bit more if the clipping norm adapts.
+
+        Args:
+            outcome: the certified noise and rounds.
+
+        Returns:
+            Bits of a report and of the run. If clients are drawn independently, the total is that of all clients in all
+            rounds, and the expected total is stated too.
+        """
         solution = outcome.solution
         problem = solution.problem
         is_random = problem.sampling == "poisson" and problem.reporting < problem.clients

@@ -113,7 +113,16 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
-    """Return why no theorem bounds the risk of the run, or None if one does."""
+    """Return why no theorem bounds the risk of the run, or None if one does.
+
+    The bounds hold only if no gradient is clipped.
+
+    Args:
+        problem: the request, with the Lipschitz constant L of the loss and the clipping norm.
+
+    Returns:
+        The reason in words.
+    """
     lipschitz, _ = problem.constants
     if problem.adaptive_clipping is not None:
         return "a clipping norm that adapts may fall below gradients, and no theorem here bounds the bias of clipping"

@@ -114,7 +114,15 @@ Solved = tuple[Certified, Target, Numbers]
 
 
 def _for_noise(problem: GaussianProblem) -> Solved:
-    """Return the smallest noise multiplier that meets the target: its certificate, the target, and the run's numbers.
+    """Return the smallest noise multiplier that meets the target.
+
+    Estimates only start the search. The answer is certified by the accountant.
+
+    Args:
+        problem: the request, with the target, rounds and batches.
+
+    Returns:
+        The certificate, the target, and the run's numbers.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -138,7 +146,15 @@ def _for_noise(problem: GaussianProblem) -> Solved:
 
 
 def _for_rounds(problem: GaussianProblem) -> Solved:
-    """Return the largest number of rounds that meets the target: its certificate, the target, and the run's numbers.
+    """Return the largest number of rounds that meets the target.
+
+    Estimates only start the search. The answer is certified by the accountant.
+
+    Args:
+        problem: the request, with the target, noise multiplier and batches.
+
+    Returns:
+        The certificate, the target, and the run's numbers.
 
     Raises:
         Infeasible: even one round misses the target.
@@ -166,6 +182,9 @@ def _for_rate(problem: GaussianProblem) -> Solved:
     """Return the largest rate (batch size of a population) that meets the target: certificate, target and numbers.
 
     Truncated Poisson batches have a rate, too.
+
+    Returns:
+        The certificate, the target, and the run's numbers.
 
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
@@ -197,7 +216,13 @@ def _likely_rate(problem: GaussianProblem) -> float:
 
 
 def _for_epsilon(problem: GaussianProblem) -> Solved:
-    """Return the certified ε of the given run at the given δ: the certificate, (ε, δ), and the run's numbers.
+    """Return the certified ε of the given run at the given δ.
+
+    Args:
+        problem: the request, with the noise multiplier, rounds and batches of the run.
+
+    Returns:
+        The certificate, the target with the certified ε, and the run's numbers.
 
     Raises:
         Infeasible: no finite ε has this δ.
@@ -276,7 +301,14 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
-        """Return the parameters of the answer: the given numbers, and the one that was solved for."""
+        """Return the parameters of the answer: the given numbers, and the one that was solved for.
+
+        Args:
+            outcome: the certified solution.
+
+        Returns:
+            Noise, rounds, batches and (ε, δ) of the run. A number that does not apply is None.
+        """
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
         return GaussianParameters(
@@ -331,7 +363,16 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
 
 def _describe_solved_number(solution: GaussianSolution) -> str:
-    """Return the name and the value of the number that was solved for, rounded to the safe side."""
+    """Return the name and the value of the number that was solved for, rounded to the safe side.
+
+    Bounds on ε and δ and the noise are rounded up. Rounds, batch size and rate are rounded down.
+
+    Args:
+        solution: the certified solution.
+
+    Returns:
+        One equation or inequality as text.
+    """
     problem, numbers = solution.problem, solution.numbers
     if problem.solve_for == "epsilon":
         return f"ε ≤ {format_bound(solution.target.epsilon)}"

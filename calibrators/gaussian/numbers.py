@@ -51,7 +51,15 @@ class Numbers:
 
 
 def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
-    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds."""
+    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds.
+
+    Args:
+        problem: the request, with the sampling of batches.
+        numbers: noise multiplier, rounds, and rate or batch size, including the one that is solved for.
+
+    Returns:
+        The mechanism as data, which the accountant reads.
+    """
     batch = Subsampled(
         sampling=problem.sampling,
         rate=numbers.rate,

@@ -86,6 +86,9 @@ class MembersCalibrator(
         Args:
             problem: the request.
 
+        Returns:
+            The run with the certified noise of each kind of client, and the printed noise if the paper states one.
+
         Raises:
             InvalidInput: the budgets leave no run.
             ConditionViolated: no theorem covers this sampling under this relation.
@@ -191,7 +194,11 @@ EXAMPLE = {
 
 
 class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]):
-    """Calibrator of noisy distributed mini-batch SGD, with bounds on the population excess risk."""
+    """Calibrator of noisy distributed mini-batch SGD, with bounds on the population excess risk.
+
+    Each client adds Gaussian noise to its own messages, so that it need not trust the server. The calibrator finds the
+    least noise that is certified to meet a target (ε, δ), and step sizes with a proved bound.
+    """
 
     name = "mb-sgd"
     title = "Noisy mini-batch SGD without a trusted server"
@@ -241,7 +248,14 @@ class MbSgdCalibrator(MembersCalibrator[MbSgdProblem, MbSgdParameters, StepPlan]
         return start_of_run(problem, "population")
 
     def parameters(self, outcome: Outcome[MembersSolution[MbSgdProblem], StepPlan]) -> MbSgdParameters:
-        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
+
+        Args:
+            outcome: the certified noise of all clients, with the steps if a theorem bounds the risk.
+
+        Returns:
+            Parameters to run with. Without a risk bound they have no step size.
+        """
         solution, training = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = MbSgdParameters(**vars(members_parameters(solution)), groups=groups)

@@ -29,6 +29,9 @@ def cautions_of(
         certified: the certified noise of each group.
         noise_stds: the certified σ of each group.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Returns:
+        The cautions: on groups, noise, printed theorems, sampling, assumptions and unused fields.
     """
     cautions = itertools.chain(
         _group_cautions(problem, noise_stds),
@@ -57,6 +60,9 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     Args:
         problem: the request, with the groups.
         noise_stds: the certified σ of each group.
+
+    Yields:
+        At most one caution of each kind.
     """
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
@@ -74,7 +80,14 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
 
 
 def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request."""
+    """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request.
+
+    Args:
+        problem: the request.
+
+    Yields:
+        One caution for each difference.
+    """
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
@@ -97,7 +110,14 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound."""
+    """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound.
+
+    Args:
+        problem: the request.
+
+    Yields:
+        One caution for each assumption or limit that applies to the request.
+    """
     yield from absence_cautions(problem, "initial_distance")
     if not problem.identically_distributed:
         yield from absence_cautions(problem, "heterogeneity")

@@ -73,8 +73,13 @@ class TargetedGroup(ClientGroupRequest, RiskTargetFields):
     def at_certified_epsilon(self, target: Target) -> Self:
         """Return the group with the certified (ε, δ) in place of its own risk, if it has one.
 
+        A group may have a target of its own: (ε, δ), or an attacker's risk, for which some (ε, δ) was certified.
+
         Args:
             target: the certified (ε, δ).
+
+        Returns:
+            The group without a risk; the group itself if it has none.
         """
         if self.risk is None:
             return self

@@ -67,9 +67,14 @@ class Member:
 def members_of(problem: PacedProblem, run: Run) -> tuple[Member, ...]:
     """Return the kinds of clients of a run: one for each client group of the request, or one for all clients.
 
+    A kind of clients has equal batches, Lipschitz constants and targets, and therefore equal noise.
+
     Args:
         problem: the request.
         run: the batch size and the rounds.
+
+    Returns:
+        The kinds in the order of the groups.
     """
     if problem.client_groups is None:
         return (

@@ -23,6 +23,7 @@ class NoiseEstimates:
     ) -> None:
         self._likely_noise = likely_noise
         self._rarity_of = rarity
+        # Uncorrected estimates of the noise of every run, and the rarities that order their errors.
         self._likely = {run: likely_noise(run) for run in runs}
         self._rarity = {run: rarity(run) for run in self._likely}
         self._corrections: dict[float, list[tuple[Run, float]]] = {}

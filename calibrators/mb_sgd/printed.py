@@ -315,7 +315,15 @@ def _batch_condition(evaluations: Sequence[TheoremAtInputs]) -> ConditionResult:
 
 # Conditions ---------------------------------------------------------------------------------------------------------
 def _excluded_conditions(problem: MbSgdProblem, reading: Reading) -> tuple[str, ...]:
-    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation."""
+    """Return the ids of the printed theorem's conditions that do not apply to a request in one interpretation.
+
+    Args:
+        problem: the request.
+        reading: name of the interpretation of the theorem's text.
+
+    Returns:
+        Ids of conditions, which the answer then does not list.
+    """
     excluded = []
     if reading == "informal":
         excluded += ["prescribed-rounds", "client-sampling", "equal-shares"]

@@ -122,7 +122,11 @@ class PacedProblem(TargetedProblem):
         return []
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each pair of fields that contradict each other."""
+        """Yield a fault for each pair of fields that contradict each other.
+
+        A fault points to one field of the request and says which values are allowed. A strongly convex loss with
+        Lipschitz constant L and modulus μ on a ball of diameter D has L ≥ μD/2.
+        """
         n = self.samples_per_client
         mu, beta = self.strong_convexity, self.smoothness
         if (self.participants or 1) > self.clients:

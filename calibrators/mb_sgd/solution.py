@@ -65,6 +65,9 @@ def guarantees_of(
     Args:
         certificates: the certified noise of each kind of client.
         members: the kinds of clients.
+
+    Returns:
+        One guarantee for each kind of client, in the same order.
     """
     problem = certificates.problem
     answer_of_certificate: dict[int, GuaranteeAnswer] = {}
@@ -164,7 +167,17 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """Return the noise, the guarantee and the printed noise of each group of clients, in the order of the request."""
+    """Return the noise, the guarantee and the printed noise of each group of clients, in the order of the request.
+
+    A group is a number of equal clients. Groups with other batch sizes or Lipschitz constants need other noise for the
+    same target.
+
+    Args:
+        solution: the certified noise of all groups.
+
+    Returns:
+        Parameters of each group; `printed_noise_std` is None if the paper prints no noise for the request.
+    """
     printed = solution.printed_stds
     return tuple(
         GroupParameters(

@@ -290,7 +290,17 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> Mu2SgdParameters:
-        """Return the certified noise of every report, the steps, and the protection of each kind of client."""
+        """Return the certified noise of every report, the steps, and the protection of each kind of client.
+
+        A report is a client's message in one round. With an untrusted server each client adds its own noise, which
+        grows with the number of its participations. Otherwise the server adds it.
+
+        Args:
+            outcome: the certified noise, with the step sizes if a bound on the risk is proved.
+
+        Returns:
+            Parameters to run with; `step_size` is None without a risk bound.
+        """
         solution, training = outcome.solution, outcome.training
         problem, std = solution.problem, solution.noise.std
         if problem.server == "untrusted":
@@ -340,7 +350,13 @@ class Mu2SgdCalibrator(Calibrator[Mu2SgdProblem, Mu2SgdParameters, Mu2SgdSolutio
         return (theorem.because(premise, clipping_norm=norm, gaussian_dp_mu=solution.mu),)
 
     def premises(self, outcome: Outcome[Mu2SgdSolution, Mu2Training]) -> tuple[Condition, ...]:
-        """Return the conditions that the privacy guarantee assumes, followed by those of the risk bound."""
+        """Return the conditions that the privacy guarantee assumes, followed by those of the risk bound.
+
+        The program cannot check them. The caller declares that they hold.
+
+        Args:
+            outcome: the certified noise, with the steps if a bound on the risk is proved.
+        """
         training = outcome.training
         problem = outcome.solution.problem
         conditions = list(UNTRUSTED.conditions)

@@ -49,6 +49,9 @@ def _risk_cautions(problem: Mu2SgdProblem, printed: tuple[PrintedReading, ...]) 
     Args:
         problem: the request.
         printed: the evaluated interpretations of the paper's theorems.
+
+    Yields:
+        One caution for each unproved bound, and one for all assumed values.
     """
     for reading in printed:
         if reading.status is Status.UNPROVED:
@@ -70,6 +73,9 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
     Args:
         problem: the request.
         certified: the smallest certified noise.
+
+    Yields:
+        One caution for each fact that a user may overlook; none of them makes the guarantee invalid.
     """
     if certified.noise == LEAST:
         yield Caution(
@@ -99,15 +105,21 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
 def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientReport]) -> Iterator[Caution]:
     """Yield the cautions on how often clients report, on clients that stop early, and on a missing risk bound.
 
+    In this algorithm a client's next report cancels the noise of its last one.
+
     Args:
         problem: the request.
         reports: the protection of each kind of client, with the rounds in which its last noise is not cancelled.
+
+    Yields:
+        One caution for each fact that applies to the request.
     """
     if problem.cap < problem.rounds:
         yield Caution(
             code="participations-are-capped",
             message=f"the noise is enough for {problem.cap} reports of a client, so no client may report more often",
         )
+    # Mean number of reports of a client, for m of M clients in each of T rounds.
     average = problem.rounds * (problem.reporting / problem.clients)
     cancellation_pays = average > 2.0 * (1.0 + math.log(problem.rounds))
     if problem.server == "untrusted" and not cancellation_pays:

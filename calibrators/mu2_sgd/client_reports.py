@@ -182,6 +182,9 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
     Args:
         kind: the clients.
         epsilon: ε of each of their records at the target δ.
+
+    Returns:
+        The description. Fields on the own noise are given only if the server is untrusted and the clients report.
     """
     own_noise: Fields = {}
     if kind.noise.problem.server == "untrusted" and kind.reports > 0:
@@ -233,7 +236,15 @@ def _own_noise(kind: ReportingClients) -> Fields:
 
 
 def _protection(kind: ReportingClients) -> str:
-    """State in words which data of a client are protected, and against whom."""
+    """State in words which data of a client are protected, and against whom.
+
+    Args:
+        kind: clients that report equally often, with the noise of the run. With an untrusted server clients
+            add their noise themselves.
+
+    Returns:
+        One or several sentences for the answer.
+    """
     if kind.reports == 0:
         return "everything: such a client sends nothing"
     if kind.noise.problem.server == "untrusted":
@@ -248,7 +259,13 @@ def _protection(kind: ReportingClients) -> str:
 
 
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield sentences about facts that the guarantee does not cover."""
+    """Yield sentences about facts that the guarantee does not cover.
+
+    They are served with the answer, so that a client knows the limits of its protection.
+
+    Args:
+        kind: clients that report equally often, with the noise of the run.
+    """
     yield "who reports, when and how often"
     if kind.reports == 0:
         return

@@ -105,7 +105,11 @@ class Participation:
     groups: Annotated[tuple[ParticipatingGroup, ...] | None, GROUPS] = None
 
     def check(self) -> None:
-        """Check that groups are present if and only if the kind needs them, each with the field of that kind."""
+        """Check that groups are present if and only if the kind needs them, each with the field of that kind.
+
+        Raises:
+            InvalidInput: groups are missing, superfluous or too many, or have the field of another kind.
+        """
         if self.groups is not None:
             read_members(self, "groups", ParticipatingGroup)
         if self.groups is None and self.kind != "uniform":
@@ -170,7 +174,11 @@ class Mu2SgdProblem(TargetedProblem):
             raise InvalidInput(*faults)
 
     def _crossing_faults(self) -> Iterator[Fault]:
-        """Yield a fault for each pair of fields that contradict each other, and for unknown readings."""
+        """Yield a fault for each pair of fields that contradict each other, and for unknown readings.
+
+        A reading is one interpretation of a theorem as the paper prints it. A fault points to one field and says which
+        values are allowed.
+        """
         for name, bound in SPREADS.items():
             if (getattr(self, name) or 0.0) > getattr(self, bound):
                 yield Fault(f"/{name}", f"cannot exceed {bound}", f"≤ {getattr(self, bound):g}")
@@ -183,7 +191,14 @@ class Mu2SgdProblem(TargetedProblem):
             yield Fault("/observer", "sees every message: nothing hides these from a trusted server", allowed)
 
     def _participation_faults(self) -> list[Fault]:
-        """Return the faults of the cap on reports and of the groups, if the request states a participation."""
+        """Return the faults of the cap on reports and of the groups, if the request states a participation.
+
+        A participation says how often, or in which rounds, each client reports. A fault points to one field of the
+        request.
+
+        Returns:
+            The faults; empty if there are none.
+        """
         participation = self.participation
         if participation is None:
             return []
@@ -199,10 +214,15 @@ class Mu2SgdProblem(TargetedProblem):
     ) -> list[Fault]:
         """Return the faults of the groups of clients.
 
+        A fault points to one field of the request and says which values are allowed.
+
         Args:
             participation: the requested participation.
             groups: its groups.
             is_valid: whether the cap on reports is valid. If not, the busiest round is not searched.
+
+        Returns:
+            The faults; empty if there are none.
         """
         rounds = self.rounds
         faults: list[Fault] = []

@@ -134,10 +134,13 @@ def _trusted_bound(problem: Mu2SgdRiskProblem, noise_std: float) -> tuple[float,
 def _lower_order(problem: Mu2SgdRiskProblem) -> LowerBound:
     """Return the lower bound on the excess risk that Reshef and Levy compare with, up to an unknown constant.
 
-    It is in units of the loss.
+    It is in units of the loss. The largest excess risk is the Lipschitz constant times the diameter of the domain.
 
     Args:
         problem: the request.
+
+    Returns:
+        The order of the bound and its terms, with the conditions under which it is stated.
     """
     orders = order_terms(
         server=problem.server,

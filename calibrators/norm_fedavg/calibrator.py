@@ -124,7 +124,14 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return tuple(printed_readings(outcome.solution.problem))
 
     def parameters(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> NormFedavgParameters:
-        """Return the certified noise of a message, the size of the run, and its step sizes."""
+        """Return the certified noise of a message, the size of the run, and its step sizes.
+
+        Args:
+            outcome: the certified noise, with the step sizes, which are always chosen.
+
+        Returns:
+            Parameters to run with. `compression` is the mean squared error of a message by rounding and noise.
+        """
         solution, training = outcome.solution, outcome.training
         assert training is not None  # `risk` always returns the steps
         problem, noise = solution.problem, noise_parameters(solution)
@@ -163,7 +170,11 @@ class NormFedavgCalibrator(GridCalibrator[NormFedavgProblem, NormFedavgParameter
         return CONDITIONS + ASSUMPTIONS + tuple(outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[NormFedavgProblem], NormFedavgTraining]) -> Iterator[Caution]:
-        """Yield the cautions about the printed theorems, the noise, and a bound that is no better than the start."""
+        """Yield the cautions about the printed theorems, the noise, and a bound that is no better than the start.
+
+        Args:
+            outcome: the certified noise, with the step sizes and the printed readings (interpretations of theorems).
+        """
         solution, training = outcome.solution, outcome.training
         yield from own_cautions(solution.problem)
         yield from printed_cautions(outcome.printed, solution.noise_std)

@@ -88,7 +88,16 @@ class NormFedavgProblem(GridProblem):
         return self.reporting / self.clients if self.observer == "released-models" else 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen."""
+        """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen.
+
+        If an observer does not see which clients report, the draw lowers δ.
+
+        Args:
+            message: the noise of one message.
+
+        Returns:
+            The mechanism as data, which the accountant reads.
+        """
         if self.rate == 1.0:
             return message
         return Subsampled(
@@ -106,7 +115,10 @@ class NormFedavgProblem(GridProblem):
 
     @property
     def ratio(self) -> float:
-        """Ratio β/η of the server's to the clients' step size; by default it minimises the bound on gradient norms."""
+        """Ratio β/η of the server's step size to the clients'.
+
+        It is that of the request, or else minimises the bound on gradient norms.
+        """
         if self.step_ratio is not None:
             return self.step_ratio
         return best_ratio(

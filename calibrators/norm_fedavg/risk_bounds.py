@@ -80,6 +80,9 @@ def _theorem_2(problem: NormFedavgRiskProblem, compression: float) -> UpperBound
     Args:
         problem: the request.
         compression: mean squared error γ of one message.
+
+    Returns:
+        The bound with its two terms. Its last condition fails unless the step sizes have the ratio of the theorem.
     """
     evaluation = TheoremAtInputs.of(
         THEOREM_2_UTILITY,

@@ -101,7 +101,11 @@ EXAMPLE = {
 
 
 class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
-    """Calibrator of accelerated noisy SGD in one pass: every record is used at most once."""
+    """Calibrator of accelerated noisy SGD in one pass, in which every record is used at most once.
+
+    A record then affects one message only, so that the noise is that of a single Gaussian mechanism. The calibrator
+    divides the records into rounds and batches with the best bound on the population excess risk.
+    """
 
     name = "one-pass-accelerated-mb-sgd"
     title = "One pass of accelerated noisy SGD without a trusted server"
@@ -131,7 +135,15 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:
-        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client."""
+        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client.
+
+        Args:
+            problem: the request, with the groups of clients.
+            run: the batch size and the rounds.
+
+        Returns:
+            One σ per coordinate for each group, in the order of the request.
+        """
         return tuple(
             one_pass_noise_std(
                 lipschitz=member.lipschitz,

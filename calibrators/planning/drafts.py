@@ -111,9 +111,15 @@ def _make_request(calibrator: Calibrator, adapter: PlanAdapter, values: Fields) 
 def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Reason]:
     """Yield a reason for each of the plan's requirements on trust, observer and unit that the variant does not meet.
 
+    A plan compares algorithms for one learning problem. The trust says whether the guarantee holds against the server,
+    and the unit is protected.
+
     Args:
         adapter: the variant of the algorithm, with its guarantee.
         plan: the plan.
+
+    Yields:
+        One reason for each unmet requirement.
     """
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(

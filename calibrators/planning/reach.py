@@ -173,6 +173,7 @@ class _Search:
         self._target = plan.reach.risk
         self._grid = grid_of(plan)
         self._first = first_value(plan)
+        # Results at grid values, by their index on the grid.
         self._trials: dict[int, Trial] = {}
 
     def run(self) -> Found:
@@ -329,6 +330,9 @@ class _Search:
 
         Args:
             value: the trial value.
+
+        Returns:
+            The risk bound at the value with the calibration, or the error that the calibration raised.
 
         Raises:
             ConditionViolated: the algorithm has no explicit bound on its risk, at any value.

@@ -282,8 +282,14 @@ def _price_in_words(price: TrustPrice, best: PlanEntry) -> str:
 def _reason_for_none(entries: Sequence[PlanEntry]) -> str:
     """Write the sentence that says why no entry is recommended, with advice.
 
+    An entry is one algorithm with its calibration for the plan.
+
     Args:
         entries: all entries; none of them is usable.
+
+    Returns:
+        One sentence or two, for the first of these reasons: no algorithm applies, limits, missing constants, too much
+        noise.
     """
     applying = [entry for entry in entries if entry.applies == Verdict.YES]
     if not applying:

@@ -134,9 +134,14 @@ class PpsgdSolution(Solution[PpsgdProblem]):
 def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[Caution]:
     """Yield cautions about the risk bound: there is none, nothing is shared, or values are assumed.
 
+    α is the weight of the model part that all clients share.
+
     Args:
         problem: the request.
         plan: the share of the model to train jointly; None if no theorem bounds the excess risk.
+
+    Yields:
+        One caution for each of these that applies to the request.
     """
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
@@ -286,7 +291,17 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> PpsgdParameters:
-        """Return the certified noise and, if a bound on the risk is proved, the share α and the step sizes."""
+        """Return the certified noise and, if a bound on the risk is proved, the share α and the step sizes.
+
+        PPSGD trains one model part that all clients share, and one part of each client. α is the weight of the shared
+        part.
+
+        Args:
+            outcome: the certified noise, with the steps and the risk bound if a theorem gives one.
+
+        Returns:
+            Parameters to run with. Without a risk bound, α is that of the request, and no step sizes are given.
+        """
         solution, training = outcome.solution, outcome.training
         problem = solution.problem
         parameters = PpsgdParameters(
@@ -322,7 +337,15 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return (run_spec(solution.problem, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
-        """Return the traffic: the shared part of every message, with 32 bits per coordinate."""
+        """Return the traffic: the shared part of every message, with 32 bits per coordinate.
+
+        Args:
+            outcome: the certified noise of the run.
+
+        Returns:
+            Bits of a client and round, and of the run. If the number of participants is random, the total is that of
+            all clients in all rounds, and the expected total is stated too.
+        """
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.shared_dimension
         is_random = problem.participants is None

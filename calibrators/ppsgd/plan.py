@@ -58,6 +58,9 @@ def assumptions(plan: PlanProblem) -> Iterable[Reason]:
 
     Args:
         plan: the plan.
+
+    Yields:
+        One reason for each absent field, with a pointer to it.
     """
     if plan.rounds is None:
         yield CHOSEN

@@ -58,6 +58,9 @@ def _printed_noise(problem: PpsgdProblem) -> Iterator[PrintedReading]:
 
     Args:
         problem: the request.
+
+    Yields:
+        At most one reading, with the printed noise and the ε and δ that are certified for it.
     """
     if problem.noise_constant is None:
         return

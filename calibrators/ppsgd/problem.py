@@ -124,6 +124,8 @@ class PpsgdProblem(TargetedProblem):
     def check(self) -> None:
         """Check the degree of sharing, the client groups, the draw of clients, and that fields agree.
 
+        The degree of sharing α is the weight of the model part that all clients share.
+
         Raises:
             InvalidInput: a check fails.
         """
@@ -138,7 +140,10 @@ class PpsgdProblem(TargetedProblem):
         participants_of(self.sampling, rate=self.rate, clients=self.clients)
 
     def _faults(self) -> Iterator[Fault]:
-        """Yield a fault for each contradiction between fields, and for a missing participation rate."""
+        """Yield a fault for each contradiction between fields, and for a missing participation rate.
+
+        A fault points to one field of the request and says which values are allowed.
+        """
         if self.sampling != "full" and self.participation_rate is None:
             yield Fault("/participation_rate", "is needed unless all clients take part", RATE.allowed)
         if self.client_groups is not None and self.batch_size is not None:

@@ -44,7 +44,13 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α."""
+        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α.
+
+        α is the weight of the model part that all clients share.
+
+        Raises:
+            InvalidInput: a check fails.
+        """
         super().check()
         faults = [
             Fault(f"/{name}", "is needed for a bound on the risk")
@@ -121,10 +127,16 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
     """Return the risk bound at the requested step size η and the requested weight α of the shared part.
 
+    PPSGD trains a model part that all clients share and one part of each client. The bound is that of SGD with any step
+    below 1/(2β), for the smoothness β of the weighted problem.
+
     Args:
-        problem: the request.
+        problem: the request, with its smoothness and the norm of the optimum.
         run: the run, with its noise.
         step_size: step size η.
+
+    Returns:
+        The bound with its two terms, optimisation and variance. The terms are math.inf if the step is too large.
     """
     assert problem.smoothness is not None
     assert problem.optimum_norm is not None
@@ -157,6 +169,7 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
     )
     value = float(ANY_STEP.evaluate(inputs).outputs["excess_risk"])
     terms = {"optimisation": math.inf, "variance": math.inf}
+    # The bound is ‖w*‖²/(2ηT m) + ηV/m for m = 1 − 2ηβ, and needs m > 0.
     margin = 1.0 - 2.0 * step_size * inputs.smoothness
     if margin > 0.0:
         terms["optimisation"] = 0.5 * squared_norm / (step_size * problem.rounds * margin)

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 class Accounts:
-    """A cache of the privacy guarantees of runs, all for the relation, unit and observer of one request."""
+    """A cache of the privacy guarantees of runs, all for the relation, unit and observer of one request.
+
+    A guarantee is δ as a certified function of ε. The relation says which data sets are neighbours, the unit is
+    protected, and the observer is the attacker. Computing a guarantee is slow, and a search asks for the same one
+    several times.
+    """
 
     def __init__(self, problem: ProjectedSgdProblem) -> None:
         self.problem = problem
@@ -29,15 +34,25 @@ class Accounts:
         """Return the guarantee of a run, with the theorems that were tried, under the setting of the request.
 
         Args:
-            plan: the batch size and the schedules of the run.
+            plan: the batch size and the schedules of step sizes and noise.
             effort: the work that compositions may take.
             only_at: the only ε at which the guarantee is needed, which takes less time; None for all ε.
             changes: fields of the run's spec that are replaced.
+
+        Returns:
+            The guarantee with its attempts, from the cache if it is there.
         """
         return self._cached_account(plan, effort, only_at, **changes)
 
     def _account(self, plan: RunSchedules, effort: Effort, only_at: float | None, **changes: Any) -> Account:
-        """Compute the guarantee of a run; the arguments are those of `of`."""
+        """Compute the guarantee of a run; the cached function behind `of`.
+
+        Args:
+            plan: the batch size and the schedules of step sizes and noise.
+            effort: the work that compositions may take.
+            only_at: the only ε at which the guarantee is needed; None for all ε.
+            changes: fields of the run's spec that are replaced.
+        """
         problem = self.problem
         spec = replace(problem.spec(plan), **changes)
         return account(
@@ -61,7 +76,14 @@ class Accounts:
         return self.of(self.problem.plan(**numbers), effort, **changes).guarantee
 
     def truth(self, plan: RunSchedules) -> TrueFigures:
-        """Return the certified ε and δ of a run under replace-one, the relation of the printed theorems."""
+        """Return the certified ε and δ of a run under replace-one, the relation of the printed theorems.
+
+        Args:
+            plan: the batch size and the schedules of step sizes and noise.
+
+        Returns:
+            The certified figures at the target of the request, for comparison with those that a paper prints.
+        """
         spec = self.problem.spec(plan)
         return true_figures(
             account(spec, relation="replace-one", observer="final-model").guarantee, self.problem.target

@@ -349,7 +349,15 @@ class ProjectedSgdCalibrator(
         return start_of_run(problem)
 
     def parameters(self, outcome: Outcome[ProjectedSgdSolution, ProjectedSgdUtility]) -> ProjectedSgdParameters:
-        """Return the numbers of the run, among them the one that was solved for."""
+        """Return the numbers of the run, among them the one that was solved for.
+
+        Args:
+            outcome: the certified solution, with its schedules and batch sizes.
+
+        Returns:
+            Noise per message and in the mean of a batch, step sizes and rounds. The two fields on batch sizes are None
+            unless the batch size was solved for.
+        """
         solution = outcome.solution
         plan = solution.plan
         noise = solution.noise_std

@@ -177,6 +177,9 @@ class ProjectedSgdProblem(PointTargets, TargetedProblem):
         Args:
             plan: the batch size and the schedules.
 
+        Returns:
+            The mechanism as data, which the accountant reads.
+
         Raises:
             InvalidInput: no run has these numbers.
         """

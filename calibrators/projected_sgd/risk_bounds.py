@@ -198,6 +198,9 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
     Args:
         problem: the request.
         plan: the batch size and the schedules.
+
+    Yields:
+        At most one bound. Bounds with a hidden constant are orders of growth.
     """
     utility = utility_of(problem, plan)
     if utility.risk is not None and utility.risk.upper is not None:
@@ -218,7 +221,14 @@ def _printed_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> Ite
 def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
     """Return the order of the central lower bound on the population risk, for clients with one record each.
 
-    "Central" means that the server is trusted.
+    "Central" means that the server is trusted. No private algorithm has a smaller risk on all problems of these sizes,
+    up to a constant factor.
+
+    Args:
+        problem: the request, with its target (ε, δ) and the constants of the losses.
+
+    Returns:
+        The lower bound, with an unspecified constant.
     """
     target = problem.target
     setting = LowerBoundSetting(

@@ -128,7 +128,8 @@ def _likely_noise(problem: ProjectedSgdProblem) -> float:
 class StepSearch:
     """A search for the smallest step size that meets the target, on a grid and then by bisection between grid values.
 
-    The step size is the largest of its schedule. δ is not monotone in it, so the whole grid is searched from below.
+    The noise is given here. In projected SGD the steps contract distances between models, so that a step size affects
+    δ. The step size is the largest of its schedule. δ is not monotone in it, so the whole grid is searched from below.
     """
 
     def __init__(self, problem: ProjectedSgdProblem, accounts: Accounts) -> None:
@@ -169,9 +170,14 @@ class StepSearch:
     def _bisect(self, failing: float, passing: float) -> float:
         """Return a step size that meets the target, just above one that misses it.
 
+        The interval is halved on the logarithmic scale until its relative width is at most `STEP_WIDTH`.
+
         Args:
             failing: step size that misses the target.
             passing: larger step size that meets it.
+
+        Returns:
+            The upper end of the last interval, which meets the target by evaluation.
         """
         while passing / failing - 1.0 > STEP_WIDTH:
             middle = math.sqrt(failing * passing)
@@ -182,7 +188,14 @@ class StepSearch:
         return passing
 
     def _infeasible(self, steps: list[float]) -> Infeasible:
-        """Return the error that no step size on the grid meets the target, with the figures of the best one."""
+        """Return the error that no step size on the grid meets the target, with the figures of the best one.
+
+        Args:
+            steps: the step sizes of the grid, all of which miss the target.
+
+        Returns:
+            The error, with the smallest log₁₀ δ on the grid and the nearest guarantee.
+        """
         best = min(steps, key=self._log_delta)
         log10_delta = self._log_delta(best) / LOG_10
         failed = ConditionResult(

@@ -134,7 +134,11 @@ ROUNDING_BOUNDED = "rounding-bounded"
 class GridCalibrator(
     Calibrator[Problem, Parameters, GridSolution[Problem], TrainingT], Generic[Problem, Parameters, TrainingT]
 ):
-    """Base class of calibrators for clients that send integers with truncated discrete Laplace noise."""
+    """Base class of calibrators for clients that send integers with truncated discrete Laplace noise.
+
+    A subclass defines its printed theorems, parameters and bounds on the risk. This class finds the noise and states
+    its guarantee.
+    """
 
     knob = "noise_std"
 
@@ -206,8 +210,14 @@ class GridCalibrator(
 def noise_parameters(solution: GridSolution) -> QtdlParameters:
     """Return the certified noise of a message as parameters of the answer, with its variance and the sensitivities.
 
+    The noise is an integer number of grid steps. It is certified for the given sensitivities, the largest distances of
+    two neighbours' messages.
+
     Args:
         solution: the certified noise.
+
+    Returns:
+        The parameters. `log10_failure_delta` is None if no rounding exceeds the sensitivities.
     """
     noise = solution.certified_noise.noise
     movement = solution.certified_noise.release.movement
@@ -241,7 +251,11 @@ EXAMPLE = {
 
 
 class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
-    """Calibrator of quantized updates with truncated discrete Laplace noise."""
+    """Calibrator of quantized updates with truncated discrete Laplace noise.
+
+    Clients round their updates to integers and add noise that takes finitely many values. The calibrator finds the
+    noise with the fewest values that is certified to meet a target (ε, δ), and the bits of a message.
+    """
 
     name = "qtdl"
     title = "Quantised updates with truncated discrete Laplace noise"
@@ -296,7 +310,12 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise."""
+        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise.
+
+        Args:
+            outcome: the certified noise, with the printed readings: interpretations of theorems as the paper prints
+                them.
+        """
         solution = outcome.solution
         yield from printed_cautions(outcome.printed, solution.noise_std)
         yield from binomial_cautions(solution.problem)

@@ -234,7 +234,13 @@ def printed_cautions(readings: tuple[PrintedReading, ...], noise_std: float) -> 
 
 
 def binomial_cautions(problem: GridProblem) -> Iterator[Caution]:
-    """Say why the certified noise is not compared with Binomial noise; nothing is yielded if it is."""
+    """Say why the certified noise is not compared with Binomial noise; nothing is yielded if it is.
+
+    The theorem on Binomial noise is about one round and ε ≤ 1.
+
+    Args:
+        problem: the request, with its target (ε, δ) and rounds.
+    """
     if problem.rounds > 1:
         yield Caution(
             code="binomial-one-round",

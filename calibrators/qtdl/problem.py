@@ -77,6 +77,9 @@ class SensitivityRule:
         """Check that exactly the fields of the rule's kind are present.
 
         These are distances for `coupled` and `hoeffding`, and `relative_movement` for `relative`.
+
+        Raises:
+            InvalidInput: a field is missing or has no part in the rule.
         """
         needs = {
             "update_l1": self.kind in ("coupled", "hoeffding"),
@@ -183,6 +186,9 @@ class GridProblem(SettingFields, BudgetFields):
 
     def check(self) -> None:
         """Check that sensitivities are stated once and suffice for the method, and the algorithm's own conditions.
+
+        A sensitivity is the largest distance of two neighbours' messages. It is given in the ℓ1 and ℓ∞ norm, or by a
+        rule.
 
         Raises:
             InvalidInput: a check fails.

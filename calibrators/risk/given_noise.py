@@ -76,9 +76,14 @@ class GivenNoiseRiskPart(RiskPart[Asked], Generic[Asked]):
 
         If the request gives no noise, it is calibrated to the target first.
 
+        Doubles that overflow raise an error, because an infinite figure would not be a bound.
+
         Args:
             problem: the request.
             calibrator: the calibrator of the algorithm.
+
+        Returns:
+            Upper and lower bounds with their ratios, conditions and cautions.
 
         Raises:
             InvalidInput: the figures leave the range of doubles.

@@ -57,7 +57,16 @@ def printed_entries(
 
 
 def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
-    """Group readings (interpretations of printed theorems) that agree, in the order of the first members."""
+    """Group readings that agree, in the order of the first members.
+
+    A reading is one interpretation of a theorem as a paper prints it.
+
+    Args:
+        readings: the readings of all printed theorems.
+
+    Returns:
+        Groups of at least one reading, in which all members agree with each other.
+    """
     groups: list[list[PrintedReading]] = []
     for reading in readings:
         matching = [group for group in groups if all(_agree(reading, member) for member in group)]
@@ -115,7 +124,11 @@ class _Entry:
 
     @property
     def entry(self) -> PrintedEntry:
-        """Entry of the answer: the parts that the readings share, then their differences by reading."""
+        """Entry of the answer: the parts that the readings share, then their differences by reading.
+
+        A reading is one interpretation of a theorem as a paper prints it. Readings that agree are served as one entry,
+        so that the answer does not repeat them.
+        """
         first = self.group[0]
         prescribed = self._prescribed
         claims = self._common_claims
@@ -187,11 +200,16 @@ class _Entry:
     ) -> ReadingDetails:
         """Return the parameters, claims and conditions of one reading that the readings of an entry do not share.
 
+        Readings that agree are served as one entry, so that shared parts are written once.
+
         Args:
             reading: the reading (interpretation) of the theorem.
             prescribed: the common parameters.
             claims: the common claims.
             conditions: the common conditions that do not hold, by id.
+
+        Returns:
+            The parts that only this reading has; a field is None if all of it is shared.
         """
         own_parameters = {
             name: round_to_digits(value, DIGITS, up=True)

@@ -100,6 +100,9 @@ def _members(items: Iterable[tuple[str, Any]]) -> JsonRecord:
 
     Args:
         items: names and values.
+
+    Returns:
+        The object. A member `…_exact` has the digits of a large integer.
     """
     members: JsonRecord = {}
     for name, item in items:

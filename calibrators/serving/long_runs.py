@@ -150,6 +150,9 @@ def _risk_figures(run: FrontierRun) -> RunFigures:
 
     Args:
         run: a run that was compared with others.
+
+    Returns:
+        The figures. The risk is only estimated for a run without a certificate.
     """
     return RunFigures(
         rounds=run.rounds,

@@ -191,6 +191,9 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         Args:
             outcome: the certified run.
             true_figures: whether to certify that guarantee, which takes time.
+
+        Returns:
+            One reading for each interpretation of the theorem's text.
         """
         solution = outcome.solution
         problem = solution.problem
@@ -209,7 +212,14 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return start_of_run(problem, "population")
 
     def parameters(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> ShuffledMbSgdParameters:
-        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
+
+        Args:
+            outcome: the certified noise, with the step sizes if a theorem bounds the risk.
+
+        Returns:
+            Parameters to run with. Without a risk bound they have no step size.
+        """
         solution, training = outcome.solution, outcome.training
         parameters = ShuffledMbSgdParameters(
             noise_std=solution.noise_std,
@@ -243,7 +253,14 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return dict.fromkeys((INSIDE_DOMAIN, *conditions_on_divisor, *declared_by_all(solution, outcome.training)))
 
     def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, the printed readings, the observer and the assumptions."""
+        """Yield the cautions about the noise, the printed readings, the observer and the assumptions.
+
+        A printed reading is one interpretation of a theorem as a paper prints it. Its noise may be less than the
+        certified noise, or have an unspecified constant.
+
+        Args:
+            outcome: the certified noise, with the step sizes and the printed readings.
+        """
         solution = outcome.solution
         if solution.certified.slack is None:
             yield MINIMALITY_NOT_PROVED

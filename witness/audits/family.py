@@ -29,9 +29,15 @@ class FamilyAnswer:
 def with_joint_confidence(requests: Sequence[AuditSimulation], confidence: float) -> tuple[AuditSimulation, ...]:
     """Raise the confidence level of each audit, so that all lower bounds on ε hold together with `confidence`.
 
+    Each bound fails with a small probability. By the bound of Bonferroni,
+    each may fail with an equal part of 1 − `confidence`.
+
     Args:
         requests: the audits.
         confidence: joint confidence of the family.
+
+    Returns:
+        The audits in the same order, with equal confidence levels.
 
     Raises:
         InvalidInput: there are no audits.
@@ -77,6 +83,9 @@ def printed_truncated_discrete_laplace(
 
     The noise is added to a vector with d coordinates. The audit is at the δ = 2^−d that the theorem claims.
 
+    An audit draws many outputs on two neighbouring data sets, and proves a lower bound on ε from the errors of an
+    attacker.
+
     Args:
         epsilon: claimed ε.
         dimension: number d of coordinates.
@@ -84,6 +93,9 @@ def printed_truncated_discrete_laplace(
         linf_sensitivity: sensitivity in the ℓ∞ norm.
         samples: samples on each data set.
         seed: seed of all randomness.
+
+    Returns:
+        The request of the audit, with the claimed ε to compare with.
 
     Raises:
         InvalidInput: the theorem prescribes no noise for these inputs.

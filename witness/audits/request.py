@@ -78,7 +78,10 @@ class AuditSimulation(SettingFields):
     ] = None
 
     def check(self) -> None:
-        """Check the request.
+        """Check that the request is consistent and that the audit is not too long.
+
+        An audit attacks either the mechanism of a spec, or one noisy message. A message has its own setting: one of two
+        updates, sent to the server.
 
         Raises:
             InvalidInput: δ is not given once; not exactly one of spec and message is given; a message has another
@@ -105,10 +108,16 @@ class AuditSimulation(SettingFields):
         return natural_log_delta(self.delta, self.log10_delta)
 
     def target(self) -> AuditTarget:
-        """Return the target of the attack.
+        """Return the target of the attack, which draws outputs on two neighbouring data sets.
+
+        The attacker tells the outputs on both data sets apart. The target is either a message, which is one client's
+        noisy update, or the mechanism of the spec in the requested setting.
+
+        Returns:
+            The target, with the work of drawing one output.
 
         Raises:
-            InvalidInput: no attack is known for the spec in this setting.
+            InvalidInput: no attack is known for the spec in this setting. The fault points to a field of this request.
         """
         if self.message is not None:
             return Message(self.message, self.attack)

@@ -139,8 +139,13 @@ def _gaussian_bound(halves: SplitStatistics, error: float, log_delta: float) -> 
 def _test(bound: AttackBound) -> RuleAnswer:
     """Describe the attacker's threshold test that gave a lower bound, in the form of the answer.
 
+    The test guesses one of two data sets by comparing a score of the output with a threshold.
+
     Args:
         bound: the lower bound, with its test and the counts of true and false positives.
+
+    Returns:
+        The threshold, the side on which the test says yes, and its counts.
     """
     rule = bound.rule
     return RuleAnswer(
@@ -182,11 +187,16 @@ def _claim(claimed: float, lower: float, certified: Ends, halves: SplitStatistic
 def _meaning(request: AuditSimulation, lower: float, certified: Ends, verdict: Consistency) -> str:
     """Say in words which ε an audit disproves, and whether that contradicts the certificate or a claim.
 
+    An audit attacks a mechanism. Its success proves, with the confidence of the request, that no smaller ε holds.
+
     Args:
         request: the audit.
         lower: lower bound on ε by the samples; infinite if no ε holds.
         certified: certified enclosure of ε.
         verdict: whether the lower bound contradicts the certificate.
+
+    Returns:
+        Two sentences, or three if the claimed ε is disproved.
     """
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"
     disproved = f"no ε below {lower:.4g} holds" if math.isfinite(lower) else "no ε at all holds"

@@ -23,8 +23,13 @@ LARGEST_EXPONENT = 700.0
 def audit(answer: JsonObject) -> Figure:
     """Draw the figure of an audit: the attacker's error rates, and the proved, certified and claimed ε.
 
+    An audit attacks a mechanism, and its success proves a lower bound on ε.
+
     Args:
         answer: answer of kind `audit`, as a JSON object.
+
+    Returns:
+        A figure with two panels.
     """
     figure = style.new_figure(INCHES)
     rates, interval = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
@@ -83,8 +88,11 @@ def _largest_true_positive_rates(
 def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     """Draw values of ε in rows: the certified interval, the lower bounds of the attack, and the claim if any.
 
+    An audit attacks a mechanism to prove a lower bound on its ε, which must not exceed the certified upper end. The
+    third row is only an estimate: the ε of Gaussian noise that the attack would distinguish equally well.
+
     Args:
-        axes: axes of the panel.
+        axes: axes of the panel, which are drawn on.
         answer: answer of the audit in its JSON form.
     """
     certified, claim = answer["certified"], answer.get("claim")
@@ -95,6 +103,7 @@ def _draw_interval(axes: Axes, answer: JsonObject) -> None:
     rows = ["certified", "proved by its test", "if it were Gaussian"]
     _draw_certificate(axes, lower, upper, right_limit)
     _draw_lower_bound(axes, 1, proved, right_limit, style.MEASURED)
+    # An output that is impossible on the other data set excludes every ε at this δ.
     if answer["evidence"] == "escape":
         words = "no ε: outputs that the other data set cannot give"
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
@@ -163,10 +172,10 @@ def _draw_lower_bound(axes: Axes, row: float, value: float, right_limit: float, 
     """Draw a lower bound on ε as a mark with an arrow that points to larger values.
 
     Args:
-        axes: the axes.
+        axes: axes of the panel, which are drawn on.
         row: vertical position.
-        value: the lower bound.
-        right_limit: right limit of the axis.
+        value: the lower bound, in the units of the horizontal axis.
+        right_limit: right limit of the horizontal axis, at which the arrow ends at the latest.
         colour: colour of mark, arrow and text.
     """
     arrow_length = 0.16 * right_limit

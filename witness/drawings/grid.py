@@ -72,8 +72,13 @@ class AxisScale:
 def grid(answer: JsonObject) -> Figure:
     """Draw the answer of an experiment: one panel for each value of its axis of panels, on a common vertical axis.
 
+    The labels at the ends of the lines are in the last panel only.
+
     Args:
         answer: answer of kind `preset`, as a JSON object.
+
+    Returns:
+        The figure, which grows in width with the number of panels.
     """
     panel_axis, line_axis = answer.get("panels"), answer.get("lines")
     panel_values = _values(answer["cells"], panel_axis)
@@ -97,10 +102,13 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
     """Draw the lines and the horizontal axis of one panel, and return the labels of the lines.
 
     Args:
-        axes: axes of the panel.
-        cells: cells of the panel.
+        axes: axes of the panel, which are drawn on.
+        cells: table cells of the panel, each the result of one simulation.
         legend: entries of the legend, to which new entries are added.
-        answer: the answer of the experiment.
+        answer: the answer of the experiment in its JSON form, with the names and titles of the axes.
+
+    Returns:
+        For each label its height, text and colour. If the panel has several lines, each has one label with its value.
     """
     across, line_axis = answer["across"], answer.get("lines")
     scale = AxisScale(_values(answer["cells"], across), across["scale"])
@@ -119,6 +127,7 @@ def _draw_panel(axes: Axes, cells: Cells, legend: Legend, answer: JsonObject) ->
         else:
             height, _, _ = line_labels[0]
             labels.append((height, _value_word(value), str(colour)))
+    # Excess risks and ε span several powers of ten; other scores have a linear axis.
     if "measure" not in answer:
         style.logarithmic(axes)
     scale.dress(axes)
@@ -157,7 +166,10 @@ def _draw_measured(line: GridLine) -> Labels:
     """Draw the measured means of the private runs with their confidence bands, and return their label.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: table cells of one line of a panel, with their axes, horizontal positions and colour.
+
+    Returns:
+        One label for the end of the line: height, word and colour.
     """
     colour = line.colour or style.MEASURED
     if line.measure is None:
@@ -215,10 +227,14 @@ def _draw_comparisons(line: GridLine) -> Labels:
 def _draw_audits(line: GridLine) -> Labels:
     """Draw the lower bounds on ε that audits prove, with the certified and the claimed ε, and return their labels.
 
-    Statements that hold for all cells are written at the top of the panel.
+    An audit attacks a mechanism, and its success proves a lower bound on ε. Statements that hold for all cells are
+    written at the top of the panel.
 
     Args:
-        line: cells of one line of a panel, with their axes, horizontal positions and colour.
+        line: table cells of one line of a panel, with their axes, horizontal positions and colour.
+
+    Returns:
+        Labels for the ends of the lines: height, word and colour of each.
     """
     axes, colour = line.axes, line.colour or style.MEASURED
     proved_epsilon = style.numbers(cell["test_epsilon_lower"] for cell in line.cells)

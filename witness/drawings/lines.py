@@ -58,6 +58,9 @@ class GridLine:
             colour: colour of the line, or None.
             legend: entries of the figure's legend.
             answer: the answer of the experiment.
+
+        Returns:
+            The line, from left to right.
         """
         order = np.argsort(positions)
         return cls(axes, positions[order], [cells[index] for index in order], colour, legend, answer)

@@ -19,8 +19,13 @@ rest."""
 def membership(answer: JsonObject) -> Figure:
     """Draw the figure of a membership inference: error rates of every attack, and the lower bounds on ε.
 
+    Each attack guesses which inserted records were in the training data.
+
     Args:
         answer: answer of kind `membership`, as a JSON object.
+
+    Returns:
+        A figure with two panels.
     """
     figure = style.new_figure(INCHES)
     rates, proved = figure.subplots(1, 2, width_ratios=(1.0, 1.25))
@@ -54,8 +59,11 @@ def _draw_rates(axes: Axes, answer: JsonObject) -> None:
 def _draw_bounds(axes: Axes, answer: JsonObject) -> None:
     """Draw the lower bound on ε of every attack, and the certified interval of ε if it is not too far away.
 
+    Each attack guesses which inserted records were in the training data, and proves a lower bound on ε by its success.
+    A certified bound that is `FAR` times larger is left out, because it would hide the others.
+
     Args:
-        axes: axes of the panel.
+        axes: axes of the panel, which are drawn on.
         answer: answer of the membership inference in its JSON form.
     """
     attacks = answer["attacks"]

@@ -24,8 +24,14 @@ _ROLE_COLOURS = {"private": style.MEASURED, "non-private": style.NON_PRIVATE}
 def risk(answer: JsonObject) -> Figure:
     """Draw the figure of a risk simulation: excess risk over rounds with confidence bands, bounds and compared runs.
 
+    A risk simulation repeats the training with noise (the "private" run). It measures by how much the risk of the model
+    exceeds the least possible risk.
+
     Args:
         answer: answer of kind `risk`, as a JSON object.
+
+    Returns:
+        A figure with one line for each run and one for each bound that fits into the range of heights.
     """
     figure = style.new_figure()
     axes = figure.add_subplot()
@@ -70,10 +76,15 @@ def _dress_axes(axes: Axes, heights: list[float], top: float, last_round: int) -
 def _draw_series(axes: Axes, series: JsonObject, colour: str) -> npt.NDArray[np.float64]:
     """Draw the mean excess risk of one run over rounds, with its band, and return the means.
 
+    The private run, which has noise, is solid and the others are dashed.
+
     Args:
         axes: axes to draw on.
         series: `mean`, `lower` and `upper` risk at each of `rounds`, and the `role` of the run.
         colour: colour of curve and band.
+
+    Returns:
+        The mean excess risk at each measured round.
     """
     mean, rounds = style.numbers(series["mean"]), series["rounds"]
     lower, upper = style.numbers(series["lower"]), style.numbers(series["upper"])
@@ -135,10 +146,13 @@ def _series_words(series: JsonObject) -> str:
 
 
 def _title(answer: JsonObject) -> str:
-    """Return the title: the algorithm, the privacy of the noise, and the data.
+    """Return the title of the figure: the algorithm, the privacy of the noise, and the data.
 
     Args:
         answer: answer of the simulation in its JSON form.
+
+    Returns:
+        Two lines of text. Noise that was given and not calibrated has no (ε, δ).
     """
     guarantee = answer.get("guarantee")
     privacy = "noise as given"

@@ -106,6 +106,9 @@ def run_words(name: str) -> str:
 
     Args:
         name: name in the answer, such as `non-private` or `test_error`.
+
+    Returns:
+        The words. A name that is not listed is written with spaces in place of hyphens.
     """
     displayed = {
         "non-private": "without noise",
@@ -168,6 +171,9 @@ def _separate(heights: Sequence[float], sizes: Sequence[float]) -> list[float]:
     Args:
         heights: heights of the centres of the labels, in units of the axes' height.
         sizes: heights of the labels themselves, in the same units.
+
+    Returns:
+        New heights of the centres, in the order of `heights`.
     """
     order = sorted(range(len(heights)), key=heights.__getitem__)  # indices of the labels from bottom to top
     ascending = [heights[index] for index in order]

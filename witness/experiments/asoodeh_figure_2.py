@@ -38,6 +38,9 @@ def theorem_inputs(epsilon: float, share: float) -> OnePass:
     Args:
         epsilon: ε of the point, in nats.
         share: fraction q of the users that is in a batch.
+
+    Returns:
+        The inputs, with the constants of the figure.
     """
     return OnePass(
         epsilon=epsilon,
@@ -56,6 +59,9 @@ def run_spec(share: float) -> ProjectedSgd:
 
     Args:
         share: fraction q of the users that is in a batch.
+
+    Returns:
+        The mechanism as data, which accountant and audit read.
     """
     return ProjectedSgd(
         clients=USERS,
@@ -89,11 +95,15 @@ def log10_deltas(epsilon: float, share: float) -> dict[str, float]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations that repeat the figure: one audit for each ε and each fraction q of users in a batch.
 
-    Each cell also has log10 δ at its ε in three ways: as printed, corrected, and certified.
+    An audit attacks the run to prove a lower bound on its ε. Each cell also has log10 δ at its ε in three ways: as
+    printed, corrected, and certified.
 
     Args:
         repetitions: number of blocks of `SAMPLES_PER_REPETITION` runs in each audit.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its audit.
     """
     grid = []
     for share in SHARES:
@@ -158,6 +168,9 @@ def _judge_order(points: Sequence[Point]) -> Finding:
 
     Args:
         points: a cell for each ε and share of users, with log₁₀ of its printed, corrected and certified δ.
+
+    Returns:
+        The finding; the claim holds at an ε if the printed δ falls.
     """
     epsilons = list(dict.fromkeys(cell.place["epsilon"] for cell, _ in points))
     total = len(epsilons)

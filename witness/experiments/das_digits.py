@@ -191,6 +191,9 @@ def _judge_noises(cells: Sequence[CellAnswer], limited: Collection[object]) -> F
         cells: cells of the experiment.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs. They are left
             out.
+
+    Returns:
+        One finding, in which the number of omitted ε is stated.
     """
     comparable = [cell for cell in cells if cell.place["epsilon"] not in limited]
     by_arm = {arm: _accuracies(comparable, arm) for arm in (QTDL, BINOMIAL)}
@@ -226,6 +229,9 @@ def _accuracies(cells: Sequence[CellAnswer], arm: str) -> list[Measured]:
     Args:
         cells: simulations of the experiment.
         arm: name of the arm.
+
+    Returns:
+        Mean accuracies with their bands.
     """
     read = private_score(ACCURACY)
     measurements = [read(cell) for cell in cells if cell.place["arm"] == arm]
@@ -236,8 +242,11 @@ def _judge_bits(cells: Sequence[CellAnswer], limited: Collection[object]) -> Fin
     """Judge whether truncated discrete Laplace noise needs fewer bits per coordinate of a message than Binomial noise.
 
     Args:
-        cells: cells of the experiment.
+        cells: table cells of the experiment, with the parameters of both noises at each ε.
         limited: values of ε at which the Binomial theorem prescribes more noise than the target needs.
+
+    Returns:
+        One finding, with the bits of both noises at each ε. The claim stays open where the bits are equal.
     """
     laplace = [_laplace_bits(cell) for cell in cells if cell.place["arm"] == QTDL]
     binomial = [binomial_bits(LEVELS, cell.parameters.trials) for cell in cells if cell.place["arm"] == BINOMIAL]
@@ -267,8 +276,10 @@ def _laplace_bits(cell: CellAnswer) -> int:
 def _judge_printed_noise(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge whether the noise that Das et al. prescribe has the δ that they claim, and state its accuracy.
 
+    The noise fails at an ε if a certified lower bound on its δ exceeds the target's δ. One failure refutes the claim.
+
     Args:
-        cells: cells of the experiment, ordered by ε.
+        cells: table cells of the experiment, ordered by ε.
 
     Returns:
         One finding; none if no cell has a run with the paper's noise.
@@ -302,6 +313,9 @@ def _printed_log_deltas(cells: Sequence[CellAnswer]) -> dict[float, float]:
 
     Args:
         cells: one cell for each ε, with the paper's noise among its parameters.
+
+    Returns:
+        Bounds on the natural logarithm of δ, at most 0, by ε.
     """
     problem = digits_problem().build()
     log_deltas = {}
@@ -316,6 +330,9 @@ def _format_delta(log_delta: float) -> str:
 
     Args:
         log_delta: natural logarithm of δ, at most 0.
+
+    Returns:
+        The text, such as 0.0123 or 1 − 2e-05.
     """
     missing = -math.expm1(log_delta)
     if missing > 1e-3:
@@ -332,10 +349,13 @@ def _noise_preset(name: str, title: str, *, epsilons: Sequence[float], repetitio
     """Return the experiment on noise: truncated discrete Laplace or Binomial, by clients or a trusted server.
 
     Args:
-        name: name of the preset.
-        title: title of the preset.
+        name: name of the experiment.
+        title: title of its figure.
         epsilons: values of ε, each for a client's whole data over all rounds.
         repetitions: default number of independent runs of each cell.
+
+    Returns:
+        The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
     """
     return Preset(
         name=name,

@@ -40,9 +40,14 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     The settings are the split of the records, the algorithm, the number of local steps and the step size.
 
+    A split is the way in which records are dealt to clients.
+
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each combination, with its simulation.
     """
     shared: Fields = {"repetitions": repetitions, "seed": seed, "points": 1}
     return tuple(
@@ -74,11 +79,13 @@ def _plain_run(arm: str, local: int, step: float) -> Any:
 def judge_plain(cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claim that normalising updates costs no accuracy, once for each split of the records.
 
+    A normalised update is divided by its norm. A split is the way in which records are dealt to clients.
+
     Args:
-        cells: cells of the experiment without noise.
+        cells: table cells of the experiment without noise.
 
     Returns:
-        One finding for each split.
+        One finding for each split. The claim also holds where the confidence bands overlap.
     """
     findings = []
     for split, words in zip(SPLITS, ("at random", "by digit"), strict=True):

@@ -168,8 +168,11 @@ class Silos:
     def judge(self, cells: Sequence[CellAnswer]) -> tuple[Finding, ...]:
         """Judge each of the paper's claims by the measured scores, in the settings that the claim is about.
 
+        A setting is a panel and an ε. An arm is one algorithm with its noise. Each claim compares two arms at equal
+        settings by the confidence bands of their mean scores.
+
         Args:
-            cells: the experiment's answer, one cell for each setting and arm.
+            cells: table cells of the experiment, one for each setting and arm.
 
         Returns:
             One finding for each claim.
@@ -178,6 +181,7 @@ class Silos:
         local = self._measurements(cells, LOCAL)
         noiseless = self._measurements(cells, LOCAL, run="non-private")
         shuffled = self._measurements(cells, SHUFFLED)
+        # The comparison with noiseless local SGD is claimed from a least ε on.
         claimed = [setting for setting in private if setting[1] >= self.claims.least_epsilon]
         private_to_local = [(private[setting], local[setting]) for setting in private]
         private_to_noiseless = [(private[setting], noiseless[setting]) for setting in claimed]
@@ -240,6 +244,9 @@ class Silos:
             name: name of the preset.
             title: title of the figure.
             repetitions: default number of independent runs of each cell.
+
+        Returns:
+            The experiment as data, from which its simulations, table and figure follow.
         """
         return Preset(
             name=name,
@@ -335,11 +342,15 @@ def _digits(loss: Literal["logistic", "softmax"], participants: Sequence[int], e
 def _regression(silos: Sequence[int], epsilons: Sequence[float]) -> Silos:
     """Return the experiment on linear regression, with records sorted by their target and split among the silos.
 
-    Models stay in a ball of diameter 2. The step sizes of the grid are around 1, about 1/β for the smoothness β.
+    A silo is a client with many records. Models stay in a ball of diameter 2. The step sizes of the grid are around 1,
+    about 1/β for the smoothness β.
 
     Args:
-        silos: numbers of silos, one panel for each.
-        epsilons: values of ε.
+        silos: numbers of silos, one panel of the figure for each.
+        epsilons: the paper's values of ε, to which larger ones are added.
+
+    Returns:
+        The settings, measure and claims of the experiment.
     """
     problems = {
         count: DataSetProblem(data_set="diabetes", clients=count, split="by-label", held_out=HELD_OUT, diameter=2.0)

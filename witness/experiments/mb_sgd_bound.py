@@ -16,9 +16,14 @@ RUN = MbSgdRun(rounds=40, batch_size=20)
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment, one for each ε.
 
+    Each estimates a mean by mini-batch SGD, with noise that is calibrated to the ε.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each ε, with its simulation.
     """
     return tuple(
         Cell(

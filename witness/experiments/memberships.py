@@ -39,6 +39,9 @@ def training(canaries: str, noise: float) -> CanaryTraining:
     Args:
         canaries: kind of canaries: `WORST`, `FLIPPED` or `CLIENTS`.
         noise: noise multiplier, in units of the clipping norm.
+
+    Returns:
+        The settings, from which the training and its canaries follow.
     """
     if canaries == FLIPPED:
         return CanaryTraining(
@@ -70,11 +73,16 @@ def training(canaries: str, noise: float) -> CanaryTraining:
 def cells(repetitions: int, seed: int, *, noises: Sequence[float], references: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each noise and kind of canaries.
 
+    A canary is a record or client that is inserted into the training data to be detected.
+
     Args:
         repetitions: number of attacked trainings of each cell, times `RUNS_PER_REPETITION`.
         seed: seed of all randomness.
         noises: noise multipliers, in units of the clipping norm.
         references: number of further trainings, known to the attacker, in the cells with flipped labels.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         Cell(
@@ -113,8 +121,14 @@ class _AttackBound(NamedTuple):
 def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
     """Judge the claim that no attack proves a larger ε than is certified.
 
+    An attack guesses which planted records ("canaries") were in the training data. Its success proves a lower bound on
+    ε. A lower bound above the certified upper bound would contradict the certificate.
+
     Args:
-        answers: cells of the experiment, with the lower bound on ε of each attack.
+        answers: table cells of the experiment, with the certified ε and the lower bound on ε of each attack.
+
+    Returns:
+        The verdict. One contradicting bound refutes the claim, because it is about every training.
     """
     bounds = [
         _AttackBound(cell, attack, lower, cell.epsilon.upper)
@@ -123,6 +137,7 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
         for attack, lower in cell.attacks.items()
     ]
     contradicting = sum(bound.lower > bound.certified for bound in bounds)
+    # Name the bound that comes nearest to its certified end.
     nearest = max(bounds, key=lambda bound: bound.lower / bound.certified)
     place = nearest.cell.place
     words = (
@@ -144,8 +159,14 @@ def _judge_certificates(answers: Sequence[CellAnswer]) -> Finding:
 def _judge_observers(answers: Sequence[CellAnswer]) -> Finding:
     """Judge the claim that an attacker who sees every model proves more than the best attack on the last model.
 
+    Each attack guesses which planted records were in the training data, and proves a lower bound on ε by its success.
+
     Args:
-        answers: cells of the experiment, with the lower bound on ε of each attack.
+        answers: table cells of the experiment, one for each training, with the lower bound on ε of each attack. Cells
+            without attacks are ignored.
+
+    Returns:
+        The verdict, with the number of trainings in which the bound is larger or smaller.
     """
     pairs = []
     for cell in answers:

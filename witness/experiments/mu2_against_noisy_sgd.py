@@ -26,9 +26,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     The paper calls μ ρ. The run's target is the smallest ε that μ implies at `DELTA`.
 
+    Each simulation also runs the algorithms that it is compared with, noisy SGD among them.
+
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         Cell(

@@ -92,6 +92,9 @@ def digits_problem(clients: int, rounds: int) -> DataSetProblem:
     Args:
         clients: number of clients.
         rounds: number of rounds. A client has as many records, because it uses each in at most one round.
+
+    Returns:
+        The problem; models stay in a ball, and a fifth of the records is held out for tests.
     """
     return DataSetProblem(
         data_set="digits",
@@ -160,6 +163,10 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation, the claimed ε and the printed accuracy. The
+        latter is None for other numbers of clients than the paper's.
     """
     paper_clients, _ = SIZES[0]  # the paper's number of clients, for which it prints accuracies
     grid = []
@@ -182,8 +189,11 @@ def shared_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of participants and algorithm.
 
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation and the paper's claimed ε and printed accuracy.
     """
     return tuple(
         Cell(
@@ -212,8 +222,10 @@ def _claim(name: str, mu: float) -> Claimed | None:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy by comparing cancelled noise with the other algorithms, setting by setting.
 
+    In their algorithm a client's next report takes back the noise of its earlier ones.
+
     Args:
-        answers: the experiment's answer, one cell for each setting and algorithm.
+        answers: table cells of the experiment, one for each setting and algorithm.
 
     Returns:
         One finding for each of the paper's claims. Times are not measured.

@@ -46,13 +46,18 @@ def build_simulation(
 ) -> RiskSimulation:
     """Return the simulation of PPSGD on the digits with one personalization, ε, split of the data and step size.
 
+    PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
+
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
         epsilon: ε of a client's data, or None for a run without noise.
         split: how the digits are assigned to the clients.
         step: step size.
-        repetitions: independent runs.
+        repetitions: independent runs, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        The request of the simulation; its noise is calibrated to (ε, `DELTA`) unless ε is None.
     """
     run = PpsgdRun(
         rounds=ROUNDS,
@@ -76,9 +81,15 @@ def build_simulation(
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each split, ε, personalization and step size.
 
+    A split is the way in which records are dealt to clients. Personalization is the weight of the model that all
+    clients share.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         Cell(
@@ -100,8 +111,13 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the paper's claims that personal models help under privacy, and the more so the smaller ε is.
 
+    A split is the way in which records are dealt to clients. Runs without noise are left out of the first claim.
+
     Args:
         answers: a cell for each split of the data, ε, and personalization (weight of the shared model).
+
+    Returns:
+        One finding for each of the two claims.
     """
     lines = {split: _points_by_noise(answers, split) for split in SPLITS}
     all_shared = PERSONALIZATIONS[-1]
@@ -121,9 +137,15 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _points_by_noise(answers: Sequence[CellAnswer], split: str) -> list[MeasuredPoint]:
     """Return the accuracies on one split of the data, as one point for each ε with a value for each personalization.
 
+    A split is the way in which records are dealt to clients. Personalization is the weight of the model that all
+    clients share.
+
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment.
         split: name of the split.
+
+    Returns:
+        Points in the order of the values of ε.
     """
     scores = {
         (cell.place["epsilon"], cell.place["personalization"]): cell.scores[MEASURE]

@@ -46,9 +46,16 @@ DELTA = 1e-4
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each step size, personalization and noise multiplier.
 
+    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
+    is the weight of the model that all clients share.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One cell for each place of the grid, with its simulation; noise multipliers vary slowest, and step sizes
+        fastest.
     """
     problem = PersonalizedLeastSquares(
         clients=CLIENTS,
@@ -98,8 +105,13 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 
     Each personalization is taken with its best step size.
 
+    Personalization is the weight of the model that all clients share.
+
     Args:
         answers: cells of the experiment.
+
+    Returns:
+        One finding for the claim.
     """
     stages = []
     for noise in NOISES:
@@ -115,6 +127,9 @@ def _best_of_each(noise: float, cells: Sequence[CellAnswer]) -> MeasuredPoint:
     Args:
         noise: noise multiplier, which names the result.
         cells: answers at this noise, one for each personalization and step size. Diverged runs are left out.
+
+    Returns:
+        The measured means by the name of the personalization.
     """
     best: dict[str, Measured] = {}
     for cell in cells:

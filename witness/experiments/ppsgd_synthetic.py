@@ -38,11 +38,17 @@ noise of targets."""
 def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each personalization and ε.
 
+    All of them solve the same least-squares problem, in which every client has an optimum of its own. Personalization
+    is the weight of the model that all clients share. An ε of None means no noise.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
-        clients: number of clients.
-        dimension: number of coordinates.
+        clients: number of clients, at least 1.
+        dimension: number of coordinates of a model, at least 1.
+
+    Returns:
+        One cell for each place of the grid, with its simulation.
     """
     problem = PersonalizedLeastSquares(
         clients=clients,
@@ -73,10 +79,15 @@ def cells(repetitions: int, seed: int, *, clients: int, dimension: int) -> tuple
 def _run(times: float, clients: int, *, has_noise: bool) -> PpsgdRun:
     """Return the settings of PPSGD for one personalization.
 
+    PPSGD trains one model that all clients share, and one of each client. α is the weight of the shared model.
+
     Args:
         times: personalization α times the number of clients; infinite if all is shared.
         clients: number of clients.
         has_noise: whether the noise is to be calibrated. Otherwise there is none.
+
+    Returns:
+        The run, without noise or with noise that is still to be calibrated.
     """
     return PpsgdRun(
         rounds=ROUNDS,
@@ -116,8 +127,14 @@ def personalization_name(times: float) -> str:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that personal models help under privacy, and that a smaller ε favours them.
 
+    Personalization is the weight of the model that all clients share. Runs without noise are left out of the first
+    claim.
+
     Args:
         answers: a cell for each ε and personalization.
+
+    Returns:
+        One finding for each of the two claims.
     """
     stages = [_stage(noise_name(epsilon), answers) for epsilon in EPSILONS]
     all_shared = personalization_name(math.inf)
@@ -131,9 +148,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _stage(noise: str, answers: Sequence[CellAnswer]) -> MeasuredPoint:
     """Return the excess risk of each personalization at one privacy level. Runs that were not measured are left out.
 
+    Personalization is the weight of the model that all clients share.
+
     Args:
         noise: name of the privacy level, the value of the cells' axis `epsilon`.
         answers: all cells of the experiment.
+
+    Returns:
+        Measured means by the name of the personalization.
     """
     excess = {
         str(cell.place["personalization"]): cell.final_excess for cell in answers if cell.place["epsilon"] == noise

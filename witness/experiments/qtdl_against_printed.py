@@ -16,9 +16,15 @@ RUN = NormFedavgRun(participants=50, rounds=30, local_steps=2, quantization_leve
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment, one for each ε.
 
+    Each compares noise that is certified for ε with two other runs: one without noise, and one with the noise that the
+    paper prints.
+
     Args:
-        repetitions: independent runs of each cell.
+        repetitions: independent runs of each cell, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        One cell for each ε, with its simulation.
     """
     return tuple(
         Cell(

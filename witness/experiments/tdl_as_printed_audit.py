@@ -12,9 +12,15 @@ SAMPLES_PER_REPETITION = 2000
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the audits of the experiment, one for each claimed ε.
 
+    An audit attacks truncated discrete Laplace noise as a paper prescribes it. Its success proves a lower bound on the
+    true ε.
+
     Args:
         repetitions: number of blocks of `SAMPLES_PER_REPETITION` outputs in each audit.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each ε, with its audit.
     """
     return tuple(
         Cell(

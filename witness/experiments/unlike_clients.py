@@ -45,9 +45,14 @@ def build_groups(epsilon: float) -> tuple[RunGroup, ...]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each kind of clients, algorithm and ε.
 
+    Clients are equal, differ in two groups, or also take part in random numbers.
+
     Args:
         repetitions: independent runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its simulation.
     """
     return tuple(
         _cell(clients, algorithm, epsilon, repetitions, seed)
@@ -60,12 +65,17 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def _cell(clients: str, algorithm: str, epsilon: float, repetitions: int, seed: int) -> Cell:
     """Return the simulation of one kind of clients and one algorithm at an ε.
 
+    Its noise is calibrated to the ε, and its measured excess risk is compared with the theorem's bound.
+
     Args:
         clients: `EQUAL`; `DIFFERENT` for two groups of clients; or `RANDOM` for these and a random number per round.
         algorithm: a name in `RUNS`.
         epsilon: ε of each record; clients of the second group have half of it.
-        repetitions: independent runs.
+        repetitions: independent runs, at least 2.
         seed: seed of all randomness.
+
+    Returns:
+        The table cell with its place and its simulation.
     """
     run_type, shape = RUNS[algorithm]
     participants: dict[str, object] = {"participation": LAW} if clients == RANDOM else {"participants": CLIENTS // 2}
@@ -117,7 +127,10 @@ def _judge_bounds(clients: str, answers: Sequence[CellAnswer]) -> Finding:
 
     Args:
         clients: kind of federation, a key of `CLAIMS`.
-        answers: all cells of the experiment.
+        answers: all table cells of the experiment.
+
+    Returns:
+        The verdict. One violated bound refutes the claim.
     """
     cells_of_kind = [cell for cell in answers if cell.place["clients"] == clients]
     bounds = [bound for cell in cells_of_kind for bound in cell.bounds or () if bound.compared]

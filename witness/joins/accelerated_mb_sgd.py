@@ -83,9 +83,14 @@ def calibrate(
 def accelerated_fields(problem: SimulatedProblem, run: AcceleratedShape) -> Fields:
     """Return the fields of a calibration request that multi-pass and one-pass accelerated mini-batch SGD share.
 
+    The calibrator uses them to find the noise and the stages of a run on this problem.
+
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run of either algorithm.
+
+    Returns:
+        Values by the names of the fields.
     """
     constants = problem.constants
     return {
@@ -110,9 +115,14 @@ def initial_gap(problem: SimulatedProblem) -> float:
 def set_stages(run: AnyRun, parameters: Parameters) -> AnyRun:
     """Return the run with the calibrated noise, and with the calibrated stages if it has none.
 
+    A stage is a number of rounds with one weight of the proximal term.
+
     Args:
         run: the run, with or without stages.
         parameters: parameters of the calibration.
+
+    Returns:
+        A copy of the run with noise and stages.
 
     Raises:
         InvalidInput: neither the run nor the calibration has stages.
@@ -132,6 +142,9 @@ def bounds(problem: SimulatedProblem, run: AcceleratedShape) -> tuple[PromisedBo
         problem: the simulated problem. Its constants bound the standard deviation of the gradients of the records, and
             the differences of the clients.
         run: the run with its noise.
+
+    Returns:
+        One bound, with its conditions and whether each holds.
     """
     return (
         bound_for_stages(
@@ -153,11 +166,14 @@ def bound_for_stages(
     the statistics of gradients are not used, because they are for losses of equal weight.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run with its noise and stages.
         objective: objective of the bound. A condition of the bound fails unless it is the problem's objective.
         gradient_std: bound on the standard deviation of gradients for that objective.
         heterogeneity: bound on the heterogeneity of the clients for that objective.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     constants = problem.constants
     shared: Fields = {
@@ -226,6 +242,9 @@ def _different_clients(
         problem: the simulated problem.
         run: the run, which must have groups of clients.
         fields: the theorem's other inputs.
+
+    Returns:
+        The inputs with statistics of each group of clients, and the problem.
     """
     assert run.client_groups is not None  # required of the caller
     clients = bound_clients(problem, run, run.participation, run.client_groups)

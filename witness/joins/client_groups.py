@@ -88,6 +88,9 @@ def set_noise(run: AnyRun, parameters: Parameters) -> AnyRun:
     Args:
         run: the run without noise.
         parameters: parameters of the calibration.
+
+    Returns:
+        A copy of the run with its noise.
     """
     if getattr(run, "client_groups", None) is None:
         return replace(run, noise_std=parameters.noise_std)
@@ -105,6 +108,9 @@ def _root_mean_square(values_with_counts: Iterable[tuple[float, int]]) -> float:
 
     Args:
         values_with_counts: pairs of a value and its multiplicity.
+
+    Returns:
+        The root mean square; 0 if all values are 0.
     """
     pairs = list(values_with_counts)
     clients = sum(count for _, count in pairs)
@@ -153,6 +159,9 @@ def _group_run(problem: SimulatedProblem, run: AnyRun, group: RunGroup, scale: f
         run: the run; its noise is that of groups without their own.
         group: the group.
         scale: factor of the losses of its clients.
+
+    Returns:
+        The group; its noise is at least a negligible positive number.
     """
     noise_std = run.noise_std if group.noise_std is None else group.noise_std
     return GroupRun(

@@ -44,9 +44,14 @@ class DasSetting:
     def of(cls, problem: AnyProblem) -> DasSetting:
         """Compute the constants of a problem from its finite populations and its certified minimum.
 
+        All distances are upper bounds, because a larger distance only raises the bounds of the theorems.
+
         Args:
             problem: the simulated problem. The excess of its computed minimiser over the minimum is at most
                 `optimum_gap`.
+
+        Returns:
+            The constants, with the theorems' conditions and whether each holds.
         """
         constants = problem.constants
         gradients, hessians = _at_minimiser(problem)
@@ -79,6 +84,9 @@ def _mean_curvature(problem: AnyProblem, hessians: Floats | None) -> float:
     Args:
         problem: the simulated problem.
         hessians: Hessian of each client's loss if losses are quadratic, or None.
+
+    Returns:
+        The bound: at least the problem's constant, or the smallest eigenvalue of the mean Hessian if it is larger.
     """
     curvature: float = problem.constants.strong_convexity
     if hessians is None:
@@ -97,6 +105,10 @@ def _conditions(
         initial_distance: upper bound on the distance of the minimiser from the start, the centre of the ball.
         is_minimiser_known: whether `initial_distance` is such a bound. It needs a mean loss with positive curvature.
         are_distances_known: whether the distances of the clients' own minimisers are bounded.
+
+    Returns:
+        Four conditions: shape of the losses, objective, minimiser inside the ball, and minimisers of the clients. The
+        third is undecidable if the minimiser is not known.
     """
     radius = 0.5 * problem.constants.diameter
     is_inside = Verdict.of(initial_distance < radius) if is_minimiser_known else Verdict.UNDECIDABLE

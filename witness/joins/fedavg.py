@@ -24,6 +24,8 @@ QUASAR_CONVEXITY = 1.0
 def calibrate(problem: SimulatedProblem, run: FedavgRun, target: Target) -> tuple[FedavgRun, Calibration]:
     """Reject every target: FedAvg adds no noise and has no differential privacy.
 
+    The list of algorithms requires a function that calibrates noise. A plain FedAvg run has none.
+
     Args:
         problem: not used.
         run: not used.

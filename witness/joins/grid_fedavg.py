@@ -50,6 +50,9 @@ LEAST_TRIALS_PER_VARIANCE = 4.0
 def calibrate(problem: SimulatedProblem, run: GridFedavgRun, target: Target) -> tuple[GridFedavgRun, Calibration]:
     """Give a run the least truncated discrete Laplace noise that is certified to meet a target.
 
+    If the clients add the noise, a record is protected from the server. If the server adds it, a client is protected
+    from an observer of the released models.
+
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run without noise.
@@ -95,6 +98,9 @@ def certified_epsilon(problem: SimulatedProblem, run: GridFedavgRun, log_delta: 
         problem: the simulated problem.
         run: the run with Binomial noise.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The interval from 0 to the upper bound, in nats.
 
     Raises:
         NoCertificate: the noise is not Binomial, or less than its theorem is proved for.
@@ -165,6 +171,9 @@ def _round_epsilon(rounds: int, epsilon: float, delta: float) -> float:
         rounds: number of rounds.
         epsilon: target ε of all rounds together.
         delta: target δ of all rounds together.
+
+    Returns:
+        The ε of a round, in nats.
     """
     slack = SLACK_SHARE * delta
     if best_composition(epsilon=PROVED_EPSILON, delta=slack, rounds=rounds) <= epsilon:

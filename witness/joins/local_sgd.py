@@ -53,10 +53,15 @@ def calibrate(problem: SimulatedProblem, run: LocalSgdRun, target: Target) -> tu
 def certified_epsilon(problem: SimulatedProblem, run: LocalSgdRun, log_delta: float) -> Interval:
     """Return certified bounds on ε at δ for the run's noise: one record against a server that sees all messages.
 
+    A client takes several local steps in a round, each on a fresh batch. The bound counts every step as a release.
+
     Args:
         problem: the simulated problem.
         run: the run with its noise.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        A lower and an upper bound on ε, in nats.
 
     Raises:
         NoCertificate: the run has no noise.

@@ -108,6 +108,9 @@ def certified_epsilon(problem: SimulatedProblem, run: MbSgdRun, log_delta: float
         run: the run with its noise.
         log_delta: natural logarithm of δ.
 
+    Returns:
+        A lower and an upper bound on ε, in nats.
+
     Raises:
         NoCertificate: the run has no noise, or no theorem applies to its sampling.
     """
@@ -144,6 +147,8 @@ def account_batches(
 ) -> Interval:
     """Return certified bounds on ε at δ for a client that releases noisy mean gradients of fresh batches.
 
+    The accountant composes the Gaussian mechanism on random batches. Neighbouring data sets differ in one record.
+
     Args:
         noise_multiplier: noise standard deviation over the sensitivity of a batch's sum of gradients.
         sampling: draw of the batches.
@@ -151,6 +156,9 @@ def account_batches(
         samples_per_client: records of the client.
         times: number of batches.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        A lower and an upper bound on ε, in nats.
 
     Raises:
         NoCertificate: there is no noise, or no theorem applies to the sampling.
@@ -204,9 +212,12 @@ def bound_for_groups(problem: SimulatedProblem, run: MbSgdShape, groups: Groups)
     The bound is stated for the risk of the population. It is valid for the empirical risk too, and looser there.
 
     Args:
-        problem: the simulated problem.
-        run: the run with its noise and step.
+        problem: the simulated problem, with its exact constants.
+        run: the run of mini-batch SGD with its noise and step size.
         groups: groups of equal clients.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     step, decay, least_scale = run.step_size or 0.0, fading(problem, run), min(loss_scales(groups))
     convexity = problem.constants.strong_convexity
@@ -249,6 +260,9 @@ def explicit_bound(problem: SimulatedProblem, run: MbSgdShape) -> PromisedBound:
     Args:
         problem: the simulated problem.
         run: the run with its noise and step.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     step, decay = run.step_size or 0.0, fading(problem, run)
     convexity = problem.constants.strong_convexity
@@ -293,6 +307,9 @@ def printed_bound(problem: SimulatedProblem, run: MbSgdShape) -> Iterator[Promis
     Args:
         problem: the learning problem.
         run: parameters of the run.
+
+    Yields:
+        At most one bound, with the theorem's conditions and whether each holds.
     """
     if not run.noise_std or not _has_printed_bound(problem, run):
         return

@@ -87,6 +87,9 @@ def certified_epsilon(problem: SimulatedProblem, run: Mu2SgdRun, log_delta: floa
         run: the run with its noise.
         log_delta: natural logarithm of δ.
 
+    Returns:
+        A lower and an upper bound on ε, in nats.
+
     Raises:
         NoCertificate: no theorem certifies the noise.
     """
@@ -120,6 +123,9 @@ def federation_fields(problem: SimulatedProblem, run: Mu2SgdRun) -> Fields:
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run.
+
+    Returns:
+        Values by the names of the fields.
     """
     constants = problem.constants
     equal_clients = {"smoothness_heterogeneity": 0.0} if constants.heterogeneity == 0.0 else {}
@@ -232,6 +238,9 @@ def _trusted_server_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterato
     Args:
         problem: the simulated problem.
         run: the run, with a trusted server.
+
+    Yields:
+        One bound, with its conditions and whether each holds.
     """
     norm, reporting = report_norm(problem), run.reporting(problem.clients)
     std = max(run.noise_std or 0.0, NO_NOISE * norm)
@@ -273,6 +282,9 @@ def _baseline_bounds(problem: SimulatedProblem, run: Mu2SgdRun) -> Iterator[Prom
     Args:
         problem: the simulated problem.
         run: the run of noisy SGD.
+
+    Yields:
+        At most one bound, with its conditions and whether each holds.
     """
     constants, reporting = problem.constants, run.reporting(problem.clients)
     fresh_std = fresh_noise_std(problem, run)
@@ -303,6 +315,9 @@ def _bound(theorem: Theorem, inputs: object, value: str, problem: SimulatedProbl
         value: name of the theorem's output that holds the bound.
         problem: the simulated problem.
         run: the run.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     return PromisedBound(
         theorem=theorem.id,

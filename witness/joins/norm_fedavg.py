@@ -74,6 +74,9 @@ def calibration_problem(problem: SimulatedProblem, run: NormFedavgRun, target: T
         problem: the simulated problem, with its exact constants.
         run: the run without noise, with its quantization levels.
         target: the (ε, δ) to meet.
+
+    Returns:
+        The request, with the constants that step sizes and bounds need.
     """
     setting = DasSetting.of(problem)
     assert run.quantization_levels is not None  # every run with noise has quantised messages
@@ -352,6 +355,9 @@ def _bound(
         quantity: name of the measured quantity that the theorem bounds.
         conditions: conditions that were checked before. The theorem's own conditions that compare two numbers are
             added.
+
+    Returns:
+        The bound, with all conditions and whether each holds.
     """
     evaluation = theorem.evaluate(inputs)
     theorem_conditions = tuple(result for result in evaluation.conditions if result.left is not None)

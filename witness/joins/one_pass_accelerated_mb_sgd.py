@@ -57,6 +57,9 @@ def bounds(problem: SimulatedProblem, run: OnePassAcceleratedMbSgdRun) -> tuple[
     Args:
         problem: the simulated problem. No gradient exceeds its Lipschitz constant.
         run: the run with its noise; it uses each record once.
+
+    Returns:
+        One bound, with its conditions and whether each holds.
     """
     constants = problem.constants
     return (

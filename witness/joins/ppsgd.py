@@ -59,10 +59,17 @@ def calibrate(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> tu
 def calibration_problem(problem: PersonalizedProblem, run: PpsgdRun, target: Target) -> PpsgdProblem:
     """Return the calibrator's request for a simulated run of PPSGD.
 
+    The calibrator finds the least noise for which a client is protected from the other clients at the target (ε, δ). A
+    message is a client's update. Its norm is at most the clipping norm, or the largest norm that gradients of the
+    problem allow.
+
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run without noise.
         target: the (ε, δ) to meet.
+
+    Returns:
+        The request, for neighbouring data sets in which one client's data are replaced.
 
     Raises:
         InvalidInput: gradients have no bound, and the run has no clipping norm.

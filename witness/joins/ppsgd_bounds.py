@@ -63,9 +63,14 @@ def gradient_statistics(problem: PersonalizedProblem, run: PpsgdRun) -> DrawnGra
     They are given for each group of equal clients: the standard deviations of the gradients of the shared and of the
     local model, and the norm of the shared gradient at the optimum.
 
+    PPSGD trains one model that all clients share, and one of each client.
+
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run.
+
+    Returns:
+        The statistics, with the way in which clients are weighted and drawn.
     """
     constants = problem.constants
     return DrawnGradients(
@@ -116,6 +121,9 @@ def _conditions(
         inputs: inputs of the theorem.
         problem: the simulated problem.
         run: the run.
+
+    Returns:
+        Each condition with a verdict: it holds, fails, or cannot be decided.
     """
     results = (condition.at(inputs) for condition in theorem.conditions)
     return settle_conditions(results, decide_conditions(problem, run))
@@ -128,8 +136,11 @@ def _weighted_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterator[Pr
     run's sampling. The printed theorem is 4.5 of Bietti et al. for all clients, and 5.2 or B.4 for independent draws.
 
     Args:
-        problem: the learning problem.
-        run: parameters of the run.
+        problem: the learning problem, with its exact constants.
+        run: parameters of the run, with its noise and steps.
+
+    Yields:
+        Each bound with its theorem, and with whether the theorem's conditions hold.
     """
     constants, (own_step, _) = problem.constants, steps_of(problem, run)
     norm = _weighted_optimum_norm(problem, run)
@@ -225,6 +236,9 @@ def _bound_at_prescribed_step(
         problem: the simulated problem.
         run: the run.
         step: step size of the clients' own models in the run.
+
+    Returns:
+        The bound, with the theorem's conditions and whether each holds for this run.
     """
     outputs = theorem.evaluate(inputs).outputs
     return PromisedBound(
@@ -254,6 +268,9 @@ def _bounds_at_any_step(
         smoothness: smoothness of the weighted objective.
         norm: norm of the weighted optimum.
         gradient_std: standard deviation of the noisy gradients.
+
+    Yields:
+        At most one bound, with the conditions that it needs and whether each holds.
     """
     if step == 0.0:
         return
@@ -290,8 +307,11 @@ def _shared_model_bounds(problem: PersonalizedProblem, run: PpsgdRun) -> Iterato
     added if all clients have the same optimum; otherwise the risk cannot vanish.
 
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run with one model for all.
+
+    Yields:
+        Each bound with its theorem, and with whether the theorem's conditions hold.
     """
     constants, statistics = problem.constants, gradient_statistics(problem, run)
     noise_std = run.noise_std or 0.0

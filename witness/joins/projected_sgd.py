@@ -117,11 +117,11 @@ def _constant_step_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tu
     """Return the certified bound on the mean excess risk for constant steps and convex losses.
 
     Args:
-        problem: the simulated problem.
-        run: the run. It returns its last model, or the model after a random one of the last steps.
+        problem: the simulated problem, with its exact constants.
+        run: the run with its noise. It returns its last model, or the model after a random one of the last steps.
 
     Returns:
-        The bound; empty if the steps are not constant.
+        The bound, with its conditions and whether each holds; empty if the steps are not constant.
     """
     steps, constants = steps_of(problem, run), problem.constants
     if not isinstance(run.step_schedule, Constant):
@@ -158,6 +158,9 @@ def _last_model_bound(problem: SimulatedProblem, run: ProjectedSgdRun) -> Promis
     Args:
         problem: the simulated problem, with its exact constants.
         run: the run with its noise.
+
+    Returns:
+        The bound, with its conditions and whether each holds.
     """
     constants, records_used = problem.constants, steps_of(problem, run) * run.participants
     noise_stds = run.noise_stds(steps_of(problem, run))
@@ -192,6 +195,9 @@ def _conditions(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Condit
     Args:
         problem: the simulated problem. Its strong convexity λ is positive.
         run: the run with its steps.
+
+    Returns:
+        Each condition with a verdict, and with both sides of its inequality if it has one.
     """
     constants, steps = problem.constants, run.step_schedule
     curvature, radius = constants.strong_convexity, 0.5 * constants.diameter
@@ -235,8 +241,11 @@ def _fresh_records(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[Con
 def _random_stop_bounds(problem: SimulatedProblem, run: ProjectedSgdRun) -> tuple[PromisedBound, ...]:
     """Return Corollary 2 of Asoodeh et al. for a random stop, as an order of growth: its hidden constant is set to 1.
 
+    A run with a random stop releases the model of a random step. The bound is only displayed, because its true constant
+    is not known.
+
     Args:
-        problem: the simulated problem.
+        problem: the simulated problem, with its exact constants.
         run: the run with its noise.
 
     Returns:

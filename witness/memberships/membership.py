@@ -65,8 +65,14 @@ def plan(request: MembershipSimulation) -> SimulationPlan:
 
     The trainings are the attacked runs and the reference runs.
 
+    A membership inference attacks models, to guess which inserted records were in their training data. A block is a
+    number of trainings that run together.
+
     Args:
         request: the membership inference.
+
+    Returns:
+        The number of blocks, the time in seconds on one core, and the memory in bytes.
     """
     block, runs = block_runs(request), request.runs + request.references
     blocks = math.ceil(runs / block)
@@ -87,6 +93,10 @@ def prepare(request: MembershipSimulation) -> PreparedMembership:
 
     Args:
         request: the membership inference.
+
+    Returns:
+        The request with the certified bounds on ε, and the number of records or clients that are not canaries (inserted
+        to be detected).
 
     Raises:
         NoCertificate: no theorem covers the training; nothing is drawn then.

@@ -63,6 +63,9 @@ class MembershipSimulation:
     def check(self) -> None:
         """Check that the fields of the request are consistent and that the simulation is not too long.
 
+        A canary is a record or client that is inserted to be detected. References are further trainings from which
+        likelihood-ratio attacks learn.
+
         Raises:
             InvalidInput: not exactly one of `delta` and `log10_delta` is given; an attack is unknown, repeated, or
                 lacks references; one canary has too few runs; or the simulation would take too long.

@@ -48,11 +48,16 @@ def make_answer(request: MembershipSimulation, certified: Ends, members: int, tr
     The first `request.runs` runs are attacked. The remaining ones are reference runs, which calibrate the attacks by
     likelihood ratios.
 
+    A canary is a record or client that is inserted into the training data to be detected.
+
     Args:
         request: the attacks to make, with their δ and confidence level.
         certified: certified enclosure of ε at that δ.
         members: number of members of the data that are not canaries.
         trained: all runs, in order.
+
+    Returns:
+        The answer, with one entry for each attack.
     """
     attacks = tuple(_attack(request, certified, name, trained) for name in request.made)
     stated_delta = request.delta
@@ -105,11 +110,16 @@ def _attack(
     With a single canary, the bound comes from independent runs with and without it. With several canaries, it comes
     from guesses about all of them (Steinke, Nasr and Jagielski 2023).
 
+    A canary is a record or client that is inserted into the training data to be detected.
+
     Args:
         request: δ, the confidence level, and the numbers of canaries and of attacked runs.
         certified: certified enclosure of ε at that δ.
         name: the attack.
         trained: all runs; those after the attacked ones are references.
+
+    Returns:
+        The lower bound with its evidence, the error rates, and whether the bound contradicts the certified ε.
     """
     members, run_scores = trained.members[: request.runs], scores(name, trained, request.runs)
     inside, outside = run_scores[members], run_scores[~members]
@@ -232,10 +242,15 @@ def draw_inclusions(request: MembershipSimulation, runs: range, generators: Sequ
 def _meaning(request: MembershipSimulation, certified: Ends, attacks: Sequence[MembershipAttackAnswer]) -> str:
     """Explain in sentences the largest lower bound on ε of all attacks, and its agreement with the certified ε.
 
+    An attack that succeeds more often than ε allows proves that no smaller ε holds, with the confidence of the request.
+
     Args:
         request: the membership inference, with its δ and confidence level.
-        certified: certified enclosure of ε at that δ.
-        attacks: the attacks, at least one.
+        certified: certified lower and upper bound on ε at that δ.
+        attacks: the attacks with their lower bounds, at least one.
+
+    Returns:
+        One or two sentences for the answer.
     """
     strongest = max(attacks, key=lambda attack: attack.epsilon_lower)
     delta = f"10^{request.log_delta / math.log(10.0):.6g}"

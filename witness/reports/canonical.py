@@ -25,8 +25,13 @@ SHORT_NAMES = 512
 def canonical(value: object) -> str:
     """Return the canonical text of a JSON value, which does not depend on the order of an object's members.
 
+    Equal data have equal texts, so that a hash of the text identifies the data.
+
     Args:
         value: a JSON value; objects and lists are converted recursively.
+
+    Returns:
+        The text, without spaces between its parts.
 
     Raises:
         ValueError: the value contains a number that is not finite, or an object that is not JSON.
@@ -82,6 +87,9 @@ def _number(value: float) -> str:
 
     Args:
         value: the double.
+
+    Returns:
+        The digits, with an exponent if the number is at least 1e21 or below 1e-6 in size.
 
     Raises:
         ValueError: the value is not finite.

@@ -102,9 +102,14 @@ def changed_explanations(signed: JsonObject, computed: JsonObject) -> tuple[str,
 
     These are parts outside `BINDING`, such as explanations.
 
+    A signed report stays valid if a later engine explains its answer in other words.
+
     Args:
         signed: the data of the report.
         computed: the data that this engine computes for the same request.
+
+    Returns:
+        The pointers in alphabetical order.
     """
     signed_answer, computed_answer = signed["answer"], computed["answer"]
     names = (signed_answer.keys() | computed_answer.keys()).difference(BINDING, ("engine_version",))
@@ -137,6 +142,9 @@ class _Comparison:
             signed: the value in the report; None if the report lacks it.
             computed: the value of this engine; None if the engine's record lacks it.
             pointer: JSON pointer to both values.
+
+        Yields:
+            One disagreement for each pair of values that does not agree, with its pointer.
         """
         if isinstance(signed, dict) and isinstance(computed, dict):
             if signed.keys() == computed.keys() == _BOUNDS:
@@ -180,6 +188,9 @@ class _Comparison:
             signed: `lower` and `upper` of the report.
             computed: `lower` and `upper` of this engine.
             pointer: JSON pointer to both enclosures.
+
+        Yields:
+            At most one disagreement.
         """
         signed_lower, signed_upper = _bound(signed["lower"]), _bound(signed["upper"])
         computed_lower, computed_upper = _bound(computed["lower"]), _bound(computed["upper"])
@@ -238,6 +249,9 @@ def _number(value: object) -> float | None:
 
     Args:
         value: a JSON value.
+
+    Returns:
+        The double, which may be infinite; None for texts, objects, lists, null and truth values.
     """
     if isinstance(value, bool):
         return None

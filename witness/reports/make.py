@@ -53,6 +53,9 @@ def make(
         date: the caller's date, YYYY-MM-DD; None for a page without a date.
         run: status and evidence of the run that the report is about; None if there is none.
 
+    Returns:
+        The text of the page, with its data and a hash of each.
+
     Raises:
         InvalidInput: the date is not a date, or a report cannot contain the request.
         NoCertificate: no guarantee can be certified for the problem.
@@ -80,7 +83,14 @@ def make(
 def request_json(value: Any) -> Any:
     """Convert a request to the JSON value that would be posted.
 
-    Dataclasses become objects without the fields that are None, and numbers of numpy become plain numbers.
+    A report contains this value, so that its reader can ask the same question again.
+
+    Args:
+        value: a request, or a part of it: a dataclass, a mapping, a sequence, a number or a text.
+
+    Returns:
+        Objects for dataclasses and mappings, without members that are None; lists for sequences; plain numbers for
+        those of numpy.
     """
     if is_dataclass(value):
         members = ((field.name, getattr(value, field.name)) for field in fields(value))

@@ -31,6 +31,9 @@ def meaning_of(declared: type | None, path: str) -> str:
     Args:
         declared: the dataclass that declares the field.
         path: names of the fields and positions in lists, separated by dots.
+
+    Returns:
+        The description; an empty text if no field on the path has one.
     """
     description, kind = "", declared
     for name in path.split("."):

@@ -63,6 +63,9 @@ def flat(value: object, prefix: str = "") -> Iterator[tuple[str, object]]:
     Args:
         value: the JSON value.
         prefix: name in front of all names; empty for none.
+
+    Yields:
+        Pairs of name and value, in the order of the JSON value.
     """
     if isinstance(value, Mapping):
         for name, item in value.items():

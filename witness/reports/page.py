@@ -28,14 +28,20 @@ _SOURCES: Mapping[str, Theorem] = {theorem.id: theorem for theorem in THEOREMS}
 
 
 def render(record: JsonObject, seal: str) -> str:
-    """Write the visible page of a report, with an empty element for its data.
+    """Write the visible page of a report in HTML, with an empty element for its data.
 
-    The same data give the same page.
+    A report states a certified guarantee with its assumptions, its derivation and its bounds. The same data give the
+    same page.
 
     Args:
-        record: data of the report.
-        seal: hash that the page shows.
+        record: data of the report, with its kind, the request and the answer. A run that an observation contradicts has
+            reasons and no ε.
+        seal: hash of the data, which the page shows.
+
+    Returns:
+        The HTML text.
     """
+    # A run that an observation contradicts has a page of its own, with the reasons and without ε.
     if record["kind"] == CONTRADICTED:
         return _template("contradicted.html").render(record=record, seal=seal, run=record["run"])
     answer, request = record["answer"], record["request"]
@@ -79,6 +85,9 @@ def _template(name: str) -> Template:
 
     Args:
         name: file name of the template.
+
+    Returns:
+        The template, which is filled with the data of a report.
     """
     with extra("reports", "a report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (for those who make a report)
@@ -116,6 +125,9 @@ def _attack_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
     Args:
         answer: answer of a calibrator or of the accountant.
+
+    Yields:
+        The name in words, and a lower and an upper bound.
     """
     if "meaning" in answer:
         meaning = answer["meaning"]
@@ -129,7 +141,10 @@ def _requested_bounds(answer: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """Yield name and bounds of each requested figure: an attacker's errors, a divergence, or δ in one direction.
 
     Args:
-        answer: answer of the accountant.
+        answer: answer of the accountant in its JSON form.
+
+    Yields:
+        The name in words, and the certified lower and upper bound as a JSON object.
     """
     for rate in answer.get("trade_off", ()):
         yield true_positives(rate["false_positive_rate"]), rate["true_positive_rate"]
@@ -218,6 +233,9 @@ def _unchecked_conditions(derivation: Sequence[JsonObject]) -> Iterator[tuple[st
 
     Args:
         derivation: steps of a proof, each with the id of its theorem.
+
+    Yields:
+        Pairs of id and statement; a reader of the report must check them.
     """
     conditions: dict[tuple[str, str], None] = {}  # a set in order
     for step in derivation:
@@ -252,6 +270,9 @@ def _printed_readings(answer: JsonObject) -> Iterator[JsonObject]:
 
     Args:
         answer: answer of a calibrator.
+
+    Yields:
+        The texts by name, for one set of parameters at a time.
     """
     for reading in answer.get("as_printed", ()):
         true = reading.get("true")
@@ -272,6 +293,9 @@ def _open_conditions(entry: JsonObject) -> Iterator[Mapping[str, str]]:
     Args:
         entry: member of the answer's `as_printed`. Its `conditions` hold for all readings (interpretations) of the
             theorem that prescribe these parameters, and `by_reading` has those of single ones.
+
+    Yields:
+        For each condition its statement, its verdict, and both sides of its inequality if it has one.
     """
     conditions = [("", condition) for condition in entry.get("conditions", ())]
     for details in entry.get("by_reading", ()):
@@ -320,6 +344,9 @@ def _theorem_words(theorem: Theorem | None) -> dict[str, str]:
 
     Args:
         theorem: the theorem; None if this engine does not know it, as with reports of other engines.
+
+    Returns:
+        The four texts by name; they are empty for an unknown theorem, except its status.
     """
     if theorem is None:
         return {"title": "", "statement": "", "status": "unknown to this engine", "source": ""}

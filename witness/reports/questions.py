@@ -56,6 +56,9 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
         kind: "calibration" or "account" (a mechanism's guarantee).
         name: name of the calibrator; None for an account.
 
+    Returns:
+        The subject: its names, its classes of problem and parameters, and the function that answers a problem.
+
     Raises:
         InvalidInput: the kind or the calibrator does not exist, or the name does not fit the kind.
     """
@@ -75,8 +78,13 @@ def question(kind: str, name: str | None = None) -> ReportSubject:
 def _calibration_answerer(solve: Callable[[Any], Any]) -> Callable[[Any], ReportedAnswer]:
     """Return a function that solves a calibrator's problem, and adds the privacy profile of the calibrated run.
 
+    The privacy profile is δ as a function of ε.
+
     Args:
         solve: the calibrator's function from a problem to its answer.
+
+    Returns:
+        A function from a problem to the answer in JSON form, with points of the profile.
     """
 
     def answer_problem(problem: object) -> ReportedAnswer:
@@ -96,7 +104,17 @@ def _answer_account(problem: accounting.AccountProblem) -> ReportedAnswer:
 
 
 def _calibration_subject(calibrator: Calibrator) -> ReportSubject:
-    """Describe a calibrator as the subject of reports."""
+    """Describe a calibrator as the subject of reports.
+
+    A calibrator computes the parameters, noise included, with which an algorithm meets a target (ε, δ). A subject tells
+    the report how to name its question and how to answer it again.
+
+    Args:
+        calibrator: the calibrator of one algorithm.
+
+    Returns:
+        The names, the classes of problem and parameters, and a function that answers a problem.
+    """
     return ReportSubject(
         kind="calibration",
         name=calibrator.name,

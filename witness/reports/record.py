@@ -55,15 +55,20 @@ def record(
 ) -> JsonRecord:
     """Collect the data of a report as JSON values, before they are sealed.
 
+    A sealed report has a hash of its data and its page, so that later changes are noticed.
+
     Args:
         kind: kind of the report.
-        name: name of its subject.
+        name: name of its subject, such as an algorithm.
         date: the caller's date, or None.
         request: the request in JSON form.
         answer: the answer in JSON form.
-        profile: points of the privacy profile in JSON form.
+        profile: points of the privacy profile (δ as a function of ε) in JSON form.
         engine_version: version of the engine that answered.
         run: status and evidence of the run; the member is left out if it is None.
+
+    Returns:
+        The data. A missing date is an empty text.
     """
     return {
         **({} if run is None else {"run": dict(run)}),
@@ -103,6 +108,9 @@ def open_page(page: str) -> JsonRecord:
 
     Args:
         page: the page, which may come from anyone.
+
+    Returns:
+        The data of the report, including its hash.
 
     Raises:
         Broken: the page has no such data, the data do not match their hash, or the visible page was altered.
@@ -160,8 +168,13 @@ _TYPES: Mapping[str, type] = {"request": dict, "answer": dict, "profile": list, 
 def _parse(text: str) -> JsonRecord:
     """Parse the data of a report, and check the names and types of their members.
 
+    The data come from a page that anyone may have changed. Only their form is checked here, not the hash.
+
     Args:
         text: the JSON text in the page.
+
+    Returns:
+        The data of the report.
 
     Raises:
         Broken: the data are not JSON or have another form.

@@ -38,11 +38,14 @@ def _describe_subsampled(spec: SpecBody, unit: str) -> str:
 
 
 def _sampling_phrase(spec: SpecBody, noun: str) -> str:
-    """Describe how a batch is drawn.
+    """Describe in words how a batch is drawn.
 
     Args:
-        spec: JSON form of a subsampled mechanism.
+        spec: JSON form of a subsampled mechanism, with the name of its sampling and its rate or batch size.
         noun: singular name of the members of a batch, such as "record".
+
+    Returns:
+        A phrase without a full stop, with every number in full.
     """
     sampling = spec["sampling"]
     if sampling == "shuffled-epochs":
@@ -67,6 +70,9 @@ def _batch_details(spec: SpecBody, noun: str) -> str:
     Args:
         spec: JSON form of a subsampled mechanism.
         noun: singular name of the members of a batch, such as "record".
+
+    Returns:
+        The text with a leading space, or an empty text.
     """
     details = []
     if spec["sampling"] == "full" and "rate" in spec:
@@ -131,7 +137,17 @@ def _describe_selection(spec: SpecBody, unit: str) -> str:
 
 
 def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
-    """Describe projected gradient descent: its steps and batches, its schedules, its losses, and its output."""
+    """Describe projected gradient descent in words: its steps and batches, its schedules, its losses, and its output.
+
+    The words go into a report, after the phrase for the mechanism that ran. Missing fields of the spec have default
+    values: one pass, a secret random partition, and the release of the last model.
+
+    Args:
+        spec: JSON form of the mechanism, which names its clients, schedules, radius and losses.
+
+    Returns:
+        A phrase without a full stop. Its numbers are written with all their digits.
+    """
     rounds = count_phrase(spec["rounds"], "step") if "rounds" in spec else "one pass"
     batches = {
         "shuffled": "of a secret random partition, in turn",
@@ -154,7 +170,15 @@ def _describe_projected_sgd(spec: SpecBody, _: str) -> str:
 
 
 def _loss_phrase(spec: SpecBody) -> str:
-    """Describe the losses of projected gradient descent by their constants."""
+    """Describe the losses of projected gradient descent by their constants.
+
+    Args:
+        spec: JSON form of the mechanism. Without `strong_convexity` the losses are not strongly convex, and without
+            `convex` they are convex.
+
+    Returns:
+        The Lipschitz constant, the smoothness if it is given, and the convexity, separated by commas.
+    """
     properties = [f"{full(spec['lipschitz'])}-Lipschitz"]
     if "smoothness" in spec:
         properties.append(f"{full(spec['smoothness'])}-smooth")

@@ -56,8 +56,13 @@ def _phrase_of_unit(unit: object) -> str:
 def headline(record: JsonObject) -> tuple[str, ...]:
     """Summarise the answer in one to three sentences: the protected unit, the adversary, (ε, δ), and the run.
 
+    The ε is rounded up, so that the sentence never promises more privacy than is certified.
+
     Args:
-        record: kind and answer of the report.
+        record: data of the report, with its kind and its answer.
+
+    Returns:
+        The sentences. A report on calibrated parameters says that it is valid only for them.
     """
     answer = record["answer"]
     guarantee = answer["guarantee"]
@@ -87,6 +92,9 @@ def _bound_phrase(guarantee: JsonObject) -> str:
     Args:
         guarantee: `epsilon`, `delta` and `log10_delta`, each with `lower` and `upper`. If δ was requested, both bounds
             of `log10_delta` are this δ.
+
+    Returns:
+        A phrase that begins with "with". Bounds are rounded up.
     """
     epsilon, log10_delta = guarantee["epsilon"], guarantee["log10_delta"]
     upper_log10 = log10_delta["upper"]
@@ -118,8 +126,14 @@ def _claim_sentence(claim: JsonObject | None) -> tuple[str, ...]:
 def assumptions(guarantee: JsonObject) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of each field that defines the guarantee, such as its unit.
 
+    The unit is the record or client that is protected. The relation says how neighbouring data sets differ, and the
+    observer is the adversary.
+
     Args:
         guarantee: JSON form of the guarantee.
+
+    Returns:
+        Rows of a table. Fields that the guarantee does not have are left out.
     """
     unit = str(require_unit(guarantee["unit"]))
     rows = [

@@ -33,9 +33,15 @@ def confidence_band(values: Floats, confidence: float) -> Band:
 
     A column with a value that is not finite, from a run that diverged, has an infinite mean and the band [0, ∞].
 
+    For n values with standard deviation s, the band is mean ± t s/√n. Here t is a quantile with n − 1 degrees of
+    freedom.
+
     Args:
         values: nonnegative values of shape (repetitions ≥ 2, columns).
         confidence: confidence of the band, in (0, 1).
+
+    Returns:
+        Mean, ends of the band, and standard error of each column.
     """
     repetitions = len(values)
     without_nan = np.where(np.isnan(values), np.inf, values)

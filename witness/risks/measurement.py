@@ -86,7 +86,7 @@ class RiskSimulation:
         """Check that the run fits the problem, the alternatives exist, and the noise is either given or calibrated.
 
         Raises:
-            InvalidInput: a check fails.
+            InvalidInput: a check fails, or the target (ε, δ) is not valid.
         """
         algorithm = algorithm_of(self.run)
         if not isinstance(self.problem, algorithm.problems):

@@ -91,12 +91,17 @@ def make_answer(
 ) -> RiskAnswer:
     """Make the answer: the measured excess risk of every run, and the private run's comparison with its bounds.
 
+    The excess risk is the risk of the model minus the least possible risk. The private run is the one with noise.
+
     Args:
         request: the request, with the confidence level of the bands.
         problem: the learning problem, with its exact constants.
         calibration: answer of the calibrator, or None if the noise was given.
         measurements: numbers of every run; the first one is the private run.
         bounds: theorems' bounds on the private run.
+
+    Returns:
+        The answer. Its `guarantee` is None if the noise was given.
     """
     private_measurement = measurements[0]
     algorithm = algorithm_of(private_measurement.run)
@@ -132,7 +137,10 @@ def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
 
     Args:
         spec: the problem as requested.
-        problem: the problem.
+        problem: the problem that was built from it.
+
+    Returns:
+        Sizes, constants and facts of the problem. `samples_per_client` is None if clients draw fresh records.
     """
     constants: Any = problem.constants
     return ProblemAnswer(
@@ -149,10 +157,16 @@ def _describe_problem(spec: object, problem: SimulatedProblem) -> ProblemAnswer:
 def _series(measurement: Measurement, confidence: float, titles: Mapping[str, str]) -> SeriesAnswer:
     """Summarise one run over its repetitions: mean excess risk by rounds with its band, scores and diagnostics.
 
+    The band is a confidence interval of the mean at each round by itself.
+
     Args:
-        measurement: numbers of the run.
+        measurement: numbers of the run, for each repetition and measured round.
         confidence: confidence level of each band, between 0 and 1.
         titles: titles of the runs, by name.
+
+    Returns:
+        Mean, ends of the band and standard error at each measured round and at the last one. `scores` is None if the
+        problem has no scores.
     """
     band = confidence_band(measurement.excess(), confidence)
     final = Measured(
@@ -163,6 +177,7 @@ def _series(measurement: Measurement, confidence: float, titles: Mapping[str, st
     )
     scores = {}
     for name, values in measurement.scores().items():
+        # A share, such as an accuracy, is at most 1. Other scores have no upper limit.
         largest_score = 1.0 if name in SHARES else math.inf
         scores[name] = mean_over_repetitions(values, confidence, most=largest_score)
     return SeriesAnswer(
@@ -283,8 +298,11 @@ def _warnings(
 
     Args:
         problem: the problem, with its constants.
-        series: the runs, the private one first.
-        bounds: the compared bounds on the private run.
+        series: summaries of the runs, the private one first.
+        bounds: theorems' bounds on the excess risk of the private run, each compared with the measured mean.
+
+    Returns:
+        One warning for each fault; empty if there is none.
     """
     warnings = list(_large_gradients(series, problem.constants.lipschitz))
     warnings += [
@@ -300,6 +318,7 @@ def _warnings(
         for bound in bounds
         if bound.holds == Verdict.NO
     ]
+    # The excess risk is measured from a computed minimum, which may lie above the true one by the gap.
     gap = getattr(problem.constants, "optimum_gap", 0.0)
     if gap > NOTABLE_GAP * series[0].final.mean:
         message = (
@@ -313,9 +332,11 @@ def _warnings(
 def _large_gradients(series: Sequence[SeriesAnswer], lipschitz: float) -> Iterator[Caution]:
     """Warn of each run in which some gradient was longer than the problem's Lipschitz constant.
 
+    Noise and bounds are computed from that constant, so that they do not apply to such a run.
+
     Args:
-        series: the runs. Runs without this diagnostic are passed over.
-        lipschitz: the Lipschitz constant.
+        series: summaries of the runs. Runs that did not measure gradients are ignored.
+        lipschitz: the Lipschitz constant, a bound on the norm of every gradient.
     """
     for run in series:
         if GRADIENT_NORM not in run.diagnostics:

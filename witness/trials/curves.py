@@ -21,6 +21,9 @@ def split_scores(scores: Mapping[str, ScoreT]) -> dict[int, dict[str, ScoreT]]:
     Args:
         scores: scores by name, at least one of them at a position of the curve. Scores without a position are added to
             those at the last one.
+
+    Returns:
+        For each position the scores there, by name.
     """
     curve: dict[int, dict[str, ScoreT]] = {}
     without_position = {}

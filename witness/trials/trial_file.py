@@ -134,8 +134,13 @@ def _stated_values(header: JsonObject, repetitions: int | None) -> JsonObject:
 def _parse(line: str) -> JsonObject:
     """Parse one line of the file as a JSON object.
 
+    The first line of the file describes the experiment, and each other line is the result of one trial.
+
     Args:
         line: the line.
+
+    Returns:
+        The JSON object.
 
     Raises:
         InvalidInput: the line is not a JSON object.

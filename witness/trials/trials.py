@@ -39,7 +39,11 @@ class TrialResult:
 
 
 class TrialArm(Protocol):
-    """Protocol of one algorithm in one setting of an experiment, which a trial trains and scores. It can be pickled."""
+    """Protocol of one algorithm in one setting of an experiment, which a trial trains and scores.
+
+    An arm has fixed noise and settings. A trial splits the data at random, trains the algorithm on one part, and scores
+    its output on the other. Objects of this protocol must be picklable, because trials run in other processes.
+    """
 
     @property
     def data(self) -> tuple[DataName, ...]:
@@ -69,18 +73,24 @@ class TrialArm(Protocol):
         """Grid of each tuned parameter, by name; empty if its ends are the least and the largest possible value."""
 
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
-        """Run one trial.
+        """Run one trial: split the data, train the algorithm, and score its output on test records.
 
         Args:
             folders: folder of each data set.
-            seed: seed of the split and of all randomness.
+            seed: seed of the split and of all other randomness.
+
+        Returns:
+            Scores by name, and the chosen value of each tuned parameter by name.
         """
 
     def certify(self, folders: Mapping[DataName, Path]) -> Ends | None:
-        """Return the certified ε of its noise; None if it has no noise, or no claim to check.
+        """Return the certified ε of the arm's noise.
 
         Args:
             folders: folder of each data set, from which numbers of records come.
+
+        Returns:
+            A lower and an upper bound on ε; None if the arm has no noise, or if there is no claim to check.
         """
 
 
@@ -159,10 +169,15 @@ def trial_seed(seed: int, trial: int) -> int:
 def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequence[TrialResult]) -> TrialsAnswer:
     """Summarise all trials of an arm: the mean and the confidence band of each score, with the certified ε.
 
+    An arm is one algorithm in one setting. A trial trains it once on a random split of the data.
+
     Args:
         request: the request.
         prepared: the prepared request.
         blocks: results of all trials.
+
+    Returns:
+        Means with their bands, and the median of the chosen value of each tuned parameter.
     """
     names = blocks[0].scores
     scores = {name: np.array([block.scores[name] for block in blocks]) for name in names}
@@ -180,9 +195,14 @@ def assemble(request: TrialSimulation, prepared: PreparedTrials, blocks: Sequenc
 def _edge_warnings(arm: TrialArm, chosen: Mapping[str, Floats]) -> Iterator[Caution]:
     """Warn of each tuned parameter for which the best value is at an end of its grid in most trials.
 
+    A best value at an end means that a larger grid may give a better result.
+
     Args:
         arm: the arm, with the grid of each parameter.
         chosen: best value in each trial, by name of the parameter.
+
+    Yields:
+        At most one warning for each end of a grid.
     """
     for name, values in chosen.items():
         grid = arm.grids[name]

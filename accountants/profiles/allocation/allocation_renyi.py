@@ -61,6 +61,9 @@ class AllocationRenyi:
 
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bound in nats.
         """
         backward = (1.0 + (order - 1.0) / self.steps) * self.rho
         public = order * self.rho
@@ -83,8 +86,14 @@ class AllocationRenyi:
     def _with_against_without(self, order: float) -> float:
         """Return an upper bound on the Rényi divergence of the outputs with the contribution against those without it.
 
+        Between whole orders the log moment is convex in the order, hence below the chord. Beyond the largest whole
+        order a bound in closed form is used.
+
         Args:
-            order: order a.
+            order: order a > 1.
+
+        Returns:
+            The bound in nats.
         """
         if order > _LARGEST_WHOLE:
             log_rest = math.log(self.steps - 1.0) + (order - 2.0) * self.rho if self.steps > 1 else -math.inf
@@ -100,12 +109,16 @@ class AllocationRenyi:
 def _log_moments(shift: float, steps: int, largest: int) -> tuple[FloatArray, FloatArray]:
     """Return lower and upper bounds on log E[S^a] for a = 0, …, `largest`, with S the mean of t likelihood ratios.
 
-    The ratios are independent, each of N(c, 1) to N(0, 1) under N(0, 1).
+    The ratios are independent, each of N(c, 1) to N(0, 1) under N(0, 1), with E[X^a] = e^{a(a − 1)c²/2}. The moment
+    generating series of the sum is the t-th power of that of one term, and is computed by repeated squaring.
 
     Args:
-        shift: c.
-        steps: t.
-        largest: the largest order.
+        shift: shift c, in standard deviations of the noise.
+        steps: number t of steps, at least 1.
+        largest: the largest order, at least 1.
+
+    Returns:
+        Two arrays of `largest` + 1 numbers: the lower and the upper bounds.
     """
     orders = np.arange(largest + 1.0)
     factorials = gammaln(orders + 1.0)

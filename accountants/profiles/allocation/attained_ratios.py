@@ -58,7 +58,11 @@ class _Side(NamedTuple):
         return math.fsum([*self.first.tolist(), *(-self.second).tolist(), math.exp(self.log_infinite)])
 
     def scale(self, factor: float) -> _Side:
-        """Return all masses times a factor."""
+        """Return all masses times a factor.
+
+        Args:
+            factor: the factor, at least 0.
+        """
         log_factor = math.log(factor) if factor > 0.0 else -math.inf
         return _Side(self.first * factor, self.second * factor, self.log_infinite + log_factor)
 
@@ -104,9 +108,16 @@ def ratio_below(pair: Pair, cells: int) -> FiniteRatio | None:
 def _side(profile: Profile, cells: int) -> _Side:
     """Return the masses of intervals of positive loss.
 
+    The privacy loss of an output is the log of its likelihood ratio on two neighbouring data sets. An attained pair is
+    one that the mechanism has for some data, so that it bounds δ from below.
+
     Args:
         profile: the profile of one direction, of an attained pair.
         cells: approximate number of intervals.
+
+    Returns:
+        Masses under both distributions; empty if the tails of the profile are not known exactly. Intervals in which the
+        ratio is not certainly above 1 are left out, which lowers δ.
     """
     if isinstance(profile, AtomicProfile):
         first, second, log_infinite = _atoms(profile)
@@ -119,7 +130,17 @@ def _side(profile: Profile, cells: int) -> _Side:
 
 
 def _atoms(profile: AtomicProfile) -> tuple[FloatArray, FloatArray, float]:
-    """Return the masses of atoms of positive loss, rounded down and up, and the log of the infinite mass."""
+    """Return the masses of atoms of positive loss under both distributions, and the log of the infinite mass.
+
+    An atom is an outcome with its own privacy loss l, so that its masses satisfy p = e^l q.
+
+    Args:
+        profile: a profile of finitely many losses, with its accuracy.
+
+    Returns:
+        Masses under P, rounded down; the masses under Q that belong to them, rounded up; and the log of the mass of an
+        infinite loss, rounded down.
+    """
     losses, log_masses = np.asarray(profile.losses), np.asarray(profile.log_masses)
     is_used = (losses > 0.0) & (losses <= LARGEST_LOSS)
     losses, log_masses = losses[is_used], log_masses[is_used]
@@ -171,7 +192,15 @@ def exact_cells(pair: Pair, cells: int) -> OutputCells | None:
 
 
 def _cells_of_atoms(law: FiniteLaw) -> OutputCells | None:
-    """Return the masses of the outcomes of a pair; None if an outcome is impossible under one distribution."""
+    """Return the masses of the outcomes of a pair of finite distributions as cells of outputs.
+
+    Args:
+        law: log masses of each outcome under both distributions.
+
+    Returns:
+        The masses with a bound on their relative error. None if an outcome is impossible under one distribution, or has
+        almost no mass.
+    """
     if max(law.log_infinite, law.log_missing) > -math.inf:
         return None
     logs = np.asarray(law.log_first), np.asarray(law.log_second)

@@ -207,9 +207,15 @@ def _group_profile(table: Profile, minimum: GroupMinimum) -> GroupProfile:
 def _group_deltas(pair: Pair, losses: FloatArray) -> FloatArray:
     """Return upper bounds on δ for replacing a unit (`group_pair`) at several ε.
 
+    Replacing is removing and then adding, so that δ(ε) ≤ δ₁(ε₁) + e^{ε₁} δ₂(ε − ε₁) for every split ε₁. The least of
+    several splits is taken.
+
     Args:
         pair: pair for removing a unit.
         losses: ε ≥ 0, at which the doubles e^{±ε} are used as places.
+
+    Returns:
+        Bounds on δ, one for each ε.
     """
     splits = np.linspace(0.0, 1.0, _SPLITS)
     first = np.multiply.outer(earlier_losses(losses), splits)
@@ -229,6 +235,9 @@ def _largest_loss(profile: Profile) -> float:
 
     Args:
         profile: the profile with δ.
+
+    Returns:
+        The loss in nats, at which δ is about that of the infinite loss or negligible.
     """
     floor = max(_FLOOR, profile.log_infinite_mass + 1e-9)
     low, high = 0.0, LARGEST_LOSS

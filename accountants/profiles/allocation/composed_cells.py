@@ -54,10 +54,16 @@ def cells_of_batch(run: Pair, cells: int) -> OutputCells | None:
 def multiply_cells(first: OutputCells, second: OutputCells, cells: int) -> OutputCells:
     """Return the probabilities of merged pairs of cells of two independent outputs.
 
+    A cell is a set of outputs that are merged. The masses of a pair of cells are products, and pairs with about the
+    same loss are merged.
+
     Args:
         first: the cells of one output. Its masses with and without the contribution are used.
         second: the cells of another output from the same batch.
         cells: approximate number of merged cells.
+
+    Returns:
+        The merged cells, with a bound on the relative error of their masses.
     """
     present = np.multiply.outer(first.present, second.present).ravel()
     absent = np.multiply.outer(first.absent, second.absent).ravel()

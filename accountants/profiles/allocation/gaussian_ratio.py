@@ -38,10 +38,15 @@ def gaussian_ratio(shift: float, cells: int, side: Side) -> FiniteRatio:
     The bound is in the convex order: expectations of nonnegative convex functions are at least the true ones, or at
     most.
 
+    Above, the mass of a cell moves to both ends of the cell, with its mean unchanged. Below, it moves to the mean.
+
     Args:
         shift: c, in [`LEAST_SHIFT`, `LARGEST_SHIFT`]. The bound is for a shift within four units of roundoff.
         cells: approximate number of cells.
         side: above or below in the convex order.
+
+    Returns:
+        Values of the ratio with their masses under N(0, 1), and bounds on the errors of both.
     """
     # The ratio increases with c in the convex order, so a shift that is rounded outward is valid.
     outward = 4 * UNIT_ROUNDOFF

@@ -73,11 +73,14 @@ class GroupMinimum:
     def _lower_log_delta(self, epsilon: float) -> float:
         """Return a lower bound on the log of the least F(γ₁) = E_{γ₁}(P‖Q) + γ₁ E_{γ/γ₁}(Q‖P) over γ₁ > 0.
 
-        γ = e^ε is rounded up so that log γ is a multiple of a power of two. The least value decreases with γ, so that
-        its value at a larger ε is a lower bound.
+        The least value is the δ of two changes of a data set. γ = e^ε is rounded up so that log γ is a multiple of a
+        power of two. The least value decreases with γ, so that its value at a larger ε is a lower bound.
 
         Args:
             epsilon: ε ≥ 0, in nats.
+
+        Returns:
+            The bound; −∞ if none is proved.
         """
         largest = max((profile.losses[-1] for profile in _atoms(self.table) if profile.losses), default=0.0)
         reach = epsilon + largest
@@ -85,6 +88,7 @@ class GroupMinimum:
             return -math.inf
         unit = 2.0 ** (math.frexp(reach)[1] - _DIGITS)
         epsilon = math.ceil(epsilon / unit) * unit
+        # Try many γ₁, and take the one at which F is about the least.
         splits = np.rint(np.linspace(-largest, reach, _SPLITS) / unit) * unit
         inner = np.rint(np.linspace(0.0, epsilon, _SPLITS) / unit) * unit
         place = _least_place(self.table, np.unique(np.concatenate((splits, inner))), epsilon, unit)
@@ -193,6 +197,9 @@ def _log_divergence(forward: Profile, backward: Profile, losses: FloatArray) -> 
         forward: the profile of P against Q.
         backward: the profile of Q against P.
         losses: log κ, of any sign.
+
+    Returns:
+        Bounds of the shape of `losses`.
     """
     lower, upper = np.empty_like(losses), np.empty_like(losses)
     is_negative = losses < 0.0
@@ -254,7 +261,11 @@ class GroupProfile(AtomicProfile):
 
     @cached_property
     def _attained_table(self) -> PiecewiseTails | None:
-        """Convex function below the least value of F; None if the bounds on it are too wide for one."""
+        """Convex function below the least value of F; None if the bounds on it are too wide for one.
+
+        F(γ₁) bounds δ for two changes of a data set. Points at which δ has hardly fallen since the last one are left
+        out, because a slope between them would be inexact.
+        """
         chosen: list[float] = []
         last = math.inf
         for epsilon in (0.0, *(loss for loss in self.losses if loss > 0.0)):

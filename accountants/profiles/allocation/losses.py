@@ -101,11 +101,18 @@ def choose_losses(profile: Profile, end: float, cells: int) -> FloatArray:
 
 
 def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
-    """Return 0 and the possible positive losses in increasing order; None if they are not few.
+    """Return 0 and the possible positive losses in increasing order, if there are few.
+
+    The privacy loss is the log likelihood ratio of an output on two neighbouring data sets. If it takes few values,
+    tables of δ need entries only there.
 
     Args:
         profile: the profile of one direction.
         end: an ε from which on δ is 0; math.inf if none is known.
+
+    Returns:
+        Losses in nats; None if they are too many or fill an interval. A long list of atoms is thinned evenly, with its
+        largest loss retained.
     """
     if end == 0.0:
         return np.zeros(1)
@@ -115,6 +122,7 @@ def _listed_losses(profile: Profile, end: float) -> FloatArray | None:
         return np.append(
             0.0, losses[(-1 - np.arange(losses.size)) % max(1, math.ceil(losses.size / _MOST_LISTED)) == 0]
         )
+    # Differences of geometric noise have losses of the decay rate times s, s − 2, …, for the shift s.
     if isinstance(profile, GeometricProfile) and profile.shift <= _MOST_LISTED:
         losses = profile.decay_rate * np.arange(profile.shift % 2, profile.shift + 1, 2.0)
         return np.unique(np.append(0.0, losses[losses <= LARGEST_LOSS]))

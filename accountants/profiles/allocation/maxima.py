@@ -99,6 +99,9 @@ def _cell_masses(bounds: FloatArray, shift: float, steps: int, times_chosen: int
         shift: shift of one sum, in standard deviations.
         steps: number of sums.
         times_chosen: number of sums with the shift.
+
+    Returns:
+        Two arrays, one number for each cell; the error is math.inf if the mass is 0 or not known.
     """
     unshifted_count = steps - times_chosen
     log_unshifted_below = unshifted_count * _log_normal_distribution(bounds)

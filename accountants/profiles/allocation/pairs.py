@@ -80,10 +80,14 @@ def _mean_ratio(shift: float, steps: int, cells: int, side: Side) -> FiniteRatio
 def dominating_pair(ratio: FiniteRatio) -> Pair:
     """Return a dominating pair (P, Q) from a likelihood ratio that is above the true one in the convex order.
 
-    All losses are raised by the error of the ratio's values.
+    A dominating pair has a δ of at least the mechanism's at every ε. All losses are raised by the error of the ratio's
+    values.
 
     Args:
-        ratio: distribution of dP/dQ under Q.
+        ratio: distribution of dP/dQ under Q, with finitely many values.
+
+    Returns:
+        The pair, with a profile for each direction. A ratio of 0 is an infinite loss of the backward direction.
     """
     is_positive = (ratio.places > 0.0) & (ratio.weights > 0.0)
     losses, log_q = np.log(ratio.places[is_positive]), np.log(ratio.weights[is_positive])
@@ -118,8 +122,13 @@ def _profile(losses: FloatArray, log_masses: FloatArray, log_infinite: float, er
 def attained_pair(ratio: FiniteRatio) -> Pair:
     """Return a pair (P, Q) for lower bounds on δ, from a likelihood ratio below the true one in the convex order.
 
+    A smaller ratio in the convex order has a smaller δ at every ε, in both directions.
+
     Args:
         ratio: distribution of dP/dQ under Q.
+
+    Returns:
+        A pair with finitely many outcomes, rounded down.
     """
     is_possible = ratio.weights > 0.0
     log_q = np.log(ratio.weights[is_possible])

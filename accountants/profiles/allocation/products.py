@@ -43,10 +43,16 @@ def multiply_ratios(first: FiniteRatio, second: FiniteRatio, cells: int) -> Fini
 
     Both ratios, and so the product, are bounded in the convex order, from above or from below.
 
+    The likelihood ratio of two independent outputs is the product of their ratios. All products of values are merged
+    into few cells.
+
     Args:
         first: a ratio.
         second: the second ratio, bounded on the same side.
         cells: number of cells of the product.
+
+    Returns:
+        The bound on the product, on the same side.
     """
     operands = first.places, first.weights, second.places, second.weights
     with np.errstate(over="ignore", under="ignore"):
@@ -112,14 +118,18 @@ def _log_mass_of_far_products(first: FiniteRatio, second: FiniteRatio) -> float:
 def _trim(ratio: FiniteRatio) -> FiniteRatio:
     """Return a bound on a likelihood ratio without its far values of negligible mass; it remains a bound on its side.
 
-    Above, a large value is replaced by zero and infinity, and a small one by zero and the least value that remains,
-    with the same mean. Below, they are left out.
+    Above, a large value is replaced by zero and infinity. A small one is replaced by zero and the least value that
+    remains, with the same mean. Both moves only raise the ratio in the convex order. Below, far values are left out.
 
     Args:
-        ratio: the ratio.
+        ratio: values of the likelihood ratio with their masses, above or below the true one in the convex order.
+
+    Returns:
+        The ratio with fewer values; the same object if nothing is negligible.
     """
     places, weights = ratio.places, ratio.weights
     log_p = np.log(np.maximum(places, 1e-308)) + np.log(np.maximum(weights, 1e-308))
+    # Log of the mass under P of each value and all larger ones.
     from_above = np.logaddexp.accumulate(log_p[::-1])[::-1]
     is_large = from_above <= _NEGLIGIBLE_LOG_MASS
     is_small = (np.cumsum(weights) <= _NEGLIGIBLE_MASS) & (places > 0.0)

@@ -111,8 +111,14 @@ Point = tuple[int, int]
 def _convex_hull(points: list[Point]) -> list[Point]:
     """Return the lower convex hull of points and of the ray to the right from the lowest one.
 
+    The hull is the greatest convex function that is nowhere above the points and does not increase. Coordinates are
+    integers, so that comparisons of slopes are exact.
+
     Args:
         points: places in increasing order, with values.
+
+    Returns:
+        The vertices of the hull, from the first place to that of the lowest point.
     """
     lowest = min(range(len(points)), key=lambda index: (points[index][1], index))
     hull: list[Point] = []
@@ -120,6 +126,7 @@ def _convex_hull(points: list[Point]) -> list[Point]:
         y = min(bound, hull.pop()[1]) if hull and hull[-1][0] == x else bound
         while len(hull) > 1:
             (x0, y0), (x1, y1) = hull[-2:]
+            # Keep the last vertex only if the slope increases there.
             if (y1 - y0) * (x - x0) < (y - y0) * (x1 - x0):
                 break
             hull.pop()
@@ -130,11 +137,16 @@ def _convex_hull(points: list[Point]) -> list[Point]:
 def _ratio_of_hull(hull: list[Point]) -> FiniteRatio:
     """Return the ratio X for which E(X − κ)₊ + P(X = ∞) is a given convex, piecewise linear function of κ.
 
-    Its masses are the changes of the slope, rounded up.
+    Here X is the likelihood ratio of a pair of distributions. The mass of X at a vertex is the change of the slope
+    there, rounded up. A tiny mass is moved to zero and infinity, which keeps an upper bound.
 
     Args:
         hull: κ from 0 on, with the values of the function, both times 2^2200.
+
+    Returns:
+        The values of X with their masses, above the true ratio in the convex order.
     """
+    # Slopes as exact fractions, from −1 at the start to 0 after the last vertex.
     slopes = [(-1, 1)]
     slopes += [(y1 - y0, x1 - x0) for (x0, y0), (x1, y1) in itertools.pairwise(hull)]
     slopes.append((0, 1))

@@ -69,9 +69,15 @@ class FiniteRatio:
     def add(self, other: FiniteRatio, cells: int) -> FiniteRatio:
         """Return a bound, with finitely many values, on the sum of two independent ratios.
 
+        Both are bounds in the convex order, which sums of independent variables keep. Sums of values are merged into
+        few cells.
+
         Args:
             other: the second ratio, bounded on the same side.
             cells: number of cells of the sum.
+
+        Returns:
+            The bound on the sum, on the same side.
         """
         sums, masses = combine_pairs(np.add, self.places, self.weights, other.places, other.weights)
         if not sums.size:  # below, no finite value may be known
@@ -123,8 +129,13 @@ class FiniteRatio:
     def scale(self, factor: float) -> FiniteRatio:
         """Return the ratio times a positive factor.
 
+        The mass at an infinite ratio is multiplied too, and rounded outward on its side.
+
         Args:
             factor: the factor, of which the double may err by two units of roundoff.
+
+        Returns:
+            The bound on the scaled ratio, with a larger relative error of its values.
         """
         log_infinite = self.log_infinite
         if log_infinite > -np.inf:
@@ -191,6 +202,9 @@ def sum_infinite(first: float, second: float, side: Side) -> float:
         first: log of a mass.
         second: log of a mass.
         side: above rounds up, below rounds down.
+
+    Returns:
+        The logarithm; −∞ if both masses are 0.
     """
     total = log_sum(first, second)
     if total == -np.inf:
@@ -226,10 +240,15 @@ TermT = TypeVar("TermT")
 def combine_copies(term: TermT, times: int, combine: Callable[[TermT, TermT], TermT]) -> TermT:
     """Combine independent copies of a term by repeated doubling.
 
+    Doubling needs about log₂ n operations for n copies.
+
     Args:
         term: one copy.
         times: number of copies, at least 1.
         combine: an associative operation.
+
+    Returns:
+        The combination of all copies.
     """
     total: TermT | None = None
     block, remaining = term, times
@@ -313,6 +332,9 @@ def combine_pairs(
         first_masses: their masses.
         second_places: values of the second term.
         second_masses: their masses.
+
+    Returns:
+        The combined values and their masses, not sorted.
     """
     is_square = first_places is second_places and first_masses is second_masses
     if not is_square:
@@ -327,12 +349,16 @@ def combine_pairs(
 def cell_bounds(sums: FloatArray, masses: FloatArray, cells: int) -> FloatArray:
     """Return increasing bounds of cells that contain all sums, dense where the distribution is.
 
-    The choice affects the tightness of a bound, not its validity.
+    A sum of two finite distributions has many values, which are merged by cells. The choice affects the tightness of a
+    bound, not its validity.
 
     Args:
         sums: values ≥ 0, not all 0.
         masses: their masses.
         cells: number of cells, one of them from 0 to the least positive sum.
+
+    Returns:
+        The bounds, from 0 to the largest sum.
     """
     is_positive = sums > 0.0
     positive = sums[is_positive]

@@ -65,11 +65,14 @@ class LatticeSum:
     def add(self, other: LatticeSum, cells: int) -> LatticeSum:
         """Return the distribution of the sum of two independent variables, by convolution.
 
-        Negligible ends are left out.
+        The variables have integer values. Negligible ends are left out, and their mass is counted.
 
         Args:
             other: the second variable.
             cells: not used; windows are chosen by their mass.
+
+        Returns:
+            The masses of the sum, with a bound on their relative error and on the mass that is left out.
         """
         del cells
         masses = np.convolve(self.masses, other.masses)
@@ -123,6 +126,9 @@ class SeveralBatchesLaw(NamedTuple):
 
 class OutputCells(NamedTuple):
     """Probabilities that the output of one batch is in each of some cells, for three kinds of batches.
+
+    A cell is a set of outputs that are merged. The unit is the record or client that is protected, and its contribution
+    is in randomly chosen batches.
 
     Attributes:
         present: masses of a batch with the contribution.
@@ -295,9 +301,15 @@ def batches_pair(
 def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells, float]:
     """Return the probabilities of cells of one noisy output, and an upper bound on the mass outside of the cells.
 
+    A cell is an interval of outputs. Cells with almost no mass are left out.
+
     Args:
         noise: the noise.
         shifts: shifts by the contribution and by the replacing one.
+
+    Returns:
+        The masses of each cell for three means: the contribution, the replacing one, and none. The second number is the
+        mass outside.
     """
     means = (*shifts, 0.0)
     edges = noise.edges(means)
@@ -312,8 +324,13 @@ def _noise_cells(noise: Noise, shifts: tuple[float, float]) -> tuple[OutputCells
 def pair_of_sums(sums: tuple[LatticeSum, LatticeSum]) -> Pair:
     """Return a pair for lower bounds on δ, in both directions, from the distributions of an integer-valued statistic.
 
+    A statistic of the output is post-processing, so that its δ is at most that of the output.
+
     Args:
         sums: the statistic under P and under Q.
+
+    Returns:
+        The pair, with losses and masses rounded down.
     """
     p_sum, q_sum = sums
     least = min(p_sum.least, q_sum.least)

@@ -74,13 +74,17 @@ def _concentrated_log_bound(rho: float, epsilon: FloatArray, excess: FloatArray,
 
 @lru_cache(maxsize=_KEPT)
 def concentrated_ratios(rho: float) -> ConcentratedRatios:
-    """Search for the orders and likelihood ratios whose bounds on δ from ρ-zCDP are about the least.
+    """Search for the orders and likelihood ratios that give about the least bounds on δ from ρ-zCDP.
 
-    Among the pairs with p + q = 1, x tanh(x/2) = ρ has the Kullback–Leibler divergence ρ. There, the line of slope
-    γ = sinh(x)/x touches the region of tests with this divergence, and ε = log γ is the end of the chord.
+    Any order and ratio give a valid bound, so that the search affects only its tightness. Among the pairs with p + q =
+    1, x tanh(x/2) = ρ has the Kullback–Leibler divergence ρ. There, the line of slope γ = sinh(x)/x touches the region
+    of tests with this divergence. The chord ends at ε = log γ.
 
     Args:
         rho: ρ > 0.
+
+    Returns:
+        Values of ε with an order and a log ratio for each.
     """
     pure = pure_of_divergence(rho)
     first = pure + float(np.log(-np.expm1(-2.0 * pure) / (2.0 * pure)))
@@ -186,9 +190,14 @@ class ListedRatios:
 def listed_ratios(bounds: RenyiBounds, last: float) -> ListedRatios:
     """Search at each ε for the listed Rényi order and the likelihood ratio with about the least bound on δ.
 
+    Any order and ratio give a valid bound, so that the search affects only its tightness.
+
     Args:
         bounds: upper bounds on the Rényi divergences of listed orders.
         last: largest ε, in nats.
+
+    Returns:
+        For each ε the order, its divergence and the log ratio.
     """
     epsilons = last * np.linspace(0.0, 1.0, _LISTED + 1) ** 2
     shape = (len(bounds.orders), epsilons.size)

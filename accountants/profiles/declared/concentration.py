@@ -24,8 +24,14 @@ ROUNDED = 1.0 + 2.0**-48
 def concentration_of_part(part: Pair) -> float:
     """Return a ρ for which a pair that is not a product is ρ-zero-concentrated; math.inf if none is known.
 
+    ρ-zCDP means that the Rényi divergence of every order a is at most ρ a. Known cases are ρ = μ²/2 for μ-Gaussian
+    privacy, and ρ = s²/2 for a largest loss s.
+
     Args:
         part: a pair without parts. Of several alternatives it takes the least ρ.
+
+    Returns:
+        The least ρ that is known.
     """
     if part.alternatives:
         return min(concentration_of_parts(alternative) for alternative in part.alternatives)

@@ -116,8 +116,14 @@ def _slope(left: _Vertex, right: _Vertex) -> Decimal:
 def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
     """Return the pair of finite distributions with a given convex, piecewise linear profile as a function of γ = e^ε.
 
+    Let s_i be the slope −D′ to the right of vertex i. The loss log γ_i has the masses q_i = s_{i−1} − s_i and p_i = γ_i
+    q_i. The infinite loss has the last value of the profile. The loss −∞ has the mass 1 − s_0.
+
     Args:
         vertices: the vertices of the profile in increasing order, with positive γ.
+
+    Returns:
+        The losses with their log masses under both distributions.
     """
     previous = _Vertex(-math.inf, Decimal(0), Decimal(1))
     first_slope = slope = _slope(previous, vertices[0])
@@ -126,6 +132,7 @@ def _finite_law(vertices: Sequence[_Vertex]) -> FiniteLaw:
     log_second: list[float] = []
     for index, vertex in enumerate(vertices):
         next_slope = _slope(vertex, vertices[index + 1]) if index + 1 < len(vertices) else Decimal(0)
+        # Leave out a vertex at which the profile hardly turns, since its masses would lose digits.
         if slope - next_slope > _LEAST_TURN * slope:
             losses.append(vertex.loss)
             log_first.append(_log(vertex.gamma * (slope - next_slope)))

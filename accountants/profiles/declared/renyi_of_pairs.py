@@ -105,6 +105,9 @@ def _upper_renyi_of_law(law: NormalLaw, order: float) -> float:
     Args:
         law: distribution of the privacy loss.
         order: order a > 1.
+
+    Returns:
+        The bound in nats.
     """
     unsampled = 0.5 * order * law.distance**2 * _ROUNDING
     if isinstance(law, DrawnGaussianLaw):

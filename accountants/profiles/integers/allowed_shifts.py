@@ -22,12 +22,18 @@ class ShiftBounds(NamedTuple):
 
     @classmethod
     def of(cls, l2: float, dimension: int, l1: float | None = None) -> ShiftBounds:
-        """Return exact bounds on integer vectors from bounds on their norms, of which integers attain the floors only.
+        """Return exact bounds on integer vectors from bounds on their norms.
+
+        Norms of integer vectors are integers or their roots, so that bounds can be rounded down. For integer vectors
+        ‖v‖₁ ≤ ‖v‖₂² ≤ ‖v‖₁², and ‖v‖₁ ≤ √d ‖v‖₂ in d dimensions.
 
         Args:
-            l2: bound on the ℓ2 norm.
-            dimension: number of coordinates.
+            l2: bound on the ℓ2 norm, at least 0.
+            dimension: number d of coordinates.
             l1: bound on the ℓ1 norm; None if there is none.
+
+        Returns:
+            The smallest integer bounds that follow on the squared ℓ2 norm and on the ℓ1 norm.
         """
         square = math.floor(Fraction(l2) ** 2)
         total = min(square, math.isqrt(dimension * square))
@@ -43,7 +49,8 @@ class ShiftBounds(NamedTuple):
     def worst(self) -> Parts | None:
         """The allowed vector with sorted coordinates at least as large as those of every other allowed vector.
 
-        It exists in one dimension, and if every allowed vector has coordinates of at most 1; otherwise None.
+        It exists in one dimension, and if every allowed vector has coordinates of at most 1. It is given as values with
+        their numbers of coordinates, and empty if only 0 is allowed. Otherwise it is None.
         """
         if self.dimension == 1 or self.total <= 1:
             return ((self.largest, 1),) if self.largest > 0 else ()
@@ -73,7 +80,13 @@ def majorising_shift(bounds: ShiftBounds) -> Parts:
 def concentrated_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed integer vector with few large coordinates, each as large as the earlier ones allow.
 
-    The vector is a tuple of pairs: a size, and the number of coordinates of this size.
+    It is a candidate for the difference of two neighbours' vectors that is worst for privacy.
+
+    Args:
+        bounds: bounds on the squared ℓ2 norm, the ℓ1 norm and the number of coordinates.
+
+    Returns:
+        A tuple of pairs: a size, and the number of coordinates of this size. Coordinates of 0 are left out.
     """
     square, total, left = bounds.square, bounds.total, bounds.dimension  # what the remaining coordinates may use
     parts: list[tuple[int, int]] = []
@@ -90,7 +103,13 @@ def concentrated_shift(bounds: ShiftBounds) -> Parts:
 def spread_shift(bounds: ShiftBounds) -> Parts:
     """Return an allowed integer vector with many coordinates of nearly equal size.
 
-    The vector is a tuple of pairs: a size, and the number of coordinates of this size.
+    It is a candidate for the difference of two neighbours' vectors that is worst for privacy.
+
+    Args:
+        bounds: bounds on the squared ℓ2 norm, the ℓ1 norm and the number of coordinates.
+
+    Returns:
+        A tuple of pairs: a size, and the number of coordinates of this size. Coordinates of 0 are left out.
     """
     square, total, dimension = bounds
     if min(square, total) <= dimension:

@@ -61,10 +61,15 @@ def log_odds(theta: float) -> float:
 def binomial(trials: int, theta: float, *, complete: bool = False) -> ListedMasses:
     """Return the binomial distribution of n trials with success probability 1/2 + θ.
 
+    Log masses are sums of log P(k + 1)/P(k) from the mode outward, divided by their total.
+
     Args:
         trials: n ≥ 0.
         theta: θ, 0 < θ < 1/2.
         complete: whether every value is listed, however small its probability is.
+
+    Returns:
+        The first listed value, the log masses from there on, and a bound on their errors.
     """
     mode = min(math.floor((trials + 1) * (0.5 + theta)), trials)
     reach = trials if complete else math.ceil(math.sqrt(_SQUARE_REACH * trials)) + 1
@@ -103,10 +108,16 @@ def _logs_relative_to_mode(log_ratios: FloatArray, mode: int) -> LongArray:
 def two_binomials(high_trials: int, low_trials: int, theta: float) -> ListedMasses:
     """Return the distribution of the number of successes in trials of probability 1/2 + θ and others of 1/2 − θ.
 
+    Failures of the second kind are binomial with the larger probability, so that both distributions are computed by one
+    function.
+
     Args:
         high_trials: number of trials with the larger probability.
         low_trials: number of trials with the smaller probability.
         theta: θ.
+
+    Returns:
+        The first listed value, the log masses from there on, and a bound on their errors.
     """
     high, mirrored = binomial(high_trials, theta), binomial(low_trials, theta)
     low_first = low_trials - mirrored.first - (mirrored.log_masses.size - 1)

@@ -38,9 +38,14 @@ _KEPT = 16
 def discrete_gaussian_pairs(scale: float, shift: int) -> ShiftedPairs:
     """Return a dominating and an attained pair for discrete Gaussian noise of scale σ against its shift by k ≥ 0.
 
+    Up to `LARGEST_LISTED` every outcome is listed. Wider noise is grouped into cells of outcomes.
+
     Args:
         scale: σ, from 2^−20 to 2^40.
         shift: k, at most 1e15.
+
+    Returns:
+        A pair that bounds δ from above, and one that bounds it from below.
     """
     if shift == 0:
         return shifted_pairs(None)
@@ -57,9 +62,15 @@ def _table(scale: float, shift: int) -> ShiftedTable:
 
     For a reach R, listed are the outcomes from −R to the last one of positive loss, which is at most R.
 
+    The probability of an integer y is proportional to e^{−y²/2σ²}. The loss of y is (k²/2 − ky)/σ², which decreases in
+    y.
+
     Args:
         scale: σ.
         shift: k ≥ 1.
+
+    Returns:
+        The table, with a bound on the mass of all other outcomes.
     """
     reach = max(math.ceil(REACH * scale), _LEAST_REACH)
     exponents = 0.5 * np.square(np.arange(reach + 1.0) / scale)

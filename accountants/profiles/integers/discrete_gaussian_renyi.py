@@ -51,8 +51,14 @@ class DiscreteGaussianRenyi:
     def divergence(self, order: float) -> Interval:
         """Return bounds on the Rényi divergence of order a, which is the same in both directions.
 
+        The divergence of Gaussian noise, a k²/(2σ²) for the shift k, is an upper bound. The discrete one differs by the
+        log of a quotient of sums over lattice points.
+
         Args:
             order: order a > 1.
+
+        Returns:
+            Lower and upper bound in nats.
         """
         most = round_up(Fraction(order) * Fraction(self.shift) ** 2 / (2 * Fraction(self.scale) ** 2))
         excess = order - 1.0
@@ -65,8 +71,14 @@ class DiscreteGaussianRenyi:
     def _log_quotient(self, distance: float) -> Interval:
         """Return bounds on log θ(f)/θ(0) for θ(f) = Σ e^{−(y − f)²/2σ²} over the integers y; it is at most 0.
 
+        Here σ is the scale of the noise. With a large scale, Poisson's summation formula gives a bound that is almost
+        0. Otherwise the sums are computed.
+
         Args:
             distance: f in [0, 1/2], rounded once.
+
+        Returns:
+            Lower and upper bound.
         """
         if distance == 0.0:
             return Interval(0.0, 0.0)

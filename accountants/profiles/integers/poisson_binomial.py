@@ -88,6 +88,9 @@ def trials_bounds(trials: int, theta: float, clients: int) -> TrialsBounds:
         trials: m, trials of one client.
         theta: θ.
         clients: n, number of clients in a sum.
+
+    Returns:
+        A pair that bounds δ from above, and pairs that bound it from below.
     """
     pure = pure_epsilon(trials, theta)
     if clients == 1:
@@ -137,11 +140,16 @@ def _losses(trials: int, other_trials: int, theta: float, raised: int) -> _Losse
     F(j) is the distribution of the sum if j trials have the larger probability 1/2 + θ. The losses increase with the
     sum.
 
+    The loss of a sum s is log F(h + m)(s) − log F(h)(s).
+
     Args:
         trials: m.
         other_trials: M, number of trials of the other clients.
         theta: θ.
         raised: h, number of these trials that have the larger probability.
+
+    Returns:
+        The losses with their log masses, bounds on the errors of both, and the mass of values that are not listed.
     """
     first = two_binomials(raised + trials, other_trials - raised, theta)
     second = two_binomials(raised, other_trials - raised + trials, theta)
@@ -188,6 +196,9 @@ def _upper_profile(listed: _Losses) -> Profile:
 
     Args:
         listed: losses of the listed values.
+
+    Returns:
+        A profile with a δ of at least the true one at every ε.
     """
     is_above = listed.losses > -2.0 * listed.loss_error
     table = ShiftedTable(

@@ -148,15 +148,20 @@ class ShiftedPairs(NamedTuple):
 def shifted_pairs(table: ShiftedTable | None, formula: RenyiFormula | None = None) -> ShiftedPairs:
     """Return a dominating and an attained pair for noise against its shift, from a table of its positive losses.
 
-    Losses beyond `LARGEST_LOSS` are infinite in the dominating pair, and equal to it in the attained pair.
+    A dominating pair bounds δ from above, and an attained pair from below. Losses beyond `LARGEST_LOSS` are infinite in
+    the dominating pair, and equal to it in the attained pair.
 
     Args:
         table: the table; None is the table of no shift.
         formula: Rényi divergences of the noise and its shift, if they are known.
+
+    Returns:
+        Both pairs, which are symmetric: their two directions have the same profile.
     """
     if table is None:
         pair = Pair(ZeroProfile(), ZeroProfile())
         return ShiftedPairs(pair, pair)
+    # Round the losses up, which raises every δ of the dominating pair.
     raised = table.losses * (1.0 + table.loss_accuracy) + table.loss_error
     number_finite = int(np.searchsorted(raised, LARGEST_LOSS))
     has_larger = number_finite < table.losses.size

@@ -51,12 +51,16 @@ def skellam_concentration(variance: float, largest: int) -> float | None:
 def _constant(table: SkellamTable, shift: int) -> float:
     """Return a c for which Skellam noise and its shift by k are c k²-zCDP on the listed outcomes.
 
-    Let K(α) = log E[e^{(α − 1)L}] be the log moment of the loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over
-    all orders α > 1. Orders grow by the factor `_RATIO` in α − 1, until the bound by the largest loss is enough.
+    ρ-zCDP means that the Rényi divergence of every order α is at most ρ α. Let K(α) = log E[e^{(α − 1)L}] be the log
+    moment of the loss L. Then c is an upper bound on K(α)/(k² α (α − 1)) over all orders α > 1. Orders grow by the
+    factor `_RATIO` in α − 1, until the bound by the largest loss is enough.
 
     Args:
-        table: the noise.
-        shift: k ≥ 1.
+        table: probabilities of the noise.
+        shift: shift k ≥ 1.
+
+    Returns:
+        The constant c.
     """
     outcomes = np.arange(float(shift - table.reach), table.reach + 1.0)
     losses = table.losses(outcomes, shift)

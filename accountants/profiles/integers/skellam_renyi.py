@@ -174,6 +174,9 @@ class SkellamRenyi:
 
         Args:
             excess: t > 0.
+
+        Returns:
+            Lower and upper bound on K.
         """
         listed = self._outcomes(excess)
         if listed is None:
@@ -262,9 +265,14 @@ class SkellamRenyi:
 
         The terms are below a geometric series.
 
+        Here L is the privacy loss and p the probability of an outcome.
+
         Args:
             table: the noise.
             excess: t.
+
+        Returns:
+            The logarithm of the sum of that series, rounded up.
         """
         n = table.reach - self.shift  # −n is the least listed outcome
         loss = float(table.falls[table.reach] - table.falls[n]) + table.error
@@ -313,8 +321,13 @@ class SkellamVectorRenyi:
 def _saddle(ratio: float) -> float:
     """Return v with v cosh v equal to a ratio within 1e-9 of itself, by bisection.
 
+    v cosh v increases in v ≥ 0, so that the interval with the solution can be halved.
+
     Args:
-        ratio: the ratio tk/μ ≥ 0.
+        ratio: the ratio tk/μ ≥ 0, for the shift k and the variance μ of the noise.
+
+    Returns:
+        The upper end of the last interval.
     """
     low, high = 0.0, min(ratio, math.asinh(ratio) + 1.0)
     for _ in range(_BISECTIONS):

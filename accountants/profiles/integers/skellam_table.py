@@ -49,7 +49,14 @@ class SkellamTable(NamedTuple):
         return self.falls.size - 1
 
     def losses(self, outcomes: FloatArray, shift: int) -> FloatArray:
-        """Return F(|y − k|) − F(|y|) at outcomes y with |y| and |y − k| of at most R."""
+        """Return F(|y − k|) − F(|y|) at outcomes y with |y| and |y − k| of at most R.
+
+        This is the privacy loss log P(y) − log P(y − k) of noise against noise that is shifted by k.
+
+        Args:
+            outcomes: outcomes y, integers.
+            shift: shift k.
+        """
         near, far = np.abs(outcomes).astype(np.int64), np.abs(outcomes - shift).astype(np.int64)
         return np.asarray(self.falls[far] - self.falls[near])
 
@@ -57,7 +64,14 @@ class SkellamTable(NamedTuple):
 def reach_of(variance: float) -> int:
     """Return the reach R ≥ 256 of a table of Skellam noise of variance μ: P(noise > R) ≤ e^{−900}.
 
-    R follows from Chernoff's bound P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+    Skellam noise is the difference of two independent Poisson variables with mean μ/2. R follows from Chernoff's bound
+    P(noise ≥ y) ≤ e^{√(y² + μ²) − μ − y arsinh(y/μ)}.
+
+    Args:
+        variance: μ > 0.
+
+    Returns:
+        The largest outcome of the table.
     """
 
     def exponent(y: float) -> float:
@@ -73,9 +87,15 @@ def reach_of(variance: float) -> int:
 def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
     """Return the ratios r_n = P(n + 1)/P(n) of Skellam noise for n = 0, …, `last`, and bounds on their relative errors.
 
+    They are computed downward by r_{n−1} = 1/(2n/μ + r_n), a recurrence of Bessel functions that is stable in this
+    direction. It starts far beyond `last` with a bound by Amos.
+
     Args:
-        variance: μ.
+        variance: variance μ of the noise.
         last: largest index.
+
+    Returns:
+        Two arrays of `last` + 1 numbers: the ratios and the bounds.
     """
     n = last + 64 + math.ceil(64.0 * math.sqrt(variance))
     # Amos 1974: μ/(n + 1 + √((n + 1)² + μ²)) ≤ r_n ≤ μ/(n + √(n² + μ²)). The first value is the lower bound.
@@ -96,9 +116,14 @@ def _ratios(variance: float, last: int) -> tuple[FloatArray, FloatArray]:
 def skellam_table(variance: float, least_reach: int = 0) -> SkellamTable:
     """Return the table of the probabilities of Skellam noise of variance μ at 0, …, R.
 
+    The probabilities follow from the ratios of neighbouring ones, and from their sum, which is 1.
+
     Args:
         variance: μ, from 2^−20 to 2^22.
         least_reach: least R, for sums over outcomes of a smaller probability.
+
+    Returns:
+        The table, with bounds on its errors and on the mass beyond R.
     """
     reach = max(reach_of(variance), least_reach)
     ratios, errors = _ratios(variance, reach)

@@ -106,10 +106,15 @@ class FiniteAndGaussianProfile(Profile):
     ) -> FloatArray:
         """Return log Σ_i w_i v(x − l_i) over the losses l_i of the finite part at every x, in blocks of limited size.
 
+        The loss of the composition is the sum of a loss with finitely many values and an independent one.
+
         Args:
             at: values of x.
             log_value: log v, elementwise.
             log_weights: log w_i; the log masses if None.
+
+        Returns:
+            Logarithms of the shape of `at`.
         """
         weights = self.log_masses if log_weights is None else log_weights
         points = np.atleast_1d(at).ravel()

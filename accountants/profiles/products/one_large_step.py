@@ -50,7 +50,17 @@ _SQUARE_PEAK = 4.0 * math.exp(-2.0)
 
 
 def step_pair(law: NormalLaw) -> Pair:
-    """Return the pair of one step with a given distribution of the losses."""
+    """Return the pair of one step with a given distribution of the losses.
+
+    A pair is two output distributions, with the hockey-stick divergence δ(ε) of the worst neighbouring data sets. The
+    distances and shifts are in standard deviations of the noise.
+
+    Args:
+        law: kind of the step: Gaussian noise, with or without random sampling.
+
+    Returns:
+        The pair. If the law names a direction, a record is removed, added or replaced accordingly.
+    """
     if isinstance(law, GaussianMixtureLaw):
         return gaussian_mixture_pair(law)
     if isinstance(law, DrawnMixtureLaw):
@@ -159,7 +169,13 @@ class OneLargeStep:
     def epsilon(self, log_delta: float) -> Interval:
         """Enclose the smallest ε ≥ 0 at which the composition has log δ(ε) ≤ `log_delta`.
 
-        The bounds are 0 and math.inf if those on δ are too wide.
+        Both bounds on log δ are followed from an initial estimate to the ε at which they cross the target.
+
+        Args:
+            log_delta: the target, log δ < 0.
+
+        Returns:
+            Bounds on ε in nats; 0 and math.inf if those on δ are too wide for a search.
         """
         start = self._start(log_delta)
         if start is None:
@@ -167,6 +183,7 @@ class OneLargeStep:
         at_start = self.log_delta(start)
         if not at_start.upper - at_start.lower <= HOPELESS:
             return Interval(0.0, math.inf)
+        # Rate at which log δ falls in ε, from two values at the start.
         steepness = (self._log_sum_at(0.999 * start) - self._log_sum_at(start)) / (0.001 * start)
         is_falling = math.isfinite(steepness) and steepness > 0.0
         guess = Guess(start, steepness if is_falling else 1.0 / start)
@@ -177,7 +194,12 @@ class OneLargeStep:
     def _start(self, log_delta: float) -> float | None:
         """Estimate the ε > 0 at which the sum Σ_t δ_t over the steps is the target, by finer and finer grids of ε.
 
-        The result is None if there are no steps, or if the sum does not cross the target within the first grid.
+        Args:
+            log_delta: the target, log δ < 0.
+
+        Returns:
+            The estimate in nats; None if there are no steps, or if the sum does not cross the target within the first
+            grid.
         """
         if not self.steps:
             return None
@@ -191,7 +213,16 @@ class OneLargeStep:
         return float(grid[-1])
 
     def _sum(self, epsilon: FloatArray) -> Enclosure:
-        """Enclose log Σ_t δ_t(ε) over all steps t of the composition; −∞ without steps, if no step has any loss."""
+        """Enclose log Σ_t δ_t(ε) over all steps t of the composition.
+
+        δ_t is the profile of step t in itself. The sum is the leading term of both bounds on δ.
+
+        Args:
+            epsilon: values of ε, in nats.
+
+        Returns:
+            Bounds of the shape of `epsilon`; −∞ if no step has any loss.
+        """
         if not self.steps:
             nothing = np.full(epsilon.shape, -np.inf)
             return Enclosure(nothing, nothing)

@@ -152,9 +152,14 @@ def _bound_tails(profile: Profile, epsilons: FloatArray) -> tuple[FloatArray, Fl
 def _pair_of_tests(true_rates: FloatArray, false_rates: FloatArray) -> Pair:
     """Return a pair that is dominated by every pair with given tests, from the concave hull of their error rates.
 
+    A pair is two distributions of the output. The error rates of a test prove a lower bound on δ.
+
     Args:
         true_rates: lower bounds on the true positive rates.
         false_rates: upper bounds on the false positive rates, in the same order.
+
+    Returns:
+        A pair with one outcome for each edge of the hull that is computed accurately.
     """
     hull: list[tuple[float, float]] = [(0.0, 0.0)]  # vertices: true and false positive rates
     for true_rate, false_rate in zip(true_rates.tolist(), false_rates.tolist(), strict=True):

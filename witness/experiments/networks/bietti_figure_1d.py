@@ -166,9 +166,14 @@ def _images(written: WrittenImages) -> UserImages:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each noise and personalization, with a curve over rounds.
 
+    Personalization is the weight of the model that all users share.
+
     Args:
         repetitions: runs of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     return tuple(
         Cell(
@@ -183,8 +188,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that Bietti et al. make in Section 6 about the network.
 
+    Personalization is the weight of the model that all users share. At its least value the shared part is not trained,
+    so that users learn on a random representation.
+
     Args:
-        answers: a cell for each noise, personalization and measured number of rounds.
+        answers: table cells of the experiment, one for each noise, personalization and measured number of rounds.
+
+    Returns:
+        One finding for each of the two claims, from the test accuracies after the last measured round.
     """
     last = max(MEASURED)
     scores = _accuracies_after(last, answers)
@@ -214,9 +225,14 @@ def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def _accuracies_after(rounds: int, answers: Sequence[CellAnswer]) -> dict[tuple[float, str], Measured]:
     """Return the measured accuracies by noise multiplier and name of the personalization.
 
+    Personalization is the weight of the model that all users share.
+
     Args:
         rounds: number of rounds after which the accuracy was measured.
         answers: cells of the experiment. Those without an accuracy are left out.
+
+    Returns:
+        Mean accuracies with their bands.
     """
     read_accuracy = private_score(ACCURACY)
     accuracies = {}

@@ -151,7 +151,14 @@ class DasArm:
         return TrialResult(_scores(qualities), {})
 
     def _training(self) -> FederatedTraining:
-        """Return the settings of the training, with the step sizes of all rounds and the rule for updates."""
+        """Return the settings of the training, with the step sizes of all rounds and the rule for updates.
+
+        The clients' step size falls by the factor `STEP_DECAY` from round to round. The network is measured at the
+        rounds of the curve, and at the last rounds, over which the paper takes its mean.
+
+        Returns:
+            Sizes of the network and its batches, step sizes of clients and server by round, and the rule for updates.
+        """
         local_steps = [self.local_step * STEP_DECAY**index for index in range(ROUNDS)]
         return FederatedTraining(
             hidden=HIDDEN[self.images],
@@ -186,7 +193,11 @@ class DasArm:
 
     @property
     def rule(self) -> UpdateRule:
-        """Scaling, rounding and noise of updates; the clients or the server add the noise."""
+        """The rule by which updates are scaled, clipped, rounded and made noisy.
+
+        An update is the difference of weights that a client sends in a round. `noise_at` names who adds the noise: the
+        clients or the server. Updates that are not quantized have no noise.
+        """
         noise = None
         if self.quantization_levels is not None:
             noise = noise_of(self.noise, dimension=self.dimension, levels=self.quantization_levels, rounds=ROUNDS)
@@ -224,6 +235,9 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 
     Args:
         qualities: test error and training loss after each measured round, in order.
+
+    Returns:
+        The scores by name; errors are shares between 0 and 1.
     """
     scores = {}
     for quality in qualities:
@@ -238,10 +252,15 @@ def _scores(qualities: Sequence[ModelQuality]) -> dict[str, float]:
 def deal_images(images: ImageName, folder: Path, seed: int) -> ImageFederation:
     """Read the images of a data set, and divide the training images among the clients by shards of equal classes.
 
+    A shard is a part of the images, sorted by class. Each client gets a few shards, so that it has few classes.
+
     Args:
         images: the data set.
         folder: folder of its files.
         seed: seed of the assignment.
+
+    Returns:
+        Training images with the assignment to clients, and the test images.
     """
     data = read_images(images, folder)
     generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))

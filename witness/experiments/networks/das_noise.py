@@ -89,6 +89,9 @@ def _binomial_noise(dimension: int, levels: int, movement: Movement) -> Binomial
         dimension: number d of weights.
         levels: grid steps s in a unit.
         movement: sensitivities of a message in grid steps.
+
+    Returns:
+        The number of fair coin tosses that are summed for each coordinate.
     """
     assert movement.l2 is not None  # equation (6) bounds all three norms
     inputs = BinomialInputs(
@@ -108,10 +111,15 @@ def _binomial_noise(dimension: int, levels: int, movement: Movement) -> Binomial
 def _certified_noise(dimension: int, levels: int, movement: Movement) -> LaplaceLevels:
     """Return the least truncated discrete Laplace noise that is certified for the target of a round.
 
+    The noise is added to integers: updates that are rounded to a grid with s steps in a unit.
+
     Args:
         dimension: number d of weights.
         levels: grid steps s in a unit.
-        movement: sensitivities of a message in grid steps.
+        movement: sensitivities of a message in grid steps, in the ℓ1, ℓ2 and ℓ∞ norm.
+
+    Returns:
+        Number of noise levels and decay rate of the noise.
 
     Raises:
         NoCertificate: no noise is certified.
@@ -140,6 +148,9 @@ def _printed_noise(epsilon: float, dimension: int, movement: Movement) -> Laplac
         epsilon: ε of a message.
         dimension: number d of weights.
         movement: sensitivities of a message, in grid steps.
+
+    Returns:
+        Number of noise levels and decay rate of the noise.
     """
     inputs = PrintedInputs(
         epsilon=epsilon, dimension=dimension, l1_sensitivity=movement.l1, linf_sensitivity=movement.linf

@@ -77,9 +77,14 @@ def plain_cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def last_errors(answers: Sequence[CellAnswer], **place: str) -> dict[str, Measured]:
     """Return the test error of each arm, averaged over the last five rounds, by the arm's name.
 
+    An arm is an algorithm with its noise.
+
     Args:
         answers: cells of the experiment.
         **place: values of axes other than the arm and the rounds. Cells with other values are ignored.
+
+    Returns:
+        Mean errors with their bands. Cells without an error are left out.
     """
     read = private_score(LAST_ERROR)
     errors = {}
@@ -116,7 +121,10 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of experiment (i) of Das et al.: Laplace against Binomial noise, and the noise's privacy.
 
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment, with test errors and the certified ε of the noise.
+
+    Returns:
+        One finding for each of the two claims.
     """
     return (
         _judge_first_against(
@@ -133,8 +141,13 @@ def judge_noise(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of experiments (ii) and (iii) of Das et al.: normalised against clipped updates, and privacy.
 
+    A normalised update is divided by its norm, and a clipped one is shortened if it is too long.
+
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment, with test errors and the certified ε of the noise.
+
+    Returns:
+        One finding for each of the two claims.
     """
     return (
         _judge_first_against(
@@ -151,8 +164,13 @@ def judge_clipping(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
 def judge_plain(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claim of experiment (iv) of Das et al., that normalising updates costs no accuracy, on each data set.
 
+    NormFedAvg divides each client's update by its norm. The runs are without noise.
+
     Args:
-        answers: cells of the experiment.
+        answers: table cells of the experiment.
+
+    Returns:
+        One finding for each data set. The claim also holds where the confidence bands overlap.
     """
     findings = []
     for images in TABLE_6:
@@ -188,6 +206,8 @@ def _table_preset(
 ) -> Preset:
     """Describe the experiment that reproduces one table of Das et al. with one data set.
 
+    An arm is an algorithm with its noise.
+
     Args:
         number: number of the table.
         figure: number of the figure with its curves.
@@ -196,6 +216,9 @@ def _table_preset(
         arms: the arms, by name.
         images: the data set.
         setting: end of the sentence about the reproduced table and figure.
+
+    Returns:
+        The experiment as data: its simulations, axes, measured score, and the function that judges its claims.
     """
     return Preset(
         name=f"das-table-{number}",

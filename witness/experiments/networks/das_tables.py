@@ -50,13 +50,19 @@ def _noise_arms(
 ) -> dict[str, PrintedArm]:
     """Return the arms of experiment (i) of Das et al.: Binomial noise, their own noise on two grids, certified noise.
 
+    An arm is an algorithm with its noise. QTDL is the paper's noise: truncated discrete Laplace noise on updates that
+    are rounded to a grid.
+
     Args:
         images: the data set.
         powers: base-two logarithms of the grid steps of the fine and the coarse grid.
-        steps: steps of the server with truncated discrete Laplace noise.
+        steps: step sizes of the server with truncated discrete Laplace noise, each with its first round.
         binomial_local_step: η₀ with Binomial noise, the clients' step size in the first round.
-        binomial_steps: steps of the server with Binomial noise.
-        errors: printed test errors of the paper's three arms.
+        binomial_steps: step sizes of the server with Binomial noise, each with its first round.
+        errors: printed test errors of the paper's three arms, between 0 and 1.
+
+    Returns:
+        The arms by name. The certified arm has no printed error and no claim.
     """
     fine, coarse = powers
     binomial = DasArm(
@@ -137,6 +143,9 @@ def _with_steps(arm: DasArm, steps: Steps, clipping_norm: float | None) -> DasAr
         arm: an arm with the settings that all arms share.
         steps: steps of the server, each with the first round of its use.
         clipping_norm: clipping norm; None normalises the updates.
+
+    Returns:
+        The new arm; an arm is an algorithm with its noise.
     """
     return DasArm(
         algorithm=arm.algorithm,

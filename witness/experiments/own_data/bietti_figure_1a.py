@@ -70,7 +70,10 @@ class FigureArm:
 
     @property
     def seconds(self) -> float:
-        """Estimated time of one trial on one core: the setting's share of a run that serves all settings."""
+        """Estimated time of one trial on one core, in seconds.
+
+        One run serves all settings of the figure, so that a setting counts an equal share of its time.
+        """
         users = SyntheticUsers()
         rounds, records = max(ROUNDS), users.users * BATCH_SIZE
         models = float(users.users * users.dimension * len(distinct_runs()))
@@ -94,9 +97,14 @@ class FigureArm:
     def run(self, folders: Mapping[DataName, Path], seed: int) -> TrialResult:
         """Return the smallest excess risk over a grid of step sizes, after the arm's rounds, and its step size.
 
+        Runs that differ only in the number of rounds are trained once, and their results are reused.
+
         Args:
             folders: not used.
             seed: seed of data and noise.
+
+        Returns:
+            The excess risk and the step size that reaches it.
         """
         del folders
         runs = _find_runs(self.personalization, self.noise_multiplier)
@@ -165,9 +173,14 @@ def _risks(seed: int) -> Mapping[PersonalRun, npt.NDArray[np.float64]]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the experiment: one for each noise, personalization and number of rounds.
 
+    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+
     Args:
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with the trials to run.
     """
     return tuple(
         Cell(
@@ -199,8 +212,13 @@ class _Scores:
     def of(cls, answers: Sequence[CellAnswer]) -> Self:
         """Collect the measured excess risks by noise multiplier, personalisation and number of rounds.
 
+        Personalization is the weight of the model that all users share.
+
         Args:
             answers: simulations of the experiment; those without a measurement are left out.
+
+        Returns:
+            The mean excess risks with their bands, by the three values.
         """
         read_excess = private_score("excess_risk")
         by_place = {}
@@ -246,9 +264,13 @@ class _Scores:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that Bietti et al. make in Section 6 about their synthetic data.
 
+    Personalization is the weight of the shared model. It ranges from users' own models only to one model for all.
+
     Args:
-        answers: a cell for each noise multiplier, number of rounds, and personalization: the weight of the shared
-            model, from users' own models only to one model for all.
+        answers: table cells of the experiment, one for each noise multiplier, number of rounds, and personalization.
+
+    Returns:
+        One finding for each of the three claims, from the mean excess risks and their confidence bands.
     """
     scores = _Scores.of(answers)
     first, last = ROUNDS[0], ROUNDS[-1]

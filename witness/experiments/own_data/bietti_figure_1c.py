@@ -28,8 +28,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims that Bietti et al. make in Section 6 about federated EMNIST.
 
+    Personalization is the weight of the model that all users share, between users' own models only and one model for
+    all.
+
     Args:
-        answers: a cell for each noise multiplier, personalization and share of the rounds.
+        answers: table cells of the experiment, one for each noise multiplier, personalization and share of the rounds.
+
+    Returns:
+        A finding on users' own models without noise, and one on how the best personalization changes with the noise.
     """
     last = users.SHARES[-1]
     noiseless = users.select(answers, noise_multiplier=0.0, share=last)

@@ -34,9 +34,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 
     A line of the figure has several personalizations, of which the best is used.
 
+    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+
     Args:
         repetitions: trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     return tuple(
         Cell(
@@ -54,8 +59,14 @@ def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
 def judge(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claim of Bietti et al., Section 6, that personalization improves the accuracy at the same ε.
 
+    Personalization is the weight of the model that all users share. The claim is tested against both extremes: one
+    model for all, and only models of one's own.
+
     Args:
-        answers: a cell for each data set, noise multiplier and line.
+        answers: table cells of the experiment, one for each data set, noise multiplier and personalization.
+
+    Returns:
+        A finding for each extreme, and one on the claim that the best personalization falls as the noise grows.
     """
     points = {panel: users.points_by_noise(study, answers, data=panel) for panel, study in PANELS.items()}
     private = [point.measured for line in points.values() for point in line[1:]]  # the first has no noise

@@ -248,7 +248,17 @@ def _train(
 ) -> npt.NDArray[np.float64]:
     """Train a run with all step sizes, and return its test accuracies by share of the rounds and step size.
 
-    Results are cached for arms that share a run. The arguments are those of `_accuracies`.
+    Results are cached for arms (settings of the experiment) that share a run.
+
+    Args:
+        study: name of the data set.
+        folder: folder of its files.
+        personalization: weight of the model that all users share.
+        noise_multiplier: standard deviation of the noise in units of the clipping norm.
+        seed: seed of all randomness.
+
+    Returns:
+        Accuracies, with one row for each measured share of the rounds and one column for each step size.
     """
     settings = STUDIES[study]
     training = ClassifierTraining(
@@ -268,10 +278,15 @@ def _train(
 def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of a figure: one for each noise, personalization and share of the rounds.
 
+    Personalization is the weight of the model that all users share. A trial trains once, with its own randomness.
+
     Args:
         study: name of the data set.
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with the trials to run.
     """
     return tuple(
         Cell(
@@ -293,9 +308,14 @@ def figure_cells(study: DataName, repetitions: int, seed: int) -> tuple[Cell, ..
 def select(answers: Sequence[CellAnswer], **place: float | str) -> dict[str, Measured]:
     """Return the accuracies of one setting of the experiment, by personalization in the order of its values.
 
+    Personalization is the weight of the model that all users share.
+
     Args:
         answers: cells of an experiment.
         **place: values of the axes other than the personalization.
+
+    Returns:
+        Mean accuracies with their bands, by the name of the personalization.
 
     Raises:
         KeyError: a personalization was not measured in this setting.

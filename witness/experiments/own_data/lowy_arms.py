@@ -55,13 +55,17 @@ def arm_cells(
 ) -> tuple[Cell, ...]:
     """Return the simulations of a figure: one for each panel, arm and ε. Arms without noise are the same at each ε.
 
-    The paper claims an ε for the noise of mini-batch SGD only, because it does not print that of local SGD.
+    An arm is an algorithm with its noise. The paper claims an ε for the noise of mini-batch SGD only, because it does
+    not print that of local SGD.
 
     Args:
         participants: number of silos (clients) in a round, by panel.
         epsilons: values of ε of the noise.
         records: number n of training records of a silo, by panel; δ = n⁻².
         simulate: returns the trials of an arm in a panel.
+
+    Returns:
+        One table cell for each place of the grid, with its trials.
     """
     cells = []
     for panel, arm, epsilon in itertools.product(participants, ARMS, epsilons):
@@ -89,10 +93,13 @@ def judge_arms(
     """Judge the paper's claims about arms (algorithms with their noise), and the privacy of the printed noise.
 
     Args:
-        answers: the cells of the experiment.
-        claims: the claims about arms.
+        answers: the table cells of the experiment.
+        claims: the claims about arms, each that one arm is better or no worse than another.
         measure: name of the score.
         quantity: the score in words.
+
+    Returns:
+        One finding for each claim, and then one for the printed noise.
     """
     scores = scores_by_setting(answers, measure)
     findings = [  # one for each statement
@@ -112,9 +119,14 @@ def judge_arms(
 def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tuple[str, str, float], Measured]:
     """Return the measured score by panel, arm and ε, for the cells that have it.
 
+    A panel is a number of silos in a round, and an arm is an algorithm with its noise.
+
     Args:
         answers: the cells of the experiment.
         measure: name of the score.
+
+    Returns:
+        The mean score with its band, by the three.
     """
     read = private_score(measure)
     scores = {}
@@ -129,9 +141,14 @@ def scores_by_setting(answers: Sequence[CellAnswer], measure: str) -> Mapping[tu
 def _pairs(scores: Mapping[tuple[str, str, float], Measured], claim: ArmClaim) -> list[tuple[Measured, Measured]]:
     """Return the scores of the two arms of a claim, in each setting for which the paper makes the claim.
 
+    An arm is an algorithm with its noise, and a panel is a number of silos in a round.
+
     Args:
         scores: measured score by panel of the figure, arm, and ε.
         claim: both arms, with the panels and the range of ε.
+
+    Returns:
+        Pairs of means: first the arm that is claimed to be better.
     """
     pairs = []
     for (panel, arm, epsilon), first in scores.items():

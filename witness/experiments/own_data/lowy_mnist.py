@@ -181,10 +181,15 @@ def _run_trial(arm: MnistArm, folder: Path, seed: int) -> TrialResult:
 
     The cache answers repeated calls: equal arms without noise occur at several ε.
 
+    Silos are clients with many records.
+
     Args:
         arm: algorithm, noise, and how silos get their records.
         folder: folder of MNIST.
         seed: seed of the split and of all randomness.
+
+    Returns:
+        The share of misclassified test records, and the chosen step size.
     """
     silos = deal_digits(folder, seed, mixed=arm.mixed)
     choice = arm.settings.choose(
@@ -215,8 +220,14 @@ def logistic_slope(predictions: Floats, targets: Floats) -> Floats:
 def read_components(folder: Path) -> tuple[Floats, Floats]:
     """Return the first 50 principal components of each training image, of shape (60000, 50), and the digits.
 
+    Pixels are scaled to [0, 1] and centred. The components are the eigenvectors of their covariance with the largest
+    eigenvalues.
+
     Args:
         folder: folder of MNIST.
+
+    Returns:
+        The components, and one digit for each image.
     """
     images = read_images("mnist", folder).training
     pixels = images.pixels.astype(np.float64) / 255.0
@@ -268,9 +279,14 @@ def _features_by_digit(folder: Path) -> list[Floats]:
 def cells(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations of the figure: one for each panel, arm and ε.
 
+    A panel has a number of silos (clients with many records) in a round. An arm is an algorithm with its noise.
+
     Args:
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with the trials to run.
     """
 
     def simulate(panel: str, settings: ArmSettings) -> TrialSimulation:

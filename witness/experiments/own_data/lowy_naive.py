@@ -28,11 +28,15 @@ QUANTITY: Final = "relative root mean square error"
 def judge_naive(answers: Sequence[CellAnswer], measure: str) -> tuple[Finding, ...]:
     """Judge the paper's claims about the naive predictor, and one panel in which local SGD is said to be better.
 
-    The naive predictor is the mean of the training targets. That panel has 3 of 3 silos in a round, at ε = 3.
+    The naive predictor is the mean of the training targets. That panel has 3 of 3 silos in a round, at ε = 3. Silos are
+    clients with many records.
 
     Args:
-        answers: cells of the experiment, one for each panel, arm and ε.
+        answers: table cells of the experiment, one for each panel, arm (algorithm with its noise) and ε.
         measure: name of the relative error.
+
+    Returns:
+        One finding for each claim.
     """
     scores = scores_by_setting(answers, measure)
     private = [score for (_, arm, _), score in scores.items() if arm in (NOISY_MINI_BATCH, NOISY_LOCAL)]

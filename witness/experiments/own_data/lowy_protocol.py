@@ -100,10 +100,15 @@ class ArmSettings:
     def noise_std(self, records: int, lipschitz: float, lipschitz_ratio: float) -> float:
         """Return the standard deviation σ of the noise in a noisy vector, which is a mean of gradients.
 
+        Certified noise is the least that is proved to meet the target. Printed noise follows the formula of the paper.
+
         Args:
-            records: number n of training records of the silo.
+            records: number n of training records of the silo (a client with many records).
             lipschitz: the constant L of the printed noise.
             lipschitz_ratio: L over the largest norm of a record's gradient.
+
+        Returns:
+            σ for each coordinate; 0 without noise.
         """
         batch, times = self.draws(records)
         if self.noise == "certified":
@@ -134,15 +139,20 @@ class ArmSettings:
     ) -> TunedModel:
         """Train with every step size and clipping norm of a grid, and return the best model.
 
+        Silos are clients with many records. Each adds noise to the mean of its clipped gradients.
+
         Args:
-            silos: records of the trial.
+            silos: records of the trial, split into training and test records.
             value: loss of predictions and targets.
-            slope: its derivative.
+            slope: its derivative with respect to the predictions.
             lipschitz: the constant L of the printed noise; None for the clipping norm.
             lipschitz_ratio: L over the largest norm of a record's gradient.
             step_sizes: grid of step sizes.
             clipping_norms: grid of clipping norms.
             seed: seed of the trial.
+
+        Returns:
+            The model with the chosen step size and clipping norm.
         """
 
         def noise_stds(clipping_norm: float) -> Floats:
@@ -194,11 +204,17 @@ def log_delta(records: int) -> float:
 def certified_multiplier(batch: int, records: int, times: int, epsilon: float) -> float:
     """Return the smallest noise multiplier that is certified for ε at δ = n⁻², if one record is replaced.
 
+    The multiplier is the standard deviation divided by the largest norm of a contribution. The accountant certifies ε
+    at each trial value.
+
     Args:
         batch: records of a noisy vector, drawn with replacement.
         records: number n of training records.
         times: number of noisy vectors.
         epsilon: ε of a record.
+
+    Returns:
+        The multiplier, which is certified to meet the target.
     """
     target = Target.of(epsilon, None, log_delta(records) / math.log(10.0))
 

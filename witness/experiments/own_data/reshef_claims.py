@@ -43,10 +43,14 @@ def judge_over_rho(answers: Sequence[CellAnswer]) -> tuple[Finding, ...]:
     """Judge the claims of Reshef and Levy about Table 1: accuracies over ρ, the μ of μ-Gaussian differential privacy.
 
     Args:
-        answers: the experiment's answer, one cell for each ρ and algorithm.
+        answers: table cells of the experiment, one for each ρ and algorithm.
+
+    Returns:
+        One finding for each claim, with its verdict from the measured test accuracies.
     """
     scores = read_scores(answers, "gaussian_dp_mu")
     smallest, *_, largest = sorted(TABLE_1)
+    # The table has the paper's own algorithm ahead at every ρ but the largest.
     ahead = [((TAKEN_BACK, rho), (SEVERAL_PASSES, rho)) for rho in sorted(TABLE_1)[:-1]]
     rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sorted(TABLE_1))]
     return (
@@ -72,11 +76,15 @@ def judge_over_participants(answers: Sequence[CellAnswer]) -> tuple[Finding, ...
     """Judge the claims of Reshef and Levy about Table 2: accuracies over the number m of machines in a round.
 
     Args:
-        answers: the experiment's answer, one cell for each m and algorithm.
+        answers: table cells of the experiment, one for each m and algorithm.
+
+    Returns:
+        One finding for each claim, with its verdict from the measured test accuracies.
     """
     scores = read_scores(answers, "participants")
     sizes = sorted(TABLE_2)
     middle, largest = sizes[-2:]
+    # The claim is about each pair of neighbouring m: the larger should have the better accuracy.
     rising = [((name, more), (name, less)) for name in ARMS for less, more in pairwise(sizes)]
     rising.remove(((NOISY_SGD, largest), (NOISY_SGD, middle)))  # the exception that the paper states
     most_accurate = [((SEVERAL_PASSES, largest), (name, largest)) for name in (TAKEN_BACK, NOISY_SGD)]
@@ -138,9 +146,14 @@ def _judge_algorithms(scores: Scores, table: Iterable[float]) -> tuple[Finding, 
 
     The rival is the algorithm of Lowy and Razaviyayn. Both are compared at every value of a table.
 
+    In the algorithm of Reshef and Levy a client takes back the noise of its earlier messages.
+
     Args:
         scores: measured accuracies.
         table: values of ρ or m.
+
+    Returns:
+        One finding for each comparison, from the confidence bands of the accuracies.
     """
     to_noisy_sgd = [((TAKEN_BACK, value), (NOISY_SGD, value)) for value in table]
     to_several_passes = [((TAKEN_BACK, value), (SEVERAL_PASSES, value)) for value in table]
@@ -239,8 +252,14 @@ class _AccuracyChange(NamedTuple):
 def _changes(scores: Scores) -> list[_AccuracyChange]:
     """Return the changes of accuracy from the smallest to the largest m of Table 2.
 
+    Here m is the number of machines in a round. If both means lie in their confidence bands, the absolute change is
+    between `smallest` and `largest`.
+
     Args:
-        scores: measured accuracies by m. An algorithm that was not measured at both m is left out.
+        scores: measured accuracies by algorithm and m. An algorithm that was not measured at both m is left out.
+
+    Returns:
+        For each algorithm the absolute change of its mean, the bounds on the change, and the printed change.
     """
     least, most = min(TABLE_2), max(TABLE_2)
     changes = []
@@ -248,6 +267,7 @@ def _changes(scores: Scores) -> list[_AccuracyChange]:
         first, last = scores.get((name, least)), scores.get((name, most))
         if first is None or last is None:
             continue
+        # Largest rise and largest fall that both confidence bands allow. A negative value excludes the direction.
         largest_rise = last.upper - first.lower
         largest_fall = first.upper - last.lower
         printed_first = printed_accuracy(TABLE_1[min(TABLE_1)], name)
@@ -283,6 +303,9 @@ def _judge_printed_accuracies(name: str, scores: Scores, table: PrintedTable) ->
         name: name of the algorithm.
         scores: measured accuracies.
         table: the printed accuracies by ρ or m. Values that were not measured are left out.
+
+    Returns:
+        One finding. The claim holds at a value if the printed accuracy is in the band.
     """
     is_inside = []
     differences = []

@@ -132,6 +132,9 @@ class ReshefArm:
 
         A gradient takes two products with the weights of all models. The paper's algorithm takes two gradients of a
         record and draws the noise of each machine. The other algorithms draw the noise of the mean.
+
+        Returns:
+            Numbers of multiplications, random numbers and updated coordinates, from which the time follows.
         """
         models = len(FACTORS) * WEIGHTS
         records_per_report, noises = 1, 1
@@ -158,6 +161,9 @@ class ReshefArm:
         Args:
             folders: folder of MNIST.
             seed: seed of the order of the records, of participation and of the noise.
+
+        Returns:
+            The test accuracy, and the factor by which the theorem's step size is multiplied.
         """
         training, test = read_features(folders["mnist"])
         generator = np.random.default_rng(np.random.SeedSequence(seed))
@@ -178,6 +184,8 @@ class ReshefArm:
         - the paper's algorithm: 2S√(1 + ln T)/ρ for a first report;
         - noisy SGD: 2G/ρ for every report;
         - full batches: 2G√k/(nρ), where k is the mean number of a machine's reports, rounded up.
+
+        In the paper's algorithm a machine's next report takes back the noise of its earlier ones.
 
         Args:
             records: training records in order of arrival.
@@ -283,6 +291,9 @@ def cells_over_rho(repetitions: int, seed: int) -> tuple[Cell, ...]:
     Args:
         repetitions: trials of each cell.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials and the printed accuracy.
     """
     return tuple(
         Cell(
@@ -299,8 +310,11 @@ def cells_over_participants(repetitions: int, seed: int) -> tuple[Cell, ...]:
     """Return the simulations for Table 2 of Reshef and Levy: one for each number of machines and algorithm.
 
     Args:
-        repetitions: trials of each cell.
+        repetitions: number of trials of each cell; a trial trains once.
         seed: seed of all randomness.
+
+    Returns:
+        One table cell for each place of the grid, with its trials and the printed accuracy.
     """
     return tuple(
         Cell(
