@@ -84,6 +84,9 @@ def unknown(what: str, name: str, names: Iterable[str]) -> Problem:
         what: kind of the named thing, such as `theorem`; the message uses this word.
         name: the unknown name.
         names: the known names.
+
+    Returns:
+        The problem, which the calling function raises. Its HTTP status is 404.
     """
     all_names = sorted(names)
     nearest = near(name, all_names)

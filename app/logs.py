@@ -47,7 +47,13 @@ def _render(event: object, **_: object) -> str:
 
 
 def configure(level: str) -> None:
-    """Send all log lines from `level` up to standard output as JSON, from structlog and from the standard library."""
+    """Send all log lines from a level upwards to standard output as JSON.
+
+    This holds for lines of structlog and of Python's own logging. Earlier handlers of the root logger are replaced.
+
+    Args:
+        level: name of the lowest level to write, such as "info"; upper and lower case are equal.
+    """
     out = cast("TextIO", LossyStream(sys.stdout))
     threshold = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
@@ -56,6 +62,7 @@ def configure(level: str) -> None:
         logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=True,
     )
+    # Lines of Python's own logging pass through the same processors as those of structlog.
     handler = logging.StreamHandler(out)
     render: list[Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,

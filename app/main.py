@@ -108,6 +108,9 @@ def create_app(
         kinds: kinds of simulation to run.
         figures: module with the function `draw`, which draws the results of simulations.
 
+    Returns:
+        The application, ready to be served by an ASGI server.
+
     Raises:
         ValueError: an EPSILOND_ variable, or the file of API keys, cannot be read.
         MissingExtra: an identity provider is named, and the packages that check its tokens are not installed.
@@ -129,6 +132,7 @@ def create_app(
     _add_layers(app, parts)
     for exception_class in TABLE:
         app.add_exception_handler(exception_class, answer_problem)
+    # Without kinds of simulation, the service has neither simulations nor their figures.
     routes.add(app, calibrators, theorems, theorem_home)
     if kinds:
         simulations.add(app, kinds)
@@ -151,6 +155,9 @@ def _make_parts(
         theorems: theorems to serve.
         theorem_home: name of the module with the list `THEOREMS`, from which workers import the theorems.
         kinds: kinds of simulation to run.
+
+    Returns:
+        The parts, which refer to each other but do not run yet.
 
     Raises:
         ValueError: the file of API keys cannot be read.
@@ -188,6 +195,13 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
     """Run the parts of a service while its application is served.
 
     The parts start in this order and stop in the reverse order, because each of them uses earlier ones.
+
+    Args:
+        parts: the parts, which are not running yet.
+        app: the application, whose documentation pages are prepared in the background.
+
+    Yields:
+        None, once, when all parts run.
     """
     async with AsyncExitStack() as stack:
         if parts.keyring is not None:
@@ -204,7 +218,12 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
 
 
 def _publish_parts(app: FastAPI, parts: ServiceParts) -> None:
-    """Store the service's parts in the state of its ASGI application, where endpoints find them."""
+    """Store the service's parts in the state of its ASGI application, where endpoints find them.
+
+    Args:
+        app: the application; its state is changed.
+        parts: the parts of the service.
+    """
     SETTINGS.put(app, parts.settings)
     METRICS.put(app, parts.metrics)
     HEALTH.put(app, parts.health)
@@ -216,6 +235,7 @@ def _publish_parts(app: FastAPI, parts: ServiceParts) -> None:
     JOBS.put(app, parts.jobs)
     LEDGERS_OF.put(app, parts.ledgers)
     SIGNATURES.put(app, parts.ledgers.signatures)
+    # Connections that stay open are limited by places, whose number the metrics report.
     streams = STREAMS.put(app, Places(parts.settings.event_streams, "event streams"))
     waits = JOB_WAITS.put(app, Places(parts.settings.job_waits, "requests that wait for jobs"))
     parts.metrics.event_streams.set_function(lambda: streams.taken)
@@ -223,7 +243,15 @@ def _publish_parts(app: FastAPI, parts: ServiceParts) -> None:
 
 
 def _add_layers(app: FastAPI, parts: ServiceParts) -> None:
-    """Add the middleware to an application, the innermost layer first."""
+    """Add the middleware to an application, the innermost layer first.
+
+    A request passes them in reverse order: it is observed, its answer is compressed, and its caller is authenticated.
+    Then `Shortcut` may answer it before the framework's router sees it.
+
+    Args:
+        app: the application, which is changed.
+        parts: the parts of the service that the layers use.
+    """
     settings = parts.settings
     app.add_middleware(Shortcut)
     app.add_middleware(

@@ -15,6 +15,10 @@ def near(name: str, names: Iterable[str]) -> list[str]:
     """Return the names most similar to a name, best first: at most `MOST`, and none below the similarity `NEAR`.
 
     Two names are similar if they share pairs of neighbouring letters. Upper and lower case are equal.
+
+    Args:
+        name: the name to compare, which may come from a client.
+        names: the names to choose from.
     """
     pairs = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())  # a name from a client must not fill the cache
     shares = {candidate: _share(pairs, _pairs(candidate)) for candidate in names}

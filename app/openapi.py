@@ -53,6 +53,9 @@ def _render_by_lines(document: JsonObject) -> str:
 
     Args:
         document: the OpenAPI document.
+
+    Returns:
+        The JSON text with a line break at its end.
     """
     texts = {}
     for name, member in document.items():
@@ -75,6 +78,9 @@ def _lines(members: Mapping[str, str], *, depth: int) -> str:
     Args:
         members: JSON texts of the members by name.
         depth: number of spaces before the closing brace; members have one space more.
+
+    Returns:
+        The JSON text of the object, without a line break at its end.
     """
     texts = (f"{_compact(name)}: {member}" for name, member in members.items())
     before = "\n" + " " * (depth + 1)
@@ -91,6 +97,9 @@ def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
     Args:
         wanted: text of each file by its path relative to `root`.
         root: folder of the present files.
+
+    Returns:
+        The lines of the diffs. The list is empty if the files are as wanted.
     """
     present = {path.relative_to(root): path.read_text() for path in sorted(root.rglob("*.json"))}
     lines: list[str] = []
@@ -114,7 +123,14 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the files of the OpenAPI document, or check that they are up to date, and return the exit code."""
+    """Write the files of the OpenAPI document, or check that they are up to date, and return the exit code.
+
+    Args:
+        arguments: arguments of the command line; None reads those of the process.
+
+    Returns:
+        1 if `--check` is given and a file differs from the generated one, otherwise 0.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m epsilond.app.openapi", description="Generate the OpenAPI document."
     )

@@ -90,6 +90,9 @@ def serve(
 def require_keys(settings: Settings) -> None:
     """Check that the keys which sign the logs of ledgers can be used, if the settings name their folder.
 
+    Args:
+        settings: settings of the service. Without a folder of keys, nothing is checked.
+
     Raises:
         ValueError: the folder or its keys cannot be used. The message names the environment variable and the reason.
     """
@@ -111,6 +114,9 @@ def open_listeners(host: str, port: int) -> list[socket.socket]:
     Args:
         host: name or address; empty for all addresses of this machine.
         port: port number.
+
+    Returns:
+        The listening sockets, at least one, which the caller must close.
 
     Raises:
         ValueError: the host is unknown, or the port is not available. The message names the environment variable.
@@ -166,9 +172,13 @@ class Server(uvicorn.Server):
         """Start uvicorn. If this is the only server of the process, also exempt all objects from garbage collection.
 
         Otherwise, each full collection would visit a quarter of a million objects of the application, all in use.
+
+        Args:
+            sockets: listening sockets; None lets uvicorn open its own.
         """
         await super().startup(sockets)
         if self.is_only_server and self.started:
+            # Objects that exist now move to a set that the garbage collector never visits.
             gc.freeze()
             gc.enable()
             for listener in sockets or ():
@@ -180,6 +190,9 @@ class Server(uvicorn.Server):
 
         After `drain_seconds` (or the deadline of questions, if jobs would be lost), requests no longer wait for their
         computations.
+
+        Args:
+            sockets: listening sockets of the server; None if uvicorn has opened its own.
         """
         app = cast("FastAPI", self.config.app)
         jobs = JOBS.within(app)
@@ -201,6 +214,9 @@ def server(app: FastAPI, settings: Settings) -> Server:
     Args:
         app: the application.
         settings: settings of the service.
+
+    Returns:
+        The server, which does not listen yet.
     """
     config = uvicorn.Config(
         app,

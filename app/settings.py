@@ -60,6 +60,9 @@ def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> 
     Args:
         environment: environment variables by name.
         fields: names of the settings, without the prefix.
+
+    Yields:
+        A sentence that names the variable and, if there is one, the most similar setting.
     """
     settings = [name.upper() for name in fields]
     for variable in sorted(map(str.upper, environment)):
@@ -238,6 +241,12 @@ class Settings(BaseSettings):
 
         So the password need not be in an environment variable. Without a password file, the values are unchanged.
 
+        Args:
+            values: settings by name before their validation.
+
+        Returns:
+            The settings with the complete URL; the given mapping is not changed.
+
         Raises:
             ValueError: there is no URL, the URL is invalid, or the file cannot be read.
         """
@@ -276,7 +285,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_combinations(self) -> Self:
-        """Reject settings that contradict each other, and return the settings."""
+        """Reject settings that contradict each other, and return the settings.
+
+        Raises:
+            ValueError: two settings contradict each other. The message names their environment variables.
+        """
         if not (self.store_path or self.store_url):
             raise ValueError(f"{PREFIX}STORE_PATH must not be empty; :memory: keeps nothing")
         if self.store_megabytes < self.job_megabytes:
@@ -320,6 +333,9 @@ class Settings(BaseSettings):
 
         Args:
             **chosen: settings that take precedence over the environment; None leaves a setting unchanged.
+
+        Returns:
+            The validated settings.
 
         Raises:
             ValueError: a variable is unknown or invalid. The message names all of them, but not their values, which may

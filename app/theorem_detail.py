@@ -49,7 +49,11 @@ class TheoremDetail(TheoremSummary):
 
     @classmethod
     def of(cls, theorem: Theorem) -> TheoremDetail:
-        """Return the complete description of a theorem, with its links and the schemas of its formula."""
+        """Return the complete description of a theorem, with its links and the schemas of its formula.
+
+        Args:
+            theorem: a theorem of the service's list. Without a formula, both schemas are None.
+        """
         full = theorem_in_full(theorem)
         return cls(
             **vars(full),
@@ -75,6 +79,9 @@ def outputs_schema(theorem: Theorem) -> Schema:
 
     Args:
         theorem: a theorem with a formula.
+
+    Returns:
+        The schema that all these outputs satisfy. If no example can be evaluated, it is the schema of any object.
     """
     declared: object = theorem.inputs
     answers = []
@@ -94,12 +101,16 @@ def _common(values: Sequence[Any]) -> Schema:
 
     Args:
         values: JSON values. An infinite number is a text, which the schema of a number allows.
+
+    Returns:
+        The schema. It is stricter than the empty schema only if all values have the same type.
     """
     if all(isinstance(value, Mapping) for value in values):
         return _common_object(values)
     if all(isinstance(value, list) for value in values):
         items = [item for value in values for item in value]
         return {"type": "array", "items": _common(items)} if items else {"type": "array"}
+    # Booleans come before numbers, because in Python a bool is an int.
     if all(isinstance(value, bool) for value in values):
         return {"type": "boolean"}
     infinite_numbers = NUMBER["anyOf"][1]["enum"]

@@ -14,9 +14,16 @@ def engine_of(url: URL) -> Engine:
     """Return an engine for an SQLite database with durable transactions, of which only one writes at a time.
 
     A database in memory has a single connection, and is lost when that is closed.
+
+    Args:
+        url: URL of an SQLite database: a file, or a database in memory.
+
+    Returns:
+        The engine, which connects at its first use. Its messages never contain the values of statements.
     """
     in_memory = url.database in MEMORY
     if in_memory:
+        # All threads share the single connection, because another one would open another, empty database.
         engine = create_engine(
             url, hide_parameters=True, poolclass=StaticPool, connect_args={"check_same_thread": False}
         )

@@ -40,6 +40,12 @@ def describe_error(error: SQLAlchemyError) -> str:
 
     A message of SQLite is returned as it is, because it names only tables and columns. A message of PostgreSQL may have
     values, so only the class of the error is described.
+
+    Args:
+        error: the error that the database or its driver raised.
+
+    Returns:
+        A clause such as "its database cannot be reached", or the message of SQLite.
     """
     driver_error = error.orig if isinstance(error, DBAPIError) else None
     if driver_error is None:
@@ -49,6 +55,7 @@ def describe_error(error: SQLAlchemyError) -> str:
     sqlstate: str | None = getattr(driver_error, "sqlstate", None)
     if sqlstate is None:
         return "its database cannot be reached"
+    # The first two characters of an SQLSTATE name the class of the error.
     error_class = sqlstate[:2]
     return CLASSES.get(error_class, f"its database refuses (SQLSTATE {sqlstate})")
 
@@ -64,7 +71,15 @@ def public_url(url: URL) -> str:
 
 
 def remove_secrets(reason: object, url: URL) -> str:
-    """Return a text in one line, with the password and the query values of a database's URL replaced by `***`."""
+    """Return a text in one line, with the password and the query values of a database's URL replaced by `***`.
+
+    Args:
+        reason: any value; its text may contain parts of the URL, as messages of drivers do.
+        url: URL of the database.
+
+    Returns:
+        The text, in which white space and line breaks are single spaces.
+    """
     secrets = [] if url.password is None else [str(url.password)]
     for value in url.query.values():
         secrets += [value] if isinstance(value, str) else value

@@ -22,6 +22,12 @@ def file_of(url: URL) -> Path | None:
 
     The file must have only this name, because its lock and its journal are found by the name.
 
+    Args:
+        url: URL of an SQLite database.
+
+    Returns:
+        The absolute path, whether the file exists or not. None for a database in memory.
+
     Raises:
         OSError: the path is a `file:` URI, or the file has several names (hard links).
     """
@@ -40,6 +46,12 @@ def lock_file(path: Path) -> Iterator[None]:
     """Hold an exclusive lock of a file, as a context manager. It is released at the latest when the process ends.
 
     The lock is a file next to it, with the suffix `.lock`. The folder is created if it does not exist.
+
+    Args:
+        path: path of the file, which need not exist.
+
+    Yields:
+        None, once, while the lock is held.
 
     Raises:
         BlockingIOError: another process has the lock.

@@ -26,6 +26,9 @@ def open_database(url: URL, chains: Sequence[Chain], *, name: str, what: str) ->
         name: name of the setting with the URL, for errors.
         what: content of the database as a plural noun, for errors.
 
+    Returns:
+        The open database. It holds the lock of its file until it is closed.
+
     Raises:
         StoreLocked: another service has opened the file.
         StoreUnavailable: the database cannot be read or written, or its tables are of a later version.
@@ -54,6 +57,9 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
         url: URL of an SQLite file or of a PostgreSQL database.
         chains: chains of tables in the database.
 
+    Returns:
+        The open database, which takes over the lock and the connections.
+
     Raises:
         BlockingIOError: another service has the lock of the file.
         OSError: the URL is of another kind, the file cannot be used, or its tables are of a later version.
@@ -61,6 +67,7 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
         MissingExtra: the driver of PostgreSQL is not installed.
     """
     path = file_of(url) if url.get_backend_name() == "sqlite" else None
+    # If a step fails, the lock is released and the connections are closed.
     with ExitStack() as undo:
         if path is not None:
             url = url.set(database=str(path))
@@ -78,6 +85,12 @@ def _database(url: URL, chains: Sequence[Chain]) -> Database:
 def _engine_of(url: URL) -> Engine:
     """Return an engine for the database of a URL.
 
+    Args:
+        url: URL of an SQLite file or of a PostgreSQL database.
+
+    Returns:
+        The engine, an object that makes connections. It does not connect yet.
+
     Raises:
         OSError: the URL is neither of SQLite nor of PostgreSQL.
         MissingExtra: the driver of PostgreSQL is not installed.
@@ -93,6 +106,10 @@ def _engine_of(url: URL) -> Engine:
 def _prepare_tables(engine: Engine, chains: Sequence[Chain]) -> None:
     """Create the tables of each chain, or migrate them to this version, each chain in a transaction of its own.
 
+    Args:
+        engine: engine of the database.
+        chains: chains of tables. A chain is a group of tables with the ordered list of their migrations.
+
     Raises:
         OSError: tables are of a later version.
         SQLAlchemyError: the database cannot be reached, or rejects a statement.
@@ -104,6 +121,10 @@ def _prepare_tables(engine: Engine, chains: Sequence[Chain]) -> None:
 
 def _require_writable(engine: Engine, chains: Sequence[Chain]) -> None:
     """Require that the tables of each chain can be written, by statements that change nothing.
+
+    Args:
+        engine: engine of the database.
+        chains: chains of tables, each with a statement (`probe`) that writes nothing but needs the right to write.
 
     Raises:
         SQLAlchemyError: a table can only be read.

@@ -73,6 +73,9 @@ def lock_folder(folder: Path, *, must_sync: bool = False) -> Iterator[None]:
         folder: path of an existing folder.
         must_sync: whether to raise the error of a file system that cannot flush a folder.
 
+    Yields:
+        None, once, while the folder is locked.
+
     Raises:
         OSError: the folder cannot be opened, or cannot be flushed and `must_sync` is set.
     """

@@ -27,6 +27,12 @@ def engine_of(url: URL) -> Engine:
 
     Limits in the URL's query have priority.
 
+    Args:
+        url: URL of a PostgreSQL database.
+
+    Returns:
+        The engine, which connects at its first use. Each of its connections has the time limits.
+
     Raises:
         MissingExtra: psycopg is not installed.
         OSError: the URL names another driver.

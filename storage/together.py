@@ -53,9 +53,19 @@ class Together(Generic[Request, Answer]):
         """Wait until the request was answered together with others, and return its answer or raise its error.
 
         A caller who is interrupted leaves the queue, and the next caller takes over.
+
+        Args:
+            request: the request to answer.
+
+        Returns:
+            The answer that the work function gave for this request.
+
+        Raises:
+            Exception: the error of the work function, which all requests of its call get.
         """
         caller = _Caller[Request, Answer](request)
         try:
+            # The first caller without a leader becomes the leader, who works for all waiting callers.
             with self._lock:
                 self._pending.append(caller)
                 is_leader = self._leader is None
@@ -75,6 +85,9 @@ class Together(Generic[Request, Answer]):
         The leader is the caller who does this in its own thread; its request is the first of them.
 
         If the call is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
+
+        Args:
+            leader: the caller in whose thread the requests are answered.
         """
         with self._lock:
             group, self._pending = self._pending[: self._most], self._pending[self._most :]
@@ -95,7 +108,11 @@ class Together(Generic[Request, Answer]):
                     caller.turn.set()
 
     def _leave(self, caller: _Caller[Request, Answer]) -> None:
-        """Remove a caller from the queue. If the caller was the leader, the next caller becomes the leader."""
+        """Remove a caller from the queue. If the caller was the leader, the next caller becomes the leader.
+
+        Args:
+            caller: the caller, whether it has its answer or was interrupted.
+        """
         with self._lock:
             caller.has_left = True
             if caller in self._pending:

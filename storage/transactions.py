@@ -42,6 +42,9 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """Open a connection for reading, as a context manager.
 
+        Yields:
+            The connection, which is closed at the end of the context.
+
         Raises:
             StoreFault: the database was closed or replaced, or cannot be reached.
         """
@@ -56,12 +59,16 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """Open a transaction that writes, as a context manager. After success its writes survive a power failure.
 
+        Yields:
+            The connection. The transaction is committed at the end of the context, or undone after an error.
+
         Raises:
             StoreFault: the database cannot be used. Nothing was written, unless the connection broke while the
                 transaction ended.
         """
         with _as_store_faults(), self._writing:
             self._require_open()
+            # Another program must not have written the file since the last transaction.
             if self._watched:
                 self._watched.require_unwritten()
             try:
@@ -97,6 +104,9 @@ class Database:
 @contextmanager
 def _as_store_faults() -> Iterator[None]:
     """Translate the database's errors in a block to StoreFault, with messages without data, as a context manager.
+
+    Yields:
+        None, once, for the block.
 
     Raises:
         StoreFault: the database raised an error.

@@ -16,6 +16,9 @@ def as_floats(array: Array, *, pointer: str) -> Floats:
         array: an array of numpy, a sequence, or an object with DLPack (torch, jax, …).
         pointer: JSON pointer to the array in the request, which error messages name.
 
+    Returns:
+        A new array of the same shape. Changes of it do not affect the given array.
+
     Raises:
         InvalidInput: the object is not an array of real numbers.
     """

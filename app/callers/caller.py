@@ -55,7 +55,19 @@ def _canonical_address(host: str) -> str:
 
 @lru_cache(REMEMBERED)
 def network_of(address: str) -> str:
-    """Return an IPv4 address itself, or the 64-bit network of an IPv6 address, which one subscriber usually has."""
+    """Return an IPv4 address itself, or the 64-bit network of an IPv6 address, which one subscriber usually has.
+
+    Clients of one network count as one caller, so that a subscriber cannot avoid limits by changing the address.
+
+    Args:
+        address: IPv4 or IPv6 address of a client, or `UNKNOWN`, which is returned unchanged.
+
+    Returns:
+        The address or the network as text. An IPv4 address that is embedded in an IPv6 address is returned as IPv4.
+
+    Raises:
+        ValueError: the text is neither an address nor `UNKNOWN`.
+    """
     if address == UNKNOWN:
         return address
     parsed = ipaddress.ip_address(address)
@@ -148,6 +160,9 @@ class Budgets:
             identity: identity of the caller.
             per_minute: limit of the caller's CPU time [s/min]. None keeps the limit of an existing account, and gives a
                 new account the usual limit.
+
+        Returns:
+            The record, which later calls with this identity return too.
         """
         account = self._accounts.get(identity)
         now = self.clock()
@@ -156,6 +171,7 @@ class Budgets:
             self._forget_idle_caller()
         elif per_minute is not None:
             account.per_minute = per_minute
+        # The dictionary is ordered by last use, the most recent use at its end.
         self._accounts.move_to_end(identity)
         account.advance(now)
         return account
@@ -210,6 +226,9 @@ def label_of(identity: str) -> str:
 
     Args:
         identity: identity of the caller, as in `Caller.identity`.
+
+    Returns:
+        The label. Tokens, and likewise addresses, share one label, so that clients cannot create new labels.
     """
     kind, _, name = identity.partition(":")
     if kind == "key":
@@ -252,6 +271,9 @@ class Caller:
         Args:
             address: the client's IP address; addresses of one network are one caller.
             budgets: the service's accounts of the CPU time that callers may use.
+
+        Returns:
+            The caller, whose identity is "address:" followed by its network.
         """
         identity = f"address:{network_of(address)}"
         return cls(
@@ -344,6 +366,9 @@ class Caller:
 
     def require_job(self, live: int) -> None:
         """Check that the caller, who has `live` jobs that have not ended, may have one more.
+
+        Args:
+            live: number of jobs of this caller that wait or run, at least 0.
 
         Raises:
             Problem: the caller has too many jobs, or has used up the allowed CPU time.

@@ -64,6 +64,9 @@ class Issuer:
     async def claims(self, token: str) -> JsonObject | None:
         """Verify a token, and return its claims.
 
+        Args:
+            token: bearer token in the compact form of a signed JSON Web Token.
+
         Returns:
             None if the token is malformed or expired, has another issuer or audience, or has no valid signature by one
             of the accepted algorithms.
@@ -80,6 +83,7 @@ class Issuer:
         if header.get("alg") not in ALGORITHMS or has_extensions or not isinstance(identifier, str):
             return None
         key = await self._key(identifier)
+        # The key's own algorithm must be accepted too, so that the header of a token does not choose it.
         if key is None or key.algorithm_name not in ALGORITHMS:
             return None
         try:
@@ -101,6 +105,9 @@ class Issuer:
 
         For an id that is not in the cache, keys are fetched at most once in `UNKNOWN_SECONDS`.
 
+        Args:
+            identifier: id of the key (`kid`), as the header of a token names it.
+
         Returns:
             None if the issuer has no such key.
 
@@ -109,6 +116,7 @@ class Issuer:
         """
         if self._is_fresh() and identifier in self._keys:
             return self._keys[identifier]
+        # Only one task fetches; tasks that waited for it use its result.
         async with self._fetching:
             if self._must_fetch(identifier):
                 await self._fetch()
@@ -156,12 +164,16 @@ def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
 def _discover_keys_url(issuer: str) -> str:
     """Return the URL of an issuer's keys, from its configuration document.
 
+    Args:
+        issuer: URL of the issuer.
+
     Raises:
         OSError, HTTPException: the document cannot be fetched.
         ValueError: it is not JSON, is of another issuer, or names no URL that is protected from changes on the way.
     """
     configuration_url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     try:
+        # Redirects are refused, because they could lead to a document of somebody else.
         with urllib.request.build_opener(_RedirectRefuser()).open(configuration_url, timeout=TIMEOUT_SECONDS) as answer:
             document = json.loads(answer.read(MOST_BYTES))
     except HTTPError as refused:

@@ -73,6 +73,12 @@ def _revoke_line(text: str, digests: Collection[str], now: datetime) -> str:
         text: the line.
         digests: digests of the keys to revoke.
         now: time of the revocation.
+
+    Returns:
+        The line, without a line break.
+
+    Raises:
+        ValidationError: the line is not a valid line of a file of keys.
     """
     if is_comment(text):
         return text
@@ -89,6 +95,9 @@ def _change(path: Path, change: Callable[[str], str], *, may_be_new: bool = Fals
         path: the file. If it is a symbolic link, the file that the link names is replaced.
         change: returns the new text for the present one.
         may_be_new: whether a missing file counts as an empty one.
+
+    Returns:
+        The parsed lines of the new text, one for each key.
 
     Raises:
         ValueError: the new text has an invalid line; nothing is written.

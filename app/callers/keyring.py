@@ -47,6 +47,10 @@ class Keyring:
     def __init__(self, path: Path, budgets: Budgets) -> None:
         """Read the API keys of the service from a file.
 
+        Args:
+            path: file of API keys.
+            budgets: limits and records of the CPU time of callers, for the callers that the keys identify.
+
         Raises:
             ValueError: the file cannot be read.
         """
@@ -73,9 +77,13 @@ class Keyring:
         """Return the caller with this key, and note the time of its use; None if it is unknown, expired or revoked.
 
         The key's digest is compared with that of every line in constant time, so that the duration reveals nothing.
+
+        Args:
+            key: secret text of the API key, as the client sent it.
         """
         key_digest = digest(key)
         match: KeyLine | None = None
+        # The loop has no early exit: its duration must not depend on which key matches.
         for line in self._lines:
             if hmac.compare_digest(line.sha256, key_digest):
                 match = line
@@ -107,6 +115,12 @@ class Keyring:
     async def revoke(self, identifier: str) -> KeyState | None:
         """Revoke the key with this id, in this service at once and then in the file; None if the id is unknown.
 
+        Args:
+            identifier: public id of the key, not its secret text.
+
+        Returns:
+            The state of the key after its revocation. None if no key has this id.
+
         Raises:
             OSError, ValueError: the file could not be changed. The key is revoked in this service nevertheless.
         """
@@ -114,6 +128,7 @@ class Keyring:
         if line is None:
             return None
         now = datetime.now(UTC).replace(microsecond=0)
+        # The revocation is in force before the file is written, also if writing fails.
         self._revocations.add(line, now)
         if line.revoked is None:
             self._log.warning("key was revoked", name=line.name, key=line.id)
@@ -199,6 +214,11 @@ def _read_if_changed(path: Path, known: Signature | None) -> KeyFileReading:
     Args:
         path: the file.
         known: signature of the file when it was last read; None to read it in any case.
+
+    Returns:
+        The signature of the file with its lines. Without a change, the lines are missing. If the file is invalid, there
+        is
+        a complaint instead, and no signature, so that the next call reads the file again.
     """
     signature = _signature(path)
     if signature is not None and signature == known:

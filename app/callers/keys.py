@@ -117,6 +117,9 @@ def new(
         organisation: organisation of the data sets that the key may use; None: data sets of keys without organisation.
         roles: roles on these data sets; empty for owner and analyst.
 
+    Returns:
+        The secret key and its line. The line holds only a digest of the key, so that the file does not reveal it.
+
     Raises:
         ValueError: a name or a limit is invalid, a role lacks the scope `ledger`, or the key has expired already.
     """
@@ -140,6 +143,12 @@ def new(
 def _validate(line: KeyLine) -> KeyLine:
     """Check the fields of a line of the file of API keys, and return the line.
 
+    Args:
+        line: one key with its owner, limits and permissions.
+
+    Returns:
+        The validated line.
+
     Raises:
         ValueError: a field is invalid. The message names the field, without its value.
     """
@@ -159,6 +168,12 @@ def digest(key: str) -> str:
 
 def read_keys(path: Path) -> tuple[KeyLine, ...]:
     """Read all lines of a file of API keys.
+
+    Args:
+        path: the file, with one key per line as a JSON object.
+
+    Returns:
+        The keys in the order of the file, including expired and revoked ones.
 
     Raises:
         ValueError: the file cannot be read, or a line is invalid. The message does not repeat the line.
@@ -181,6 +196,9 @@ def lines_of(content: str, path: Path) -> tuple[KeyLine, ...]:
     Args:
         content: the text.
         path: the file, which error messages name.
+
+    Returns:
+        The keys in the order of the text, including expired and revoked ones; at least one.
 
     Raises:
         ValueError: a line is invalid, or conflicts with an earlier line. The message does not repeat the line.

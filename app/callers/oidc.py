@@ -46,6 +46,9 @@ class Tokens:
             settings: settings of the service.
             budgets: CPU time of callers.
 
+        Returns:
+            The verifier. None if the settings name no issuer, so that the service accepts no tokens.
+
         Raises:
             MissingExtra: the packages that check tokens are not installed.
         """
@@ -60,6 +63,9 @@ class Tokens:
         """Verify a token, and return its caller; None if the token is not valid or names no caller.
 
         A token without a valid organisation, or without the scope `ledger`, has no roles.
+
+        Args:
+            token: bearer token of a request, as the client sent it.
 
         Raises:
             Problem: the keys of the issuer cannot be fetched.
@@ -138,6 +144,9 @@ def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
     Args:
         claims: claims of the token.
         claim: name of the claim, words with spaces between or a list; empty if none is configured.
+
+    Returns:
+        The known roles among the words of the claim. Unknown words are ignored.
     """
     if not claim:
         return DEFAULT_ROLES

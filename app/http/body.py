@@ -107,6 +107,9 @@ async def preferences_of(
         request: the HTTP request, which leads to the settings of the service.
         prefer: values of the Prefer headers.
         idempotency_key: value of the Idempotency-Key header.
+
+    Returns:
+        The wait that the client prefers, the idempotency key, and the longest wait that the service grants.
     """
     return Preferences(wait_of(prefer or ()), idempotency_key, SETTINGS.of(request).job_wait_seconds)
 
@@ -164,7 +167,11 @@ class BytesRoute(APIRoute):
         super().__init__(path, endpoint, **described)
 
     def get_route_handler(self) -> Handler:
-        """Return FastAPI's handler, with the received bytes in place of its own parsing."""
+        """Return FastAPI's handler, with the received bytes in place of its own parsing.
+
+        Returns:
+            The handler. For an endpoint without a body, it is FastAPI's own handler.
+        """
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
@@ -186,6 +193,7 @@ class BytesRoute(APIRoute):
         bodies, dependencies = self.dependant.body_params, self.dependant.dependencies
         if len(bodies) != 1 or [dependency.call for dependency in dependencies] != [preferences_of]:
             return None
+        # FastAPI passes arguments by the names of the endpoint's parameters.
         request_name = str(self.dependant.request_param_name)
         body_name = str(bodies[0].name)
         preferences_name = str(dependencies[0].name)
@@ -207,6 +215,12 @@ def unread(declared: object) -> object:
 async def read_json(request: Request) -> bytes:
     """Return the whole body of a request that declares it as JSON.
 
+    Args:
+        request: the HTTP request, whose body has not been read.
+
+    Returns:
+        The received bytes. They are not parsed, so that they may be invalid JSON.
+
     Raises:
         Problem: the body is too large, too slow, empty, or not declared as JSON.
     """
@@ -221,6 +235,12 @@ async def read_bytes(request: Request) -> bytes:
     A body over the limit is read up to `DRAINED` times the limit, and discarded, before the request is rejected. If the
     service answered earlier, the connection would be reset and the client might not see the answer. A body that is
     declared as longer, or a client that waits for a go-ahead (Expect), is rejected at once.
+
+    Args:
+        request: the HTTP request, whose body has not been read.
+
+    Returns:
+        The received bytes, at least one.
 
     Raises:
         Problem: the body is empty, over the limit, or does not arrive in time; or the client has disconnected.
@@ -265,6 +285,9 @@ class BoundedBody:
     async def receive(self, request: Request) -> None:
         """Read the body to its end, but not beyond `DRAINED` times the limit.
 
+        Args:
+            request: the HTTP request, whose body has not been read.
+
         Raises:
             ClientDisconnect: the client has disconnected.
         """
@@ -286,6 +309,9 @@ def too_large(limit: int) -> Problem:
 
 def require_json(request: Request) -> None:
     """Accept only application/json in UTF-8.
+
+    Args:
+        request: the HTTP request, of which only the header Content-Type is read.
 
     Raises:
         Problem: the body is declared as another media type, or not at all.
@@ -311,10 +337,16 @@ class Shortcut:
         """Answer a POST request to a simple endpoint without FastAPI; pass any other request on.
 
         A request with a header in `STATED_IN` is passed on, too, because FastAPI checks these headers.
+
+        Args:
+            scope: ASGI description of the request, to which the matched route is added.
+            receive: function that returns the next ASGI message from the client.
+            send: function that sends an ASGI message to the client.
         """
         if scope["type"] != "http" or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
+        # The routes are complete only when the first request comes.
         if self._routes is None:
             self._routes = direct_routes(scope["app"])
         match = self._routes.get(scope["path"])
@@ -332,7 +364,11 @@ class Shortcut:
 
 
 def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
-    """Return the simple POST routes of an application by path, each with the function that calls its endpoint."""
+    """Return the simple POST routes of an application by path, each with the function that calls its endpoint.
+
+    Args:
+        app: the application with all its routes. Of several routes with one path, the first is used.
+    """
     routes: dict[str, tuple[BytesRoute, Direct]] = {}
     for route in app.routes:
         if isinstance(route, BytesRoute) and "{" not in route.path and route.methods == {"POST"}:

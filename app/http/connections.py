@@ -49,7 +49,15 @@ class BoundedConnection(H11Protocol):
         self._malformed = False
 
     def connection_made(self, transport: Any) -> None:
-        """Accept the connection, and limit the time until its first head has come."""
+        """Accept the connection, and limit the time until its first head has come.
+
+        A head is the first line and the headers of a request. Further timers limit an unfinished body after its answer,
+        and
+        a client that reads its answer too slowly.
+
+        Args:
+            transport: asyncio's transport of the new connection.
+        """
         loop = self.loop
         settings = self.settings
         lingering: Any = LingeringTransport(transport, self._is_sending, loop, settings.body_seconds)
@@ -278,6 +286,9 @@ class JoiningSend:
         """Send an ASGI message. A head with Content-Length is kept until the next message, and sent with it.
 
         If the next message is the whole body, head and body are one write. Otherwise uvicorn sends both as usual.
+
+        Args:
+            message: ASGI message of an HTTP answer: its head, or a part of its body.
         """
         start = self._start
         if start is None:

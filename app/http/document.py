@@ -61,9 +61,16 @@ class Documents(Generic[K]):
     async def of(self, key: K) -> Document:
         """Return the document of a key, which is made at the first call; calls at the same time make it only once.
 
+        Args:
+            key: key of the document, which the function that makes documents understands.
+
+        Returns:
+            The document; later calls with this key return the same object.
+
         Raises:
             Exception: any exception of making the document; the next request tries again.
         """
+        # The test is repeated inside the lock, because another call may have made the document.
         if key not in self._made:
             async with self._one_at_a_time:
                 if key not in self._made:

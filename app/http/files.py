@@ -37,6 +37,9 @@ def files_of(package: str, folder: str) -> dict[str, Path]:
         package: name of the package.
         folder: folder inside the package.
 
+    Returns:
+        The path on disk of each file, by its path relative to the folder. Files in subfolders are included.
+
     Raises:
         ModuleNotFoundError: there is no such package.
     """
@@ -70,6 +73,13 @@ class PackageFiles:
 
     async def file(self, request: Request, path: str) -> Response:
         """Return the answer with one file; the path of the folder itself gives its index page.
+
+        Args:
+            request: the HTTP request.
+            path: path of the file relative to the folder; empty for the index page.
+
+        Returns:
+            The response with the content of the file.
 
         Raises:
             HTTPException: no file has this name.

@@ -81,6 +81,11 @@ class Guide:
         Args:
             request: the HTTP request.
             path: path of the file in the site; a path of a folder, with a final slash, gives its index page.
+
+        Returns:
+            The response with the file, or with status 404 the site's page for unknown paths. If the site was not built,
+            a
+            short page says so.
         """
         name = f"{path}{INDEX}" if path.endswith("/") or not path else path
         if not self._files:

@@ -28,8 +28,17 @@ BOUNDS: Mapping[str, str] = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
 
 
 async def answer_problem(request: Request, error: Exception) -> Response:
-    """Return the response for an exception; a rejected OPTIONS request is answered with the allowed methods."""
+    """Return the HTTP response for an exception; a rejected OPTIONS request is answered with the allowed methods.
+
+    Args:
+        request: the HTTP request during which the exception was raised.
+        error: the exception. One without a specific problem becomes an internal error.
+
+    Returns:
+        A problem document (RFC 9457), or an empty response with status 204 to an OPTIONS request.
+    """
     problem = problem_of(error)
+    # HTTP requires that such an answer lists the allowed methods.
     if problem.kind.status == 405:
         allowed = ", ".join(allowed_methods(request))
         problem.headers = {"allow": allowed}
@@ -58,6 +67,12 @@ def _parameter_problem(error: RequestValidationError) -> Problem:
     """Convert FastAPI's errors in path and query parameters to the error answer of the service.
 
     Errors in a request body never come here, because the service reads bodies itself.
+
+    Args:
+        error: the errors that FastAPI noted for one request, at least one.
+
+    Returns:
+        The problem with one entry for each invalid parameter.
     """
     faults = (
         FieldError(

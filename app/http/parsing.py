@@ -79,6 +79,10 @@ class BoundedParser(h11.Connection):
 
         A parsed head is checked for its size, and is remembered at the end of its request.
 
+        Returns:
+            The event. `NEED_DATA` means that more bytes must arrive, `PAUSED` that the present answer must be sent
+            first.
+
         Raises:
             RemoteProtocolError: the data is malformed, or the head is too large.
         """
@@ -95,6 +99,9 @@ class BoundedParser(h11.Connection):
 
     def _require_size(self, request: h11.Request) -> None:
         """Reject a request with a head that is too large.
+
+        Args:
+            request: the parsed head of a request. Each header counts with `FIELD_BYTES` in addition to its text.
 
         Raises:
             RemoteProtocolError: the head is too large.

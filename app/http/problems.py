@@ -135,6 +135,12 @@ def text_of(problem: Problem) -> bytes:
 
     Further members are the faulty fields (`errors`), a condition of a theorem, the nearest answer that exists, the
     bounds that were tried (`considered`) and observations. They are left out if they are empty.
+
+    Args:
+        problem: the problem to render.
+
+    Returns:
+        The JSON text in UTF-8.
     """
     body: JsonRecord = {
         "type": f"/problems/{problem.kind.slug}",

@@ -37,6 +37,9 @@ def tidy(document: Schema) -> Schema:
 
     Args:
         document: the OpenAPI document. It is changed in part in place; use only the returned document.
+
+    Returns:
+        The published form. Of the named schemas, it has only those that some operation uses.
     """
     _add_problem_schema(document)
     _declare_problems(document)
@@ -62,7 +65,11 @@ def tidy(document: Schema) -> Schema:
 
 
 def _add_problem_schema(document: Schema) -> None:
-    """Add the schema `Problem` and the schemas that it refers to, in place of FastAPI's schemas of errors."""
+    """Add the schema `Problem` and the schemas that it refers to, in place of FastAPI's schemas of errors.
+
+    Args:
+        document: the OpenAPI document, which is changed.
+    """
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for framework_own in ("HTTPValidationError", "ValidationError"):
         schemas.pop(framework_own, None)
@@ -73,7 +80,13 @@ def _add_problem_schema(document: Schema) -> None:
 
 
 def _declare_problems(document: Schema) -> None:
-    """Declare the problems and the credentials of every operation."""
+    """Declare the problems (error answers) and the credentials of every operation.
+
+    FastAPI's own declaration of errors (422) is replaced, because the service answers errors in another format.
+
+    Args:
+        document: the OpenAPI document, which is changed.
+    """
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             operation["responses"].pop("422", None)
@@ -112,6 +125,12 @@ def _read_by_generators(schema: Schema) -> Schema:
 
     A constant becomes an enumeration of one value. A default becomes the extension `x-default`, because some generators
     make a field with a default required. Titles are removed, because they repeat the names.
+
+    Args:
+        schema: a JSON schema, which is not changed.
+
+    Returns:
+        The schema in the other form.
     """
     schema = {key: item for key, item in schema.items() if key != "title"}
     if "const" in schema:
@@ -150,6 +169,9 @@ def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str,
 
     Args:
         responses_of_operations: responses by status, of each operation.
+
+    Returns:
+        The name of each pair. Those of the status 404 are "Problem404", "Problem404-2" and so on.
     """
     texts_by_status: dict[str, set[str]] = {}
     for responses in responses_of_operations:
@@ -185,6 +207,9 @@ def without_null(schema: Schema) -> Schema:
 
     Args:
         schema: a JSON schema, which is not changed.
+
+    Returns:
+        The schema, which describes the value if it is present and not null.
     """
     schema = {key: value for key, value in schema.items() if key != "default" or value is not None}
     alternatives = schema.get("anyOf")
@@ -214,6 +239,9 @@ def _problems(method: str, path: str, operation: Schema) -> Schema:
         method: HTTP method in lower case.
         path: path of the operation.
         operation: the operation. Its extension `x-problems`, a list of further statuses, is removed from it.
+
+    Returns:
+        The declaration of each response, by its status as text, lowest status first.
     """
     statuses = _problem_statuses(method, path, operation) | set(operation.pop("x-problems", ()))
     left_out = frozenset() if "ledgers" in operation.get("tags", ()) else OF_LEDGERS
@@ -230,6 +258,9 @@ def _problem_statuses(method: str, path: str, operation: Schema) -> set[int]:
         method: HTTP method in lower case.
         path: path of the operation.
         operation: the operation in the OpenAPI document, with its parameters.
+
+    Returns:
+        The statuses, each at least 400.
     """
     if method == "post":
         statuses = set(POSTED)
@@ -277,6 +308,9 @@ def _declare_for_generators(response: Schema) -> None:
     """Leave out content that generators do not read: item schemas, which need OpenAPI 3.2, and media types of images.
 
     The description of a response with an image names its media types.
+
+    Args:
+        response: a response of the OpenAPI document, which is changed.
     """
     content = response.get("content", {})
     for declared in content.values():

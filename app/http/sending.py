@@ -40,6 +40,9 @@ def whole_answer(parser: h11.Connection, status: int, headers: Sequence[tuple[by
         headers: headers of which exactly one is Content-Length and none is Transfer-Encoding.
         body: the whole body; empty for HEAD.
 
+    Returns:
+        The head and the body, ready to be written to the connection.
+
     Raises:
         LocalProtocolError: a header has illegal characters, or the length is not that of the body.
     """

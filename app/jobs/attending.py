@@ -26,6 +26,9 @@ async def wait_attended(request: Request, course: Callable[[], Awaitable[T]]) ->
         request: the HTTP request.
         course: coroutine function that waits for the job.
 
+    Returns:
+        The result of `course`.
+
     Raises:
         Problem: too many requests wait, of all callers or of this caller; the client has disconnected; or its
             credentials are not accepted any more.

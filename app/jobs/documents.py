@@ -75,6 +75,9 @@ class JobSummary:
         """Describe a job without its request and its result.
 
         A job that is done has a link to its result and, if it is a simulation, a link to its figure.
+
+        Args:
+            job: the job, with its progress if it runs.
         """
         record = job.record
         return cls(
@@ -130,7 +133,14 @@ def document(job: Job) -> bytes:
 def _render_large_parts(record: Record) -> bytes:
     """Render request, result and problem as the end of a JSON object.
 
-    Stored JSON is copied without parsing it. A result in another media type, such as HTML, becomes a JSON string.
+    Stored JSON is copied without parsing it, because it may be megabytes. A result in another media type, such as HTML,
+    becomes a JSON string.
+
+    Args:
+        record: the stored job.
+
+    Returns:
+        The members that the job has, in UTF-8, each after a comma. Empty if it has none of them.
     """
     result = record.result
     if result is not None and record.media_type not in (None, "application/json"):

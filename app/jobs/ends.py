@@ -28,6 +28,9 @@ async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds
         running: the job.
         course: coroutine function that runs the job, and returns its end if it succeeds.
         seconds: longest duration of the run.
+
+    Returns:
+        The end that `course` returns, or an end with the state "failed" and the problem that explains it.
     """
     try:
         with anyio.fail_after(seconds):

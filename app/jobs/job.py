@@ -55,6 +55,12 @@ class Job:
         """Convert a stored job that does not run in this process to the form that its client sees.
 
         Its progress is the last report in the store. An ended job without such a report has no progress.
+
+        Args:
+            record: the stored job.
+
+        Returns:
+            The job, with None as its progress if it ended without a report.
         """
         if record.ended is not None and record.steps_done is None:
             return cls(record=record)
@@ -93,6 +99,9 @@ def new_record(kind: str, name: str, request: bytes, caller: Caller, **more: Any
         request: body of the HTTP request.
         caller: owner of the job.
         **more: further fields of the record.
+
+    Returns:
+        The record, which is not stored yet. The present time is its time of creation.
     """
     prefix = "sim" if kind == SIMULATION else "job"
     return Record(

@@ -43,6 +43,9 @@ class Places:
         Args:
             identity: identity of the caller.
 
+        Yields:
+            None, once, while the place is held.
+
         Raises:
             Problem: a limit is reached, in total or for this caller.
         """

@@ -43,6 +43,9 @@ class QuestionRunner:
             running: the job. If its request has already started the computation, the job waits for that computation.
             reading: function that makes the question of the body of the job.
 
+        Returns:
+            The record with the state "done" and the answer.
+
         Raises:
             Problem: the question cannot be computed.
         """

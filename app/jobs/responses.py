@@ -45,6 +45,9 @@ def job_response(
         preferences: preferences of the request that are applied.
         headers: further headers of the response.
         status: 202 if the client is to look again.
+
+    Returns:
+        The response with the job as JSON. With status 202, clients shall look again after one second.
     """
     location = {"location": f"{PATH}/{job.record.id}", **preferences.applied}
     later = {"retry-after": "1"} if status == 202 else {}
@@ -57,6 +60,12 @@ def result_response(job: Job) -> Response:
     Problems with the statuses 429 and 503 say "later". They keep this status only while the job may still change. The
     stored end of a job never changes. It is answered with 409, which neither clients nor proxies repeat. With 503, a
     proxy would take the replica for unavailable.
+
+    Args:
+        job: the job. It may be running, if it has a problem that says "later".
+
+    Returns:
+        The response with the stored result, or with the stored problem and its status.
 
     Raises:
         Problem: the job has not ended, was cancelled, or ended for good with a problem that says "later".

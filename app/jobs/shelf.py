@@ -60,12 +60,16 @@ class Shelf:
             threads: limit on the number of such calls at one time.
             method: the method, with its arguments bound.
 
+        Returns:
+            The value that the method returns.
+
         Raises:
             Problem: the store cannot be used at present.
         """
         try:
             answer = await to_thread.run_sync(method, limiter=threads)
         except StoreFault as fault:
+            # A failure that continues is logged once, not at every call.
             if self.fault is None:
                 self._log.error("the store of jobs cannot be used", reason=str(fault))
             self.fault = str(fault)

@@ -72,6 +72,9 @@ class SimulationRunner:
         Args:
             running: the job, in which the simulation and its concurrency are noted.
 
+        Returns:
+            The result of the simulation as JSON, in UTF-8.
+
         Raises:
             Problem: the result is too large.
             Exception: the failure of a step.
@@ -110,6 +113,9 @@ class SimulationRunner:
             kind: kind of the simulation.
             resolved: the prepared simulation with all default values, pickled for the workers.
 
+        Returns:
+            One pickled result for each block (group of repetitions), in the order of the blocks.
+
         Raises:
             Exception: the first failure of a block.
         """
@@ -118,7 +124,13 @@ class SimulationRunner:
         failures: list[Exception] = []
 
         async def take_blocks(scope: anyio.CancelScope) -> None:
-            """Run one block after another, each the next that no other task has taken."""
+            """Run one block after another, each the next that no other task has taken.
+
+            All tasks take their blocks from one iterator. A failure is added to `failures` and stops all tasks.
+
+            Args:
+                scope: scope of all tasks, which a failure cancels.
+            """
             try:
                 for index in indices:
                     running.begin_block(index)
@@ -152,6 +164,9 @@ class SimulationRunner:
 
     def _require_bounded(self, size: int) -> None:
         """Reject a size in bytes above the limit of a job.
+
+        Args:
+            size: size of the blocks held or of the result [bytes], at least 0.
 
         Raises:
             Problem: the size exceeds the limit.

@@ -29,6 +29,9 @@ async def run_in_pool(pool: Pool, computation: Computation, *, caller: str, lane
         caller: identity of the job's caller.
         lane: queue of the pool in which the step waits.
 
+    Returns:
+        The answer of the step as bytes, as the worker rendered it.
+
     Raises:
         EpsilondError: the mathematics rejects the request.
         Problem: the service is stopping.

@@ -70,6 +70,9 @@ class Waiting:
             before: only jobs older than the job with this sequence number; None for the newest.
             limit: most jobs to return.
 
+        Returns:
+            The jobs, newest first, without their requests and results.
+
         Raises:
             Problem: the store cannot be used.
         """
@@ -81,6 +84,12 @@ class Waiting:
 
         If the recorded attempt to compute it runs in this service, the job has the progress of the computation. A job
         that has ended, although the store could not yet take its end, is shown as interrupted.
+
+        Args:
+            record: the stored job.
+
+        Returns:
+            The job, with its present progress if it runs in this service.
         """
         running = self._running.get(record.id)
         if record.ended is not None:
@@ -101,6 +110,9 @@ class Waiting:
             identifier: id of the job.
             seconds: longest wait.
 
+        Returns:
+            The job as it was read after the wait; it may not have ended.
+
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used.
         """
@@ -118,6 +130,9 @@ class Waiting:
         Args:
             owner: name of the caller who owns the job.
             identifier: id of the job.
+
+        Yields:
+            The job in its state at that time. The last one has ended, unless the changes end early.
 
         Raises:
             Problem: this owner has no job with this id, or the store cannot be used, at the first reading.
@@ -157,6 +172,9 @@ class Waiting:
             owner: owner of the job.
             identifier: id of the job.
             complete: whether the request, the result and the problem are read too.
+
+        Returns:
+            The reader. Equal arguments give the same object while a client holds it.
         """
         key = owner, identifier, complete
         look = self._looks.get(key)
@@ -171,6 +189,9 @@ class Waiting:
 
     def _require(self, record: Record | None) -> Job:
         """Return the job of a record.
+
+        Args:
+            record: the stored job; None if the store has no such job.
 
         Raises:
             Problem: there is no record.

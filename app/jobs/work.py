@@ -24,12 +24,15 @@ def prepare(kind: SimulationKind, request: bytes) -> RenderedAnswer:
 
 
 def block(kind: SimulationKind, resolved: bytes, index: int) -> RenderedAnswer:
-    """Return one pickled block.
+    """Run one block (group of repetitions) of a simulation in a worker, and return its pickled result.
 
     Args:
         kind: kind of the simulation.
-        resolved: the pickled preparation.
-        index: number of the block.
+        resolved: the pickled simulation with all default values, as `prepare` returns it.
+        index: number of the block, from 0.
+
+    Returns:
+        The pickled result of the block, in the form in which workers return answers.
     """
     return RenderedAnswer(pickle.dumps(kind.run_block(_unpickle(resolved), index), pickle.HIGHEST_PROTOCOL))
 
@@ -42,18 +45,23 @@ def assemble(kind: SimulationKind, request: bytes, resolved: bytes, blocks: Sequ
         request: the pickled request.
         resolved: the pickled prepared request, for example with calibrated noise.
         blocks: the pickled results of all blocks in order.
+
+    Returns:
+        The answer, in the form in which workers return answers.
     """
     unpickled = [_unpickle(block) for block in blocks]
     return RenderedAnswer(render(kind.assemble(_unpickle(request), _unpickle(resolved), unpickled)))
 
 
 def draw_figure(home: str, result: bytes, form: Format) -> RenderedAnswer:
-    """Return the figure of a result.
+    """Draw the figure of a simulation's result in a worker, and return its bytes.
+
+    The module is imported here, because its plotting library is slow to import and may not be installed.
 
     Args:
-        home: module with the function `draw(result, format)`.
-        result: the result as JSON.
-        form: format of the figure.
+        home: name of the module with the function `draw(result, format)`.
+        result: the result of the simulation as JSON, in UTF-8.
+        form: file format of the figure.
     """
     return RenderedAnswer(import_module(home).draw(json.loads(result), form))
 

@@ -22,6 +22,9 @@ def read_calibration(home: str, name: str, body: bytes) -> Question:
         name: name of the algorithm.
         body: the JSON text.
 
+    Returns:
+        The question, a request for a computation that identifies its answer in the cache.
+
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a problem of this algorithm.
@@ -39,6 +42,9 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
         home: module with the list of calibrators.
         name: name of the algorithm.
         body: the JSON text.
+
+    Returns:
+        The question (request for a computation), whose parts are calibrations at the swept values.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -62,6 +68,9 @@ def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: boo
         problem: the parsed request.
         true_figures: whether the answer also has the true ε at the parameters that a paper's formula gives, which may
             be wrong. For some algorithms this takes most of the time.
+
+    Returns:
+        The question, with an estimate of its CPU time unless it takes only milliseconds.
     """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
     identity = problem if true_figures else (problem, "without true figures")

@@ -132,6 +132,9 @@ class Compute:
         """Run a computation until it has an outcome, or until no party waits for it; then notify the parties.
 
         The outcome is cached. If the pool turns the computation away, `shared.problem` has the reason.
+
+        Args:
+            shared: the computation, whose outcome or problem is set here.
         """
         try:
             with shared.scope:
@@ -158,6 +161,9 @@ class Compute:
 
     async def _compute_joined(self, shared: SharedComputation) -> Outcome | None:
         """Return the outcome that is joined from the parts of a question; None if no party waits for it.
+
+        Args:
+            shared: computation of a question with parts, such as a sweep.
 
         Raises:
             Problem: the pool has no room for a part, or the service is stopping.

@@ -58,6 +58,9 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
         identifier: id of the theorem.
         body: the JSON text.
 
+    Returns:
+        The question, whose answer has the outputs of the formula.
+
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: the body has no valid inputs of the theorem's formula.
@@ -78,6 +81,9 @@ def evaluate(home: str, identifier: str, reading: Reading, inputs: object) -> Re
         reading: version of the formula: "printed", "corrected" or another version that the theorem has.
         inputs: inputs of the formula.
 
+    Returns:
+        The outputs, in the form in which workers return answers.
+
     Raises:
         InvalidInput: the inputs are not valid. The pointers of its faults begin with "/inputs", as in the body.
     """
@@ -96,6 +102,9 @@ def body_type(theorem: Theorem) -> type:
 
     Args:
         theorem: a theorem with a formula.
+
+    Returns:
+        A new class, which is used to read and to describe the bodies of requests.
     """
     readings: object = getitem(Literal, theorem.readings)
     members = {

@@ -62,9 +62,16 @@ def features_of(problem: object) -> dict[str, float]:
     boolean, the feature "FIELD=WORD" is the number of its occurrences. Sampling rates follow from the quotients in
     `SHARES`. A request with a `spec`, the description of a run whose guarantee is wanted, gets the features of
     `_add_account`. Any other gets those of `_add_calibration`.
+
+    Args:
+        problem: the parsed request, an object with its fields as attributes.
+
+    Returns:
+        The features; a feature that does not apply to the request is missing.
     """
     features: dict[str, float] = {}
     _add_fields(features, problem, "")
+    # A difference of logarithms is the logarithm of the quotient.
     for share, (part, total) in SHARES.items():
         if part in features and total in features:
             features[share] = features[part] - features[total]
@@ -140,6 +147,9 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
         rate: decimal logarithm of the probability that a record is in the batch to which the spec is applied.
         label: names of the sampling schemes by which this batch was drawn, such as "poisson shuffled ". Each ends with
             a space, because the name of the mechanism is appended.
+
+    Yields:
+        One basic mechanism, with the decimal logarithm of its noise. The logarithm is 0 if its noise is not known here.
     """
     inner = _inner_runs(spec, times, rate, label)
     if inner is None:

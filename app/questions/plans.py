@@ -29,6 +29,9 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
         calibrators: the calibrators to compare.
         body: the JSON text.
 
+    Returns:
+        The question, whose answer ranks the algorithms.
+
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a plan, or names an unknown algorithm.

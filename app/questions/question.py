@@ -70,6 +70,9 @@ class Question:
             parts: questions whose outcomes `computation` joins into the answer; empty for a question without parts.
             media_type: media type of the answer.
             seconds: CPU seconds that the computation is expected to take, if known.
+
+        Returns:
+            The question. The version of the engine enters its digest, so that a new version computes all answers anew.
         """
         identity = "\0".join((kind, name, repr(problem), ENGINE_VERSION))
         digest = hashlib.sha256(identity.encode()).hexdigest()
@@ -108,6 +111,9 @@ class Question:
         """Return how to pickle the question: with the computation as bytes of its own pickle.
 
         So a process that only passes the question on need not import the modules of the computation.
+
+        Returns:
+            The class, and the arguments of the call that makes an equal question.
         """
         return Question, (
             self.kind,
@@ -169,6 +175,9 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
         problem: request class of the body.
         solve: computes the answer from an instance of `problem`, in a worker.
         body: the JSON text.
+
+    Returns:
+        The question, whose computation renders the answer of `solve` as JSON.
 
     Raises:
         MalformedJson: the body is not JSON.
@@ -250,6 +259,9 @@ class PosedQuestions:
         Args:
             identity: identity of the caller.
             question_digest: hash that is equal for equal questions.
+
+        Returns:
+            True if the caller has sent it before. False if not, or if it has been forgotten to save memory.
         """
         question = _shorten(question_digest)
         digests = self._digests_of(identity)

@@ -51,6 +51,9 @@ class Readings:
         Args:
             kind: kind of the question, such as "calibration".
             name: name of the question among those of its kind.
+
+        Returns:
+            A function from a request body to its `Question`; None if the service does not answer such questions.
         """
         if kind in ("calibration", "sweep") and name in self._homes:
             read = read_sweep if kind == "sweep" else read_calibration

@@ -44,6 +44,12 @@ class ReportRequest:
 def read_report(body: bytes) -> Question:
     """Read a request for a report, and return the question: the computation to be done.
 
+    Args:
+        body: the JSON text of the request.
+
+    Returns:
+        The question, whose answer is an HTML page.
+
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: the body is not a request for a report, or the reported question is invalid; pointers lead into
@@ -54,6 +60,7 @@ def read_report(body: bytes) -> Question:
     reported = question(request_body.kind, request_body.algorithm)
     try:
         problem = read_body(reported.problem, request_body.request)
+    # The reported question is a member of the body, so its pointers need this prefix.
     except InvalidInput as error:
         faults = [Fault(f"/request{fault.pointer}", fault.message, fault.allowed) for fault in error.faults]
         raise InvalidInput(*faults) from None
@@ -73,6 +80,9 @@ def report(kind: str, algorithm: str | None, problem: object, request: JsonObjec
         problem: the parsed question.
         request: the question as JSON, which the page shows.
         date: date on the report, YYYY-MM-DD; None for a report without a date.
+
+    Returns:
+        The page in UTF-8, in the form in which workers return answers.
     """
     return RenderedAnswer(make(question(kind, algorithm), problem, request, date).encode())
 

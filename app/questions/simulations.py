@@ -52,6 +52,9 @@ def read_simulation(
         body: the JSON text.
         runs_here: whether the simulation runs on this machine, which then needs the files that it reads.
 
+    Returns:
+        The pickled request with its kind, its JSON text with the digest of this text, and its plan.
+
     Raises:
         MalformedJson: the body is not JSON.
         InvalidInput: the simulation cannot be run, or a data set that it reads has no folder.

@@ -84,6 +84,9 @@ def body_type(algorithm: str, problem: Hashable) -> type:
     Args:
         algorithm: name of the calibrator.
         problem: request class of its calibrations.
+
+    Returns:
+        A new dataclass, which is used to read and to describe the bodies of requests.
     """
     hints = get_type_hints(problem, include_extras=True)
     field_types = {member.name: hints[member.name] for member in fields(problem)}  # type: ignore[arg-type]
@@ -107,6 +110,9 @@ def _sweep_type(algorithm: str, field_names: tuple[str, ...]) -> type:
     Args:
         algorithm: name of the algorithm that is calibrated.
         field_names: names of the fields of its calibrations.
+
+    Returns:
+        A new request class with the fields `field`, `values` and `true_figures`.
     """
     field_type: object = getitem(Literal, field_names)
     members = {
@@ -138,6 +144,9 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
         body: the parsed body of the sweep.
         single: makes the question of one calibration from its request and the keyword `true_figures`.
 
+    Returns:
+        The question. The rejections of invalid values are kept in it for the answer.
+
     Raises:
         InvalidInput: a required field, other than the swept field, is missing.
     """
@@ -148,6 +157,7 @@ def question_of(calibrator: Calibrator, body: SweepProblem, single: Callable[...
         raise InvalidInput(*faults)
     rejections: list[RefusedAnswer | None] = []
     parts: list[Question] = []
+    # Each value is validated as in a single calibration; an invalid one does not fail the sweep.
     for value in sweep.values:
         try:
             problem = read_body(calibrator.problem, {**common_fields, sweep.field: value})
@@ -173,6 +183,9 @@ def _missing_fields(problem: type, present: Container[str]) -> list[Fault]:
     Args:
         problem: request class; a field without a default is required.
         present: names of the fields that were given.
+
+    Returns:
+        The errors, each with the pointer to its field. The list is empty if no required field is missing.
     """
     hints = get_type_hints(problem, include_extras=True)
     faults = []
@@ -202,12 +215,16 @@ def join_answers(
         values: the values of the field.
         rejections: the rejection of each invalid value, and None for each valid value.
         outcomes: outcomes of the valid values, in their order.
+
+    Returns:
+        The answer as JSON, with the members `algorithm`, `sweep` and `answers`.
     """
     remaining_outcomes = iter(outcomes)
     parts = []
     for value, rejection in zip(values, rejections, strict=True):
         outcome = next(remaining_outcomes) if rejection is None else rejection
         parts.append(_render_part(value, outcome))
+    # The list of answers is inserted before the closing brace of the first members.
     head = json.dumps({"algorithm": algorithm, "sweep": {"field": name, "values": values}}, ensure_ascii=False)
     return RenderedAnswer(head.encode().removesuffix(b"}") + b',"answers":[' + b",".join(parts) + b"]}")
 

@@ -213,6 +213,9 @@ class Leases(Reading):
             replica: name of the replica.
             lost: number of attempts whose replica was lost so far.
             lease_seconds: duration of the lease.
+
+        Returns:
+            The job in its new state, with one attempt more.
         """
         now = self._database.now()
         values = WAITING | {
@@ -232,6 +235,9 @@ class Leases(Reading):
         Args:
             condition: which jobs end.
             end: state, result and problem of the jobs. Its `when` is the time of the end; None for the present time.
+
+        Returns:
+            The statement, which is not executed yet.
         """
         return (
             update(JOBS)
@@ -261,6 +267,9 @@ class Leases(Reading):
             connection: the transaction.
             condition: which running jobs are taken; it holds for running jobs only.
             lost: 1 if their replica is gone without having given them back, otherwise 0.
+
+        Returns:
+            The number of jobs that ended or were queued.
         """
         cancelling = self._end_update(condition & JOBS.c.cancel_requested, End(state="cancelled"))
         queueing = update(JOBS).where(condition).values(WAITING | {"state": "queued", "lost": JOBS.c.lost + lost})
@@ -289,6 +298,9 @@ def _count_lost(row: JsonObject) -> int:
 
     Args:
         row: the state of the job, and the number of lost attempts before.
+
+    Returns:
+        The number of attempts whose replica was lost, at least 0.
     """
     lost: int = row["lost"]
     has_lost_replica = row["state"] == "running"
@@ -302,6 +314,9 @@ def _end_without_run(row: JsonObject, lost: int, exhausted: bytes) -> End | None
         row: the job.
         lost: number of its attempts with a lost replica.
         exhausted: problem (JSON text) of a job that has lost its replica too often.
+
+    Returns:
+        The end of the job. None if the job is to be run.
     """
     if row["cancel_requested"]:
         return End(state="cancelled")

@@ -27,6 +27,12 @@ CHAIN: Final = Chain(
 def open_database(settings: Settings) -> Database:
     """Open the database of these settings, or create it.
 
+    Args:
+        settings: settings of the service. A URL of a database takes precedence over the path of a file.
+
+    Returns:
+        The open database with the tables of jobs.
+
     Raises:
         StoreLocked: another service has its file.
         StoreUnavailable: the database cannot be read or written.
@@ -41,6 +47,9 @@ def open_database(settings: Settings) -> Database:
 
 def url_of(settings: Settings) -> URL:
     """Return the URL of the database of these settings.
+
+    Args:
+        settings: settings of the service. Without a URL, the path of an SQLite file is used.
 
     Raises:
         ArgumentError: EPSILOND_STORE_URL is not a URL.

@@ -38,6 +38,9 @@ class Reading:
             owner: owner of the job.
             identifier: id of the job.
             complete: True to include request, result and problem.
+
+        Returns:
+            The stored job. None if this owner has no job with this id.
         """
         with self._database.reading() as connection:
             return job_where(connection, (JOBS.c.owner == owner) & (JOBS.c.id == identifier), complete=complete)
@@ -63,6 +66,9 @@ class Reading:
             kind: kind of the jobs; None for any.
             before: sequence number of a job; only older jobs are returned. None for the newest jobs.
             limit: most jobs to return.
+
+        Returns:
+            The jobs, newest first, without request, result and problem.
         """
         chosen = select(*SMALL).where(JOBS.c.owner == owner).order_by(JOBS.c.sequence.desc()).limit(limit)
         if state is not None:
@@ -99,6 +105,9 @@ def job_where(connection: Connection, condition: ColumnElement[bool], *, complet
         connection: the transaction.
         condition: SQL condition that at most one job fulfils.
         complete: True to include request, result and problem.
+
+    Returns:
+        The stored job. None if no job fulfils the condition.
     """
     row = connection.execute(select(*(ALL if complete else SMALL)).where(condition)).mappings().first()
     return None if row is None else record_of(row)

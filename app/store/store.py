@@ -40,6 +40,12 @@ class Store(Leases):
 
         If the store is not shared, its running jobs were left by a service that is gone, and are queued again.
 
+        Args:
+            settings: settings of the service, which name the database.
+
+        Returns:
+            The open store. The calling function must close it.
+
         Raises:
             StoreLocked: another service on this machine has its file.
             StoreUnavailable: the store cannot be read or written.

@@ -18,6 +18,9 @@ def may_join_background(background: Sequence[Task], caller: str, most: int) -> b
         background: the tasks that run in the background.
         caller: identity of the caller.
         most: largest number of tasks in the background.
+
+    Returns:
+        True if the task may join; if the background is full, another task must then leave it.
     """
     counts = Counter(task.caller for task in background)
     if counts[caller] >= max(1, most // 2):

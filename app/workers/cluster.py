@@ -75,6 +75,9 @@ class Cluster:
 
         If the cluster cannot be reached, the context is entered nevertheless. The next step tries to connect again, at
         most once every `away_seconds`.
+
+        Yields:
+            None, once, after the first attempt to connect.
         """
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # this class logs its failures itself
         try:
@@ -102,6 +105,9 @@ class Cluster:
             computation: function without arguments, which must pickle.
             caller: identity of the caller, who is charged for a computation in this service.
 
+        Returns:
+            The answer of the computation, or its error in a form that can be sent between processes.
+
         Raises:
             Exception: the computation cannot be pickled, or the error of the computation in this service.
         """
@@ -122,6 +128,9 @@ class Cluster:
 
         Args:
             work: the pickled computation. It is taken back from the cluster if the wait for it is cancelled.
+
+        Returns:
+            The outcome: the answer, or the error that the computation raised.
 
         Raises:
             ClusterError: the cluster cannot be reached, has no workers left or lost the work. Other errors of its
@@ -159,6 +168,9 @@ class Cluster:
     async def _connect(self) -> Client:
         """Return the connection to the cluster, after connecting if there is none.
 
+        Returns:
+            The client of Dask, which is connected.
+
         Raises:
             ClusterError: the cluster cannot be reached, or an attempt within the last `away_seconds` failed.
         """
@@ -167,6 +179,7 @@ class Cluster:
                 return self._client
             if time.monotonic() < self._not_before:
                 raise ClusterError("the cluster is away")
+            # Until the attempt succeeds, other attempts in this period fail at once.
             self._not_before = time.monotonic() + self._away_seconds
             await to_thread.run_sync(self._close)
             try:

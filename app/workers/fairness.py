@@ -189,6 +189,9 @@ class Turns:
         Args:
             caller: identity of the question's caller.
             others_wait: whether tasks of other callers wait, not only tasks of this one.
+
+        Returns:
+            The duration of the turn in seconds. Only a caller with strict limits gets the short turn.
         """
         has_strict_limits = caller in self._lingering
         return SHORT_TURN_SECONDS if others_wait and has_strict_limits else TURN_SECONDS
@@ -203,6 +206,9 @@ class Turns:
             lane: kind of work.
             caller: identity of the caller.
             places: number of places of the lane.
+
+        Returns:
+            The number of worker processes, at least 1 if `places` is.
         """
         has_strict_limits = lane == "question" and caller in self._lingering
         leaves_one_free = lane == "read" or has_strict_limits

@@ -109,6 +109,7 @@ def _become_fork_server(
     code = 1
     try:
         service_end.close()
+        # Standard input and output belong to the service; this process must not use them.
         null_device = os.open(os.devnull, os.O_RDWR)
         for standard_stream in (0, 1):
             os.dup2(null_device, standard_stream)
@@ -152,10 +153,14 @@ class ForkServer:
 
         The connection ends before the kernel kills the workers. Therefore the result is False as soon as the fork
         server has died, even while some of its workers still exist.
+
+        Returns:
+            True if the connection is open. False also before the fork server has been started.
         """
         if self._control is None:
             return False
         try:
+            # An empty read means that the other end is closed. MSG_PEEK leaves received bytes in place.
             return bool(self._control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         except BlockingIOError:
             return True
@@ -163,7 +168,13 @@ class ForkServer:
             return False
 
     async def fork(self) -> Process:
-        """Return a new worker that is ready to compute. A failed attempt is logged, and repeated after a pause."""
+        """Return a new worker process that is ready to compute.
+
+        A failed attempt is logged, and repeated after a pause, without limit. The pause doubles up to `LONGEST_PAUSE`.
+
+        Returns:
+            The worker, which has no task yet.
+        """
         pause = FIRST_PAUSE
         while True:
             try:
@@ -186,6 +197,9 @@ class ForkServer:
     async def _attempt(self) -> Process:
         """Return a new worker that is ready for work; the fork server is started first if it does not run.
 
+        Returns:
+            The worker, which has sent its first message.
+
         Raises:
             OSError: there are no processes or descriptors left.
             EOFError: the worker or the fork server has died.
@@ -195,6 +209,7 @@ class ForkServer:
             await self.close()  # the fork server may have died
         control = self._control or self._start()
         loop = asyncio.get_running_loop()
+        # The worker gets one end of a new connection, over which tasks and outcomes are sent.
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -233,6 +248,7 @@ class ForkServer:
             await self.close()
             raise EOFError("the fork server has died")
         identifier: int = PROCESS.unpack(answer)[0]
+        # The fork server answers a failed fork with the negative error number.
         if identifier < 0:
             raise OSError(-identifier, os.strerror(-identifier))
         return identifier
@@ -241,6 +257,9 @@ class ForkServer:
         """Start the fork server, and return the connection to it.
 
         A fork server that was forked before the event loop is used once. After its end, one is started as a program.
+
+        Returns:
+            The service's end of the connection, which does not block.
         """
         if self._forked is not None:
             self._server = self._forked
@@ -257,6 +276,9 @@ def _spawn(modules: tuple[str, ...]) -> tuple[ServerProcess, socket.socket]:
 
     Args:
         modules: names of the modules to import before the first fork of a worker.
+
+    Returns:
+        The process, and the connection, which the caller must close.
 
     Raises:
         OSError: there are no processes or descriptors left.

@@ -87,6 +87,7 @@ def run_worker(orders: socket.socket, wire: int, parent: int, nicer: int, memory
     code = 1
     try:
         orders.close()
+        # The fork server ignores this signal; a worker must not inherit that.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         work(socket.socket(fileno=wire), parent, nicer, memory_megabytes)
         code = 0

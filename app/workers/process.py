@@ -137,6 +137,9 @@ class Process(asyncio.Protocol):
         """Append data to the buffer, and pass each complete message on to `on_outcome`.
 
         A message comes after its length (`HEAD`). The first message of a worker is not an outcome: nothing listens yet.
+
+        Args:
+            data: received bytes. A message may be split over several calls, and one call may bring several messages.
         """
         self._received += data
         while len(self._received) >= HEAD.size:

@@ -153,6 +153,9 @@ def unpickle(answer: RenderedAnswer, kind: type[T]) -> T:
     Args:
         answer: the answer of the worker.
         kind: class of the value.
+
+    Returns:
+        The value, an instance of `kind`.
     """
     value = pickle.loads(answer.body)  # noqa: S301 (made by a worker of our own)
     assert isinstance(value, kind)
@@ -218,6 +221,9 @@ def end_with_parent(parent: int) -> None:
     """Have this process killed as soon as its parent is gone, even in the middle of a computation and by SIGKILL.
 
     Linux does that. Elsewhere a process whose parent is gone reads the end of its input after its computation.
+
+    Args:
+        parent: process id of the parent, as it was when this process was made.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

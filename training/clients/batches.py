@@ -35,6 +35,9 @@ class Batch:
         Args:
             clients: indices of the clients, (M,).
             places: indices of the records in the batch of each client, one array per client.
+
+        Returns:
+            The batch. If the numbers of records differ, shorter rows are filled up with zeros, which a mask excludes.
         """
         sizes = np.asarray([len(batch) for batch in places], dtype=np.int64)
         largest = int(sizes.max(initial=0))
@@ -118,6 +121,9 @@ def integers(source: RandomSource, count: int, size: int) -> Indices:
         source: source of random words.
         count: number of values.
         size: number of draws.
+
+    Returns:
+        The integers, shape (size,).
     """
     # Words beyond the largest multiple of `count` are rejected, so that every remainder has the same probability.
     largest_accepted = np.uint64((1 << WORD) - (1 << WORD) % count - 1)
@@ -139,6 +145,9 @@ def draw(source: RandomSource, sampling: Sampling, clients: Indices, sizes: Indi
         sizes: number of records of each client, (M,).
         batch_sizes: number of records of each batch, (M,); the expected number for Poisson batches. It is not used for
             full batches.
+
+    Returns:
+        The batch. A client with an empty Poisson batch is in it, without records.
     """
     # n and k of each client: its number of records, and the number in its batch
     rows = list(zip(sizes.tolist(), batch_sizes.tolist(), strict=True))

@@ -59,6 +59,9 @@ class CallableClients:
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
 
+        Returns:
+            The sums, shape (M, d), which are zero for clients without records in the batch, and the merged statistics.
+
         Raises:
             InvalidInput: a client returned an array of the wrong shape; the message contains only the shape.
         """
@@ -70,6 +73,7 @@ class CallableClients:
                 continue
             model = np.array(models if models.ndim == 1 else models[row])
             gradients, factor = self._request_gradients(name, model, places)
+            # Clipping happens here and not in the client's function, because the guarantee rests on it.
             clipped, of_client = clip_rows(gradients, float(bounds[row]))
             sums[row] = factor * np.sum(clipped, axis=0)
             statistics = statistics.merge(of_client)

@@ -25,7 +25,11 @@ def scales(norms: Floats, bounds: Floats, dimension: int) -> Floats:
         norms: computed norms of the vectors.
         bounds: clipping norms; infinity leaves a vector unchanged.
         dimension: number of coordinates.
+
+    Returns:
+        The factors, in the shape of `norms`, between 0 and 1.
     """
+    # The limits are lower than the bounds by the largest rounding error of a norm.
     limits = bounds * (1.0 - rounding(dimension))
     return np.where(np.isinf(limits), 1.0, clipping_factors(norms, limits))
 
@@ -56,6 +60,9 @@ def measure_norms(norms: Floats, bounds: Floats, finite: Bools) -> GradientStati
         norms: norms before clipping.
         bounds: clipping norms.
         finite: whether all entries of each vector are finite.
+
+    Returns:
+        The statistics of these vectors. They depend on the data without noise, so no guarantee covers them.
     """
     is_clipped = norms > bounds * (1.0 + NOTICED)
     return GradientStatistics(

@@ -35,6 +35,12 @@ class VectorLoss:
     def read_targets(self, targets: Floats) -> Floats:
         """Clip the targets, or check that they are labels of the loss.
 
+        Args:
+            targets: targets of all records, shape (n,).
+
+        Returns:
+            The targets, shape (n,). Clipped targets have NaN replaced by 0.
+
         Raises:
             InvalidInput: a label is not valid for the loss.
         """
@@ -51,6 +57,9 @@ def logistic() -> VectorLoss:
     """Return the logistic loss ln(1 + e^(−yz)) with labels y = ±1.
 
     Its slope −y/(1 + e^(yz)) has size at most 1, and the slope of the slope is at most ¼.
+
+    Returns:
+        The loss as a function of a prediction z = ⟨w, x⟩, with bounds on its first and second derivative.
     """
 
     def slopes(z: Floats, y: Floats) -> Floats:
@@ -76,9 +85,16 @@ def softmax(classes: int) -> VectorLoss:
 
     The model has one row of weights per class, one after another. Slopes p − e_y have norm at most √2, and the Hessian
     diag(p) − ppᵀ is at most ½.
+
+    Args:
+        classes: number of classes.
+
+    Returns:
+        The loss as a function of the predictions z of all classes, with bounds on its gradient and Hessian.
     """
 
     def slopes(z: Floats, y: Floats) -> Floats:
+        # Subtracting the largest prediction changes no probability, and prevents overflow.
         shifted = np.exp(z - np.max(z, axis=-1, keepdims=True))
         shares = shifted / np.sum(shifted, axis=-1, keepdims=True)
         return np.asarray(shares - (np.arange(classes) == y[..., None]))
@@ -103,6 +119,9 @@ def least_squares(largest_target: float = 1.0) -> VectorLoss:
 
     Args:
         largest_target: targets are clipped to [−largest_target, largest_target].
+
+    Returns:
+        The loss as a function of a prediction z. Its slope is at most |z| + largest_target.
     """
 
     def values(z: Floats, y: Floats) -> Floats:
@@ -125,10 +144,14 @@ def huber(threshold: float = 1.0, largest_target: float = 1.0) -> VectorLoss:
     Args:
         threshold: residual t beyond which the loss is linear.
         largest_target: targets are clipped to [−largest_target, largest_target].
+
+    Returns:
+        The loss as a function of a prediction z. Its slope is at most the threshold.
     """
 
     def values(z: Floats, y: Floats) -> Floats:
         residual = np.abs(z[..., 0] - y)
+        # With c = min(r, t), both cases are c(r − ½c).
         capped = np.minimum(residual, threshold)
         return np.asarray(capped * (residual - 0.5 * capped))
 

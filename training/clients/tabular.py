@@ -73,6 +73,9 @@ class TabularClients:
             models: one model (d,), or one per client (M, d).
             batch: records of M clients.
             bounds: clipping norm of each client, (M,).
+
+        Returns:
+            The sums, shape (M, d), and the statistics of the norms before clipping.
         """
         rows = self.starts[batch.clients][:, None] + batch.places
         features = self.features[rows]
@@ -139,6 +142,9 @@ def tabular(
         feature_norm: longer feature vectors are scaled down to this norm; choose it without looking at the data.
         strong_convexity: μ ≥ 0; μ/2 ‖w‖² is added to every record's loss.
 
+    Returns:
+        The clients, whose losses have known constants of smoothness and Lipschitz continuity.
+
     Example:
         >>> from epsilond.training import tabular
         >>> clients = tabular([([[3.0, 4.0], [0.0, 0.5]], [1, -1])], loss="logistic")
@@ -156,6 +162,7 @@ def tabular(
     clients = _read_clients(parts)
     features = np.nan_to_num(np.concatenate([client.features for client in clients]), posinf=0.0, neginf=0.0)
     targets = chosen_loss.read_targets(np.concatenate([client.targets for client in clients]))
+    # The records of client i are the rows from starts[i] to starts[i + 1] − 1.
     starts = np.cumsum([0, *(len(client.targets) for client in clients)])
     clipped_features = clip(features, feature_norm, records=True).values
     return TabularClients(clipped_features, targets, starts, chosen_loss, feature_norm, strong_convexity)
@@ -163,6 +170,12 @@ def tabular(
 
 def _choose_loss(loss: VectorLoss | str) -> VectorLoss:
     """Return the loss itself, or the built-in loss of this name.
+
+    Args:
+        loss: a loss, or the name of a built-in one.
+
+    Returns:
+        The loss; built-in losses have their default parameters.
 
     Raises:
         InvalidInput: there is no loss of this name.
@@ -192,6 +205,9 @@ def _read_clients(parts: Sequence[object]) -> list[_ClientTable]:
     Args:
         parts: a pair of features and targets for each client.
 
+    Returns:
+        One table for each client, in the given order.
+
     Raises:
         InvalidInput: there is no client, a client has no such pair, or clients have different numbers of features.
     """
@@ -207,6 +223,9 @@ def _read_client(index: int, part: object) -> _ClientTable:
     Args:
         index: index of the client, which error messages name.
         part: pair of features and targets.
+
+    Returns:
+        The features, shape (n, p), and the targets, shape (n,), with n at least 1.
 
     Raises:
         InvalidInput: the part is not such a pair.

@@ -46,6 +46,9 @@ class RunFactory(Protocol):
             step_size: step size of the caller; None for the calibrated one.
             local_step_size: local step size of the caller; None for the calibrated one.
             local_steps: local steps of the caller; None for the calibrated number.
+
+        Returns:
+            The run, a function of the session that runs all rounds and returns the models.
         """
 
 

@@ -49,6 +49,9 @@ class AcceleratedRun:
             session: clients, randomness and log of the run.
             caller_steps: step sizes of the caller, which must be None.
 
+        Returns:
+            The run. Its domain is a ball around the first model with half of the problem's diameter as radius.
+
         Raises:
             InvalidInput: the calibration has no stages, or the caller gives a step size.
         """

@@ -70,6 +70,9 @@ class DpFedavgRun:
             step_size: step size β of the server; None for the calibrated one, or 1 if there is none.
             local_step_size: step size of a client; None for 1, with which a single step sends the gradient.
             local_steps: number E of a client's steps; None for 1.
+
+        Returns:
+            The run. Its clipping norm is adapted after each round if the calibration has noise for this.
         """
         del session
         adaptive = parameters.adaptive_clipping
@@ -137,7 +140,11 @@ class DpFedavgRun:
             clipped: updates after clipping, (m, d).
             updates: updates before clipping, (m, d).
             bound: clipping norm of this round.
+
+        Returns:
+            The clipping norm of the next round, between `LEAST_BOUND` and `MOST_BOUND`.
         """
+        # A comparison with NaN is false.
         is_unclipped = np.all(clipped == updates, axis=-1)
         assert self.count_std is not None
         noise = self.count_std * float(session.source.normal(()))

@@ -51,6 +51,9 @@ class RoundMessages:
             problem: request of the calibration. If it has groups of clients, each client has the values of its group.
             parameters: parameters that the calibration returned.
             count: number of clients; it is used if there are no groups.
+
+        Returns:
+            The settings, with one entry per client in each array.
         """
         if getattr(parameters, "groups", None):
             return cls._of_groups(problem, parameters)
@@ -71,6 +74,9 @@ class RoundMessages:
         Args:
             problem: request of the calibration, with the sizes, weights and clipping norms of the groups.
             parameters: calibrated parameters, with the batch sizes and noise of the groups.
+
+        Returns:
+            The settings, with one entry per client in each array, in the order of the groups.
         """
         requested = problem.client_groups
         clients = np.asarray([group.clients for group in requested])
@@ -88,7 +94,14 @@ class RoundMessages:
         )
 
     def participants(self, session: Session) -> Indices:
-        """Draw a round's number of participants, and a uniform set of that size, sorted."""
+        """Draw a round's number of participants, and a uniform set of that size, sorted.
+
+        Args:
+            session: number of clients and randomness of the run.
+
+        Returns:
+            The indices of the participating clients. The draw does not depend on the data.
+        """
         numbers, probabilities = self.counts[:, 0], self.counts[:, 1]
         choice = 0
         if len(numbers) > 1:
@@ -128,8 +141,12 @@ class RoundMessages:
 
         Args:
             session: clients, randomness and log of the run.
+
+        Yields:
+            The batch of one round, with records of the clients that participate in it.
         """
         sizes = session.clients.sizes.tolist()
+        # Blocks of one random order are disjoint, so that each record is used at most once.
         orders = [session.source.permutations((), n) for n in sizes]
         for number in range(self.rounds):
             clients = self.participants(session)
@@ -187,6 +204,9 @@ class MiniBatchRun:
             session: clients, randomness and log of the run.
             step_size: the caller's step size η of the server; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
+
+        Returns:
+            The run. Its domain is a ball around the first model with half of the problem's diameter as radius.
 
         Raises:
             InvalidInput: no step size is given and the calibration has none.

@@ -63,6 +63,9 @@ class Mu2SgdRun:
             step_size: the caller's step size η of the server; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
 
+        Returns:
+            The run. Its domain is a ball around the first model with half of the problem's diameter as radius.
+
         Raises:
             InvalidInput: no step size is known, or the participation gives only numbers of reports.
         """
@@ -147,6 +150,9 @@ class Mu2SgdRun:
             clients: the clients that report, at most m.
             reports: their reports without noise, (len(clients), d).
             noise: noise of the server, which is added to the mean, or of the clients, which is added to each report.
+
+        Returns:
+            The noisy mean, shape (d,). The stored noise is changed, so that the next round can subtract it.
         """
         total = np.sum(reports, axis=0)
         if isinstance(noise, ServerNoise):
@@ -186,6 +192,12 @@ class Mu2SgdRun:
         """Yield the clients that report in each round: by the schedule, or drawn uniformly with the cap on reports.
 
         The draws do not depend on the data.
+
+        Args:
+            session: number of clients and randomness of the run.
+
+        Yields:
+            The sorted indices of the clients that report in one round.
         """
         if self.schedule is not None:
             sizes = [size for size, _ in self.schedule]
@@ -196,6 +208,7 @@ class Mu2SgdRun:
         counts = np.zeros(session.count, dtype=np.int64)
         for _ in range(self.rounds):
             clients = np.sort(session.source.subsets((), session.count, self.participants))
+            # A client that has reported as often as the cap allows is left out, and not replaced.
             clients = clients[counts[clients] < self.cap]
             counts[clients] += 1
             yield clients

@@ -61,6 +61,9 @@ class NormFedavgRun:
             local_step_size: the caller's step size η of a client; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
 
+        Returns:
+            The run, with the caller's step sizes in place of the calibrated ones where they are given.
+
         Raises:
             InvalidInput: the caller gives a number of local steps, which is a field of the calibration.
         """
@@ -80,6 +83,9 @@ class NormFedavgRun:
 
     def check(self, session: Session) -> None:
         """Reject clients without the number of records that was calibrated for, if the calibration depends on it.
+
+        Args:
+            session: the clients of the run.
 
         Raises:
             InvalidInput: a client has another number of records.

@@ -110,6 +110,9 @@ class PpsgdRun:
                 W; None for the calibrated one.
             caller_steps: further steps of the caller, which must be None.
 
+        Returns:
+            The run, which trains a shared part of the model with noise, and each client's own part.
+
         Raises:
             InvalidInput: a step is not given and the calibration has none.
         """

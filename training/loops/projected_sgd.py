@@ -44,6 +44,9 @@ class ProjectedSgdRun:
             session: clients, randomness and log of the run.
             caller_steps: step sizes of the caller, which must be None.
 
+        Returns:
+            The run. It releases one model: the last one, or one of a random step among the last ones.
+
         Raises:
             InvalidInput: the caller gives a step size; the guarantee holds only for the calibrated one.
         """

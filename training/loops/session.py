@@ -111,6 +111,9 @@ class Session:
             model: model that would be the output if the run ended now.
             participants: clients of the round.
             statistics: statistics of their gradients, which are logged only with `log_unprotected`.
+
+        Returns:
+            True if the callback may end the run and has returned True.
         """
         entry = self._describe_round(tuple(map(int, participants)), statistics)
         self.log.append(entry)
@@ -125,6 +128,9 @@ class Session:
         Args:
             participants: indices of the clients of the round.
             statistics: statistics of their gradients, which the entry has only with `log_unprotected`.
+
+        Returns:
+            The entry. Facts that the observer may not see are None in it.
         """
         unprotected = None
         if self.log_unprotected:

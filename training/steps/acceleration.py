@@ -75,7 +75,15 @@ class Sequences:
     def middle(self, step: AcceleratedStep) -> Floats:
         """Return the point of this round's gradients (line 4 of Algorithm 2); a new stage sets w to w^ag.
 
-        w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ).
+        w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ). Here w is the iterate, w^ag the aggregated
+        point that
+        the run returns, and μ the strong convexity.
+
+        Args:
+            step: share α and pull η of this round, and whether a new stage begins with it.
+
+        Returns:
+            The point w^md, in the shape of the model.
         """
         if step.first:
             self.iterate = self.output

@@ -20,6 +20,9 @@ def noisy_mean(updates: Floats, participants: int, noise_std: float, normal: Flo
         participants: planned number M, which does not depend on the random number m of updates.
         noise_std: standard deviation σ of the noise in the sum.
         normal: standard normal variables, (…, d).
+
+    Returns:
+        The noisy mean, shape (…, d).
     """
     mean: Floats = (np.sum(updates, axis=-2) + noise_std * normal) / participants
     return mean
@@ -40,6 +43,9 @@ def adapted_bound(
         noise: noise that is added to Σ b_i.
         target: share of updates to leave unclipped.
         rate: learning rate of log C.
+
+    Returns:
+        The clipping bound of the next round.
     """
     share = 0.5 + (float(np.sum(is_unclipped - 0.5)) + noise) / participants
     exponent = -rate * (share - target)

@@ -44,5 +44,8 @@ def with_noise(values: Floats, noise_std: float | Floats, normal: Floats) -> Flo
         values: messages, (…, d).
         noise_std: σ per coordinate.
         normal: standard normal variables, (…, d).
+
+    Returns:
+        The noisy messages, shape (…, d).
     """
     return values + noise_std * normal

@@ -22,6 +22,9 @@ def weighted_difference(now: Floats, before: Floats, number: int) -> Floats:
         now: gradient ∇f(x_t) of a record at the present model.
         before: gradient ∇f(x_{t−1}) of the same record at the model of the previous round.
         number: number t of the round, from 1 on.
+
+    Returns:
+        The report, in the shape of the gradients.
     """
     return number * now - (number - 1) * before
 

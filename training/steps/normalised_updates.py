@@ -17,6 +17,9 @@ def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: 
         gradient: returns the mean gradient of the client's records at a model.
         steps: number of steps E.
         step_size: step size η of the client.
+
+    Returns:
+        The update, in the shape of the model. The server subtracts it, scaled, from its model.
     """
     local = start
     for _ in range(steps):
@@ -31,6 +34,9 @@ def server_step(models: Floats, messages: Floats, step_size: float) -> Floats:
         models: the server's model w, (…, d).
         messages: messages of the r participants, (…, r, d), in units of the update.
         step_size: step size β of the server.
+
+    Returns:
+        The next model, shape (…, d).
     """
     moved: Floats = models - step_size * np.mean(messages, axis=-2)
     return moved

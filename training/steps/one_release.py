@@ -26,6 +26,9 @@ def projected_step(models: Floats, direction: Floats, step_size: float, project:
         direction: mean of the messages, (…, d).
         step_size: step size η of this step.
         project: projection Π onto the domain.
+
+    Returns:
+        The next model in the domain, shape (…, d).
     """
     return project(models - step_size * direction)
 
@@ -37,6 +40,10 @@ def stopping_step(first: Indices, last: Indices, uniform: Floats) -> Indices:
         first: number of the first step with a model that may be released.
         last: number of the last step.
         uniform: uniform variables in [0, 1), one for each result.
+
+    Returns:
+        The numbers of the chosen steps, in the shape of `uniform`.
     """
+    # Rounding may give last + 1, which the minimum prevents.
     stops: Indices = np.minimum(first + np.floor(uniform * (last - first + 1)).astype(np.int64), last)
     return stops

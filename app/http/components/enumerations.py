@@ -99,6 +99,9 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
     Args:
         schemas: the named schemas of the document, to which a shared enumeration is added.
         schema: any schema; one that is not an enumeration is returned unchanged.
+
+    Returns:
+        The reference or the text, with the description of the enumeration. `x-values` lists the values of a text.
     """
     values = schema.get("enum")
     if not isinstance(values, list):
@@ -118,6 +121,9 @@ def _move_enumeration(schemas: Schema, schema: Schema, name: str) -> Schema:
         schema: the enumeration; a schema that is none is returned unchanged.
         name: name of its schema. If `SHARED` has this name, the schema gets all values listed there; if `schema` allows
             only some of them, the reference lists these as `x-values`.
+
+    Returns:
+        The reference, with the description of the enumeration.
     """
     values = schema.get("enum")
     if not isinstance(values, list):

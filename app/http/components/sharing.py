@@ -62,7 +62,18 @@ def name_anonymous(document: Schema) -> None:
     names = {_form(schema): name for name, schema in NAMED.items()}
 
     def refer(schema: Schema) -> Schema:
-        """Return a schema, or a reference if it equals one of the named schemas."""
+        """Return a schema, or a reference if it equals one of the named schemas.
+
+        Only unions and objects with arbitrary names of members are replaced.
+
+        Args:
+            schema: a JSON schema, which is not changed.
+
+        Returns:
+            The reference with the notes of the schema, such as its description. Without an equal named schema, the
+            schema in
+            its normal form.
+        """
         if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
             return schema
         if "anyOf" in schema:
@@ -106,6 +117,9 @@ def _shorten_union(union: Schema) -> Schema:
 
     Args:
         union: a schema with alternatives, which is not changed.
+
+    Returns:
+        The union in normal form, so that equal unions have equal alternatives.
     """
     alternatives: list[Schema] = []
     notes: Schema = {key: item for key, item in union.items() if key != "anyOf"}
@@ -129,6 +143,9 @@ def _split_bounds(alternative: Schema) -> tuple[Schema, Schema]:
 
     Args:
         alternative: a schema, such as that of a number with its range.
+
+    Returns:
+        The alternative, and its bounds as keywords of a JSON schema, such as `minimum`.
     """
     if set(alternative.get("enum", ())) & INFINITE:
         return UNBOUNDED, {}
@@ -139,7 +156,16 @@ def _split_bounds(alternative: Schema) -> tuple[Schema, Schema]:
 
 
 def _alternatives(union: Schema) -> Iterator[Schema]:
-    """Yield the alternatives of a union of JSON schemas, with nested unions flattened."""
+    """Yield the alternatives of a union of JSON schemas, with nested unions flattened.
+
+    References to the named unions `Figure` and `NumberOrText` count as nested unions.
+
+    Args:
+        union: a schema with the member `anyOf`, which is not changed.
+
+    Yields:
+        The alternatives, in order.
+    """
     for alternative in union["anyOf"]:
         name = alternative.get("$ref", "").removeprefix(REF)
         if "anyOf" in alternative:
@@ -177,6 +203,12 @@ def _shareable_responses(operations: Sequence[Schema]) -> list[Part]:
     """Find the responses of an OpenAPI document that can become shared components, with a name for each.
 
     They are those that refer to a schema. The name is made of the first such schema and the status.
+
+    Args:
+        operations: operations of the document, with their responses by status.
+
+    Returns:
+        For each response: the object that contains it, its key in this object (the status), and its name.
     """
     parts: list[Part] = []
     for operation in operations:

@@ -79,6 +79,9 @@ def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
     Args:
         schemas: all schemas by name.
         union: a union of object schemas that a member distinguishes, the tag.
+
+    Returns:
+        The object schema. `x-tag` names the tag, and `x-members` describes the member of each value of the tag.
     """
     tag_name = union["discriminator"]["propertyName"]
     mapping = union["discriminator"]["mapping"]
@@ -136,6 +139,9 @@ def merge_objects(schemas: dict[str, Schema], members: Sequence[Schema]) -> Sche
     Args:
         schemas: the named schemas of the document, to which merged objects of properties are added.
         members: the object schemas.
+
+    Returns:
+        The merged schema. Properties have the order in which the members first name them.
     """
     properties: dict[str, list[Schema]] = {}
     for member in members:
@@ -164,6 +170,9 @@ def merge_property(schemas: dict[str, Schema], name: str, alternatives: Sequence
             added under a name made of the name of the property.
         name: name of the property.
         alternatives: schemas of the property in different objects.
+
+    Returns:
+        The merged schema, with the notes of the alternatives.
     """
     # Schemas that differ only in descriptions, defaults or extensions have the same key here, and count once.
     bare_schemas = {json.dumps(_bare(schema), sort_keys=True): _bare(schema) for schema in alternatives}
@@ -186,6 +195,9 @@ def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Sc
         schemas: the named schemas of the document, to which a merged object is added.
         name: name of the property.
         distinct: the schemas, without descriptions, defaults and extensions.
+
+    Returns:
+        The merged schema, without notes.
     """
     if len(distinct) == 1:
         return distinct[0]
@@ -211,6 +223,9 @@ def _merge_references(schemas: dict[str, Schema], name: str, references: Sequenc
         schemas: the named schemas of the document. The merged object is added under the name of the property.
         name: name of the property.
         references: different references to objects.
+
+    Returns:
+        The reference, as a schema with the one member `$ref`.
     """
     merged_name = pascal(name)
     names = [reference["$ref"].removeprefix(REF) for reference in references]
@@ -226,6 +241,9 @@ def _union_of_all(schemas: Mapping[str, Schema], references: Sequence[Schema]) -
     Args:
         schemas: the named schemas of the document.
         references: different references.
+
+    Returns:
+        The first such reference. None if no union has all other referenced schemas as members.
     """
     for reference in references:
         union = schemas[reference["$ref"].removeprefix(REF)]

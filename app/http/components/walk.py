@@ -29,6 +29,9 @@ def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
     Args:
         schema: a JSON schema, which is not changed. A value that is no schema is returned as it is.
         change: function from a schema to the schema in its place.
+
+    Returns:
+        The new schema, or the value that is no schema.
     """
     if not isinstance(schema, dict):
         return schema
@@ -76,7 +79,16 @@ def _places_below(node: object) -> Iterator[tuple[Schema, str]]:
 
 
 def references(node: object) -> Iterator[str]:
-    """Yield the names of the schemas that a part of the document refers to."""
+    """Yield the names of the schemas that a part of the document refers to.
+
+    References are followed only inside the part. `reachable` follows them into the named schemas.
+
+    Args:
+        node: any JSON value of the OpenAPI document.
+
+    Yields:
+        The name of one referenced schema, without the path before it; repeated references give repeated names.
+    """
     if isinstance(node, dict):
         reference = node.get("$ref")
         if isinstance(reference, str) and reference.startswith(REF):
@@ -94,6 +106,9 @@ def reachable(schemas: Schema, start: object) -> set[str]:
     Args:
         schemas: all schemas by name.
         start: part of the OpenAPI document.
+
+    Returns:
+        The names, without repetition. References in a cycle are followed once.
     """
     names: set[str] = set()
     pending = list(references(start))

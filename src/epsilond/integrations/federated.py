@@ -25,6 +25,9 @@ def of_cohorts(alarm: str) -> str:
 
     Args:
         alarm: sentence of a statistical test, which was written for batches.
+
+    Returns:
+        The reworded sentence. A cohort is the set of clients of one round.
     """
     for word, replacement in (("a batch", "a cohort"), ("batches", "cohorts"), ("records", "clients")):
         alarm = alarm.replace(word, replacement)

@@ -12,6 +12,9 @@ def importer(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     Args:
         package: full name of the package.
         homes: module of the package that defines each name.
+
+    Returns:
+        The function from a name to the object of this name. It raises AttributeError for an unknown name.
     """
 
     def import_name(name: str) -> object:

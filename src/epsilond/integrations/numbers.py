@@ -17,6 +17,9 @@ def number(value: object, at: str) -> float:
         value: the value to convert.
         at: JSON pointer of the value, for the error.
 
+    Returns:
+        The number, which may be infinite or NaN.
+
     Raises:
         InvalidInput: the value is not a number.
     """
@@ -33,6 +36,9 @@ def count(value: object, at: str) -> int:
     Args:
         value: the value to convert.
         at: JSON pointer of the value, for the error.
+
+    Returns:
+        The number as an int.
 
     Raises:
         InvalidInput: the value is not a whole number, or is negative.
@@ -51,6 +57,9 @@ def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields
         at: JSON pointer to the object of the other library from which the fields were read.
         names: mapping from field names of `request` to those of the other library, where they differ.
         **fields: values of the fields of `request`.
+
+    Returns:
+        The instance, whose fields were checked by its class.
 
     Raises:
         InvalidInput: fields are out of range. The pointers of the error begin with `at`.

@@ -47,6 +47,12 @@ class Stated:
     def statement(self, delta: float) -> RunStatement:
         """Return ε at δ of the run so far, and how far observations of the run support it.
 
+        Args:
+            delta: δ of the statement, between 0 and 1.
+
+        Returns:
+            The statement: the interval of ε [nat], its status, and the conditions that the caller must vouch for.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
@@ -68,6 +74,9 @@ class Stated:
 
     def get_delta(self, epsilon: float) -> float:
         """Return the certified upper bound on δ at ε [nat] of the run so far.
+
+        Args:
+            epsilon: ε [nat], at least 0.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.

@@ -151,6 +151,13 @@ class TargetBudget:
         """Return whether `count` more runs of a step are not certified to stay within the target.
 
         It is also True once the run was observed to differ from its recorded steps. Nothing changes.
+
+        Args:
+            step: mechanism of the further runs.
+            count: number of further runs, at least 1.
+
+        Returns:
+            True if the target would not be certified after these runs.
         """
         if self.observations:
             return True

@@ -164,6 +164,9 @@ def _point_at_argument(fault: Fault) -> Fault:
 
     Args:
         fault: a fault of the HTTP body. A fault outside of the query is returned as it is.
+
+    Returns:
+        The fault with the pointer to the argument.
     """
     if not fault.pointer.startswith("/query"):
         return fault

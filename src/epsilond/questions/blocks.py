@@ -39,6 +39,9 @@ def run_blocks(
         executor: runs the blocks instead of processes.
         checkpoint: file of finished blocks; those in it do not run again, and new ones are added to it.
 
+    Returns:
+        The results of the blocks, which do not depend on where they ran.
+
     Raises:
         ClusterError: the executor lost the work.
     """
@@ -60,6 +63,9 @@ def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, check
         workers: number of processes.
         progress: called with the number of finished blocks and the number of blocks.
         checkpoint: file of finished blocks.
+
+    Returns:
+        The results of all blocks, those of the file and the new ones, in the order of the blocks.
     """
     total = prepared.plan.blocks
     finished: dict[int, object] = dict(checkpoint.finished)

@@ -22,6 +22,9 @@ def calibrator(name: str) -> Calibrator:
     Args:
         name: name of the algorithm, such as `mb-sgd`.
 
+    Returns:
+        The calibrator: the object that finds parameters of the algorithm for a target of privacy.
+
     Raises:
         InvalidInput: there is no such algorithm; the message proposes similar names.
     """

@@ -30,6 +30,9 @@ def _theorems(source: object) -> Iterator[str]:
     Args:
         source: an answer, its JSON form as a mapping, or the id of a theorem.
 
+    Yields:
+        The id of a theorem; an answer may use one theorem several times.
+
     Raises:
         InvalidInput: it is none of these.
     """

@@ -14,6 +14,9 @@ def theorem(theorem_id: str) -> Theorem:
     Args:
         theorem_id: id of the theorem, as the list of theorems has it.
 
+    Returns:
+        The theorem, with its statement, its source and, if it has one, its formula.
+
     Raises:
         InvalidInput: there is no such theorem; the message proposes similar ids.
     """

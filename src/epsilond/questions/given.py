@@ -55,6 +55,9 @@ def calibrate_within(
         item: name of an item of the ledger's plan: a mechanism with its number of runs, for which budget is set aside.
         eta: η, the largest amount that the charge may add to δ in a Gaussian slot; None for the slot's default.
 
+    Returns:
+        The calibration for the target that the ledger has determined.
+
     Raises:
         InvalidInput: unknown algorithm, or a field is out of range or set by the ledger.
         ConditionViolated: the ledger cannot hold the kind of guarantee of this algorithm.
@@ -67,6 +70,7 @@ def calibrate_within(
     fit = ledger.calibrate(algorithm, fields, slot=slot, item=item, eta=eta)
     chosen, problem = read_question(algorithm, CALIBRATORS, fit["request"])
     answer: Calibration = chosen.solve(problem)
+    # A service that computes other figures would charge another amount than this answer says.
     remote = fit.get("calibration")  # the answer of a service; a local ledger returns none
     if remote is not None and remote["parameters"] != as_json(answer)["parameters"]:
         from epsilond.ledgers.client.errors import Refused  # noqa: PLC0415  only services are of another version
@@ -85,6 +89,9 @@ def plan_within(
         fields: fields of the request: the learning problem, without the fields that the ledger sets.
         payment: those of `slot`, `item` and `eta` that the caller gave, as in `calibrate_within`.
         progress: called with the number of algorithms that are done, and the number of algorithms.
+
+    Returns:
+        The ranked algorithms, each with its calibration or with the reason why there is none.
 
     Raises:
         InvalidInput: fields that are out of range, or that the ledger sets.

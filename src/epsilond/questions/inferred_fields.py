@@ -41,6 +41,9 @@ def complete_fields(
         fields: fields that the caller gave, which are never replaced.
         first_model: the first model, shape (d,).
 
+    Returns:
+        The fields of the request, those of the caller and the computed ones.
+
     Raises:
         InvalidInput: the clients have different numbers of records, and the algorithm needs equal ones.
     """
@@ -90,6 +93,9 @@ def _group_clients(sizes: Indices) -> list[dict[str, int]]:
 
     Args:
         sizes: number of records of each client, shape (N,).
+
+    Returns:
+        For each group, its number of clients and the number of records of each client in it.
     """
     groups: list[dict[str, int]] = []
     for size in sizes.tolist():
@@ -107,6 +113,9 @@ def _loss_constants(algorithm: str, clients: TabularClients, radius: float) -> J
         algorithm: name of the algorithm.
         clients: the clients, with the loss of their records.
         radius: largest norm of a model. The Lipschitz constant holds for these models; it is left out if infinite.
+
+    Returns:
+        The constants by the name of their field. A strong convexity of 0 is left out.
     """
     # In ppsgd the loss is a function of w + θ_i, so that its smoothness in (w, θ_i) is twice as large.
     factor = 2.0 if algorithm == "ppsgd" else 1.0
@@ -142,8 +151,12 @@ def domain_radius(diameter: object, radius: object, center: Floats) -> float:
         diameter: diameter of the ball; it takes precedence over the radius. A value that is not a number is ignored.
         radius: radius of the ball, likewise.
         center: center of the ball, shape (d,).
+
+    Returns:
+        The largest distance of a model in the ball from the origin.
     """
     center_norm = float(np.linalg.norm(center))
+    # By the triangle inequality, the norm is at most the ball's radius plus the norm of its center.
     if isinstance(diameter, int | float):
         return 0.5 * diameter + center_norm
     if isinstance(radius, int | float):

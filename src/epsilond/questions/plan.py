@@ -91,5 +91,8 @@ def _settle_draft(problem: PlanProblem, index: int) -> Outcome | None:
     Args:
         problem: the learning problem.
         index: number of the draft among all drafts of the problem, from 0.
+
+    Returns:
+        The calibration or its error. None if the draft has no request to calibrate.
     """
     return settle(draft_at(PLANNERS, problem, index), problem)

@@ -105,6 +105,9 @@ def verify_answer(text: str, signature: VerifiedSignature | None, request: Mappi
         signature: the statement of the answer's valid signature; None if the caller gave no signature.
         request: the request of the answer; None if the caller did not give it.
 
+    Returns:
+        The outcome: whether the answer is signed only, or was also confirmed by a new computation.
+
     Raises:
         InvalidInput: the answer has no signature.
         NoSignature: the signature is that of a page, or of an answer to another request.
@@ -143,6 +146,9 @@ def _describe_json(text: str) -> str:
 
     Args:
         text: text of the file.
+
+    Returns:
+        The end of the sentence, without a full stop.
     """
     try:
         body = json.loads(text)
@@ -170,6 +176,9 @@ def _compute_answer(kind: str, name: str, request: Mapping[str, object]) -> Repo
         kind: `calibration` or `account`.
         name: name of the algorithm of a calibration; `account` for an account.
         request: fields of the request.
+
+    Returns:
+        The answer, with its privacy profile.
 
     Raises:
         _NotAnswered: the request is invalid, or nothing can be certified.
@@ -219,6 +228,9 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
         data: the data in the page, with the request and the answer.
         page: text of the page.
         signature: the statement of the page's valid signature; None without a signature.
+
+    Returns:
+        The outcome of the comparison with the new answer, with facts about the report.
 
     Raises:
         NoSignature: the signature belongs to another document.
@@ -318,6 +330,9 @@ def _is_page_of(data: JsonObject, page: str) -> bool:
     Args:
         data: the data of the report, with its hash and facts about the page.
         page: the whole page as HTML.
+
+    Returns:
+        True if both pages are equal.
     """
     unsealed = {name: item for name, item in data.items() if name not in ("hash", "page")}
     try:

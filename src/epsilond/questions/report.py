@@ -90,6 +90,9 @@ def _verify_signature(page: str, signature: str | None, keys: Keys | None) -> Ve
         signature: the header Epsilond-Signature; None if the caller gave none.
         keys: trusted keys.
 
+    Returns:
+        The signed statement, with the name and id of the key. None if neither signature nor keys are given.
+
     Raises:
         InvalidInput: only one of signature and keys is given.
         NoSignature: the signature is not valid.
@@ -116,6 +119,9 @@ def _verify_ledger_page(page: str, keys: Keys | None) -> Verification:
     Args:
         page: text of the page, with its signature.
         keys: published keys that the caller trusts; None if they are not given.
+
+    Returns:
+        The outcome "signed", with facts about the ledger.
 
     Raises:
         InvalidInput: no keys are given.
@@ -165,6 +171,7 @@ def read_page(path: Path) -> str:
     """
     try:
         with path.open("rb") as file:
+            # One byte more than allowed shows that the file is too large, without reading all of it.
             data = file.read(LARGEST_PAGE + 1)
     except OSError as error:
         raise InvalidInput.at("/report", f"cannot be read: {error.strerror}") from None

@@ -33,6 +33,9 @@ def read_question(source: Any, algorithms: Sequence[A], fields: JsonObject) -> t
         algorithms: the algorithms to choose from.
         fields: fields of the request. They replace fields of `source`, if that is a request.
 
+    Returns:
+        The algorithm, and the request as an instance of its request class.
+
     Raises:
         InvalidInput: unknown algorithm or class of requests, or fields out of range.
     """

@@ -28,6 +28,9 @@ def read_keys(keys: Keys) -> tuple[PublicKey, ...]:
     Args:
         keys: file of published keys, folder that contains it, or the JSON answer of the service at `/v1/keys`.
 
+    Returns:
+        The public keys, against which signatures are verified.
+
     Raises:
         InvalidInput: there is no such file, or it contains no keys.
         MissingExtra: the packages of signatures are not installed.
@@ -52,6 +55,9 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
         signature: the signature, or the headers of the response.
         keys: the trusted keys.
 
+    Returns:
+        The statement, which says what was answered by which version of the engine, and the key.
+
     Raises:
         NoSignature: no trusted key signed this content.
     """
@@ -72,6 +78,9 @@ def digest_of(request: bytes) -> str:
 
     Args:
         request: the request as JSON text.
+
+    Returns:
+        The digest as text.
 
     Raises:
         InvalidInput: the request is not JSON.
@@ -96,6 +105,9 @@ def ledger_page(page: str, keys: Keys) -> tuple[JsonObject, PublicKey]:
     Args:
         page: text of the page, with its signature.
         keys: published keys that the caller trusts.
+
+    Returns:
+        The report as JSON, and the key.
 
     Raises:
         NoSignature: no trusted key signed this page.

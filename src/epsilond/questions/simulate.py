@@ -34,6 +34,9 @@ def simulation_request(source: SimulationRequest | JsonObject | str, **overrides
         source: a request, its JSON form, or the name of a preset.
         **overrides: values of fields, which take precedence; None leaves a field as it is.
 
+    Returns:
+        The request, an instance of the request class of its kind.
+
     Raises:
         InvalidInput: unknown preset, or the request has values out of range.
     """

@@ -147,6 +147,9 @@ def _calibrate_at(calibrator: Calibrator, value: object, fields: JsonObject, tru
         value: value of the field.
         fields: all fields of the request, including that value.
         true_figures: whether to compute the true ε at the parameters that papers' formulas prescribe, for comparison.
+
+    Returns:
+        The value with either its answer or its error.
     """
     try:
         if value is None:
@@ -176,6 +179,9 @@ def _problem(error: InvalidInput | NoCertificate) -> JsonObject:
 
     Args:
         error: error of a calibration.
+
+    Returns:
+        The members of the problem document: type, status, detail, and details of the error.
     """
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}

@@ -188,6 +188,9 @@ def _run_rounds(run: TrainingRun, session: Session, ledger: Ledger | None) -> Tr
         session: clients, first model, randomness and log of the run.
         ledger: the ledger that paid for the run; None without one.
 
+    Returns:
+        The released model, the clients' own models in ppsgd, and the number of rounds.
+
     Raises:
         RunDiffers: the losses or gradients exceed a constant of the guarantee.
     """

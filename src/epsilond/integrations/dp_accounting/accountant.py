@@ -108,6 +108,12 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     def _enclose_epsilon(self, delta: float) -> Interval:
         """Return certified bounds on ε [nat] at δ; both are ∞ if an event has no noise.
 
+        Args:
+            delta: δ of the account, between 0 and 1, exclusive.
+
+        Returns:
+            The interval from a lower to an upper bound on the smallest ε at this δ.
+
         Raises:
             InvalidInput: δ is not between 0 and 1.
         """

@@ -37,6 +37,9 @@ def profile_from_pld(distribution: privacy_loss_distribution.PrivacyLossDistribu
     Args:
         distribution: the distribution. It is not changed.
 
+    Returns:
+        The profile: points (ε, log10 δ), each with an upper bound on the δ of the mechanism.
+
     Raises:
         InvalidInput: δ is 1 at every ε.
     """

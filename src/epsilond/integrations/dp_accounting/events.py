@@ -40,6 +40,9 @@ def spec_from_dp_event(event: DpEvent, *, relation: Relation = "add-or-remove-on
             relation except `replace-one`.
         relation: neighbouring relation of the guarantee that the Spec is used for.
 
+    Returns:
+        The Spec, the description of all mechanisms of the event for privacy accounting.
+
     Raises:
         NotCovered: no Spec describes the event.
         NotPrivate: the event releases something without noise.
@@ -58,6 +61,9 @@ def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
     Args:
         event: an event of dp-accounting, or the result of its `to_named_tuple()`.
         relation: neighbouring relation of the account.
+
+    Returns:
+        Pairs of a mechanism and its number of runs.
 
     Raises:
         NotPrivate: a part of the event releases something without noise.
@@ -100,6 +106,9 @@ def _self_composition(placed: PlacedEvent) -> Parts:
 
     Args:
         placed: the event, with the inner event in `event` and the number of runs in `count`.
+
+    Returns:
+        The mechanisms of the inner event, with their numbers of runs multiplied. Empty if the event is run 0 times.
     """
     times = placed.count("count")
     if times == 0:
@@ -112,6 +121,9 @@ def _composition(placed: PlacedEvent) -> Parts:
 
     Args:
         placed: the event, with the list of inner events in `events`.
+
+    Returns:
+        The mechanisms of all inner events, in their order.
     """
     parts: Parts = []
     for index, inner in enumerate(placed.field("events")):

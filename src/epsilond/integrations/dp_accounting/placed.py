@@ -57,6 +57,12 @@ class PlacedEvent:
     def field(self, name: str) -> Any:
         """Return the value of a field.
 
+        Args:
+            name: name of the field, an attribute of the event.
+
+        Returns:
+            The value, which is not checked.
+
         Raises:
             InvalidInput: the event has no such field.
         """
@@ -71,6 +77,9 @@ class PlacedEvent:
             name: name of the field.
             least: smallest allowed value; None without a bound.
             most: largest allowed value; None without a bound.
+
+        Returns:
+            The value, which is not NaN.
 
         Raises:
             InvalidInput: the value is not a number, or is out of range. The message states the range.
@@ -93,6 +102,12 @@ class PlacedEvent:
     def noise(self, name: str) -> float:
         """Return the value of a field that is a positive parameter of the noise, such as its standard deviation.
 
+        Args:
+            name: name of the field.
+
+        Returns:
+            The parameter, above 0.
+
         Raises:
             NotPrivate: the parameter is 0, so that there is no noise.
             InvalidInput: the parameter is negative, or not a number.
@@ -112,6 +127,9 @@ class PlacedEvent:
             value: the value of the field, which the message repeats.
             least: smallest allowed value; None without a bound.
             most: largest allowed value; None without a bound.
+
+        Returns:
+            The error, which is not raised. Its pointer leads to the field.
         """
         bounds = []
         if least is not None:
@@ -131,6 +149,9 @@ class PlacedEvent:
             message: description of the missing spec or theorem.
             field: name of the field at fault; empty for the event as a whole.
             allowed: description of the events that are covered.
+
+        Returns:
+            The error, which is not raised.
         """
         pointer = f"{self.at}/{field}" if field else self.at
         return NotCovered(Fault(pointer, message, allowed))
@@ -163,6 +184,9 @@ class PlacedEvent:
             names: mapping from field names of the spec to those of the event, where they differ.
             **fields: values of the fields of the spec.
 
+        Returns:
+            The spec, an instance of `request`.
+
         Raises:
             NotCovered: the spec cannot contain its inner mechanism.
             InvalidInput: fields are out of range. The message states the range.
@@ -182,6 +206,9 @@ class PlacedEvent:
             names: mapping from field names of the spec to those of the event, where they differ.
             **fields: values of the fields of the spec. Nested requests may be mappings.
 
+        Returns:
+            The spec of this kind.
+
         Raises:
             NotCovered: this version has no such kind, or the kind has no such field.
             InvalidInput: fields are out of range. The message states the range.
@@ -189,6 +216,7 @@ class PlacedEvent:
         try:
             spec: Spec = read_value(Spec, {"kind": kind, **fields}, at="")
         except InvalidInput as error:
+            # An unknown kind or field means that the installed version has no such theorem yet.
             unknown = [fault for fault in error.faults if _is_unknown(fault)]
             if unknown:
                 message = f"is a {self.name}, for which this version has no spec ({kind}{unknown[0].pointer})"
@@ -210,6 +238,9 @@ class PlacedEvent:
             fault: fault of the spec; its pointer begins with the name of a field of the spec.
             names: mapping from field names of the spec to those of the event, where they differ.
             fields: values of the fields of the spec, for the message.
+
+        Returns:
+            The error, whose pointer leads into the event.
         """
         first, _, rest = fault.pointer[1:].partition("/")
         field = names.get(first, first)
@@ -234,6 +265,9 @@ def whole_number(placed: PlacedEvent, name: str, value: object) -> int:
         placed: the event that the number belongs to, for the error.
         name: name of the field.
         value: the value to convert.
+
+    Returns:
+        The number as an int.
 
     Raises:
         InvalidInput: the value is not a whole number, or is negative.

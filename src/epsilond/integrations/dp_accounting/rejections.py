@@ -30,6 +30,9 @@ def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
 
     Args:
         event: an event of dp-accounting, which may be composed of others at any depth.
+
+    Yields:
+        An event that is not a composition.
     """
     attribute = _COMPOSITIONS.get(name_of(event))
     if attribute is None:
@@ -46,6 +49,9 @@ def follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.
     Args:
         event: the event that the pointer starts from.
         pointer: path of attributes and indices, such as `/events/1/event/noise_multiplier`.
+
+    Returns:
+        The event. The path may end in a number of the event; then it is the event that has the number.
     """
     innermost = event
     value = event
@@ -82,6 +88,9 @@ def _is_covered(event: dp_accounting.DpEvent, setting: StatedSetting) -> bool:
     Args:
         event: an event of dp-accounting.
         setting: neighbouring relation, protected unit and observer.
+
+    Returns:
+        True if every mechanism of the event has a guarantee, or if the event has no noise, so that ε is ∞.
     """
     try:
         for part, _ in parts_of(event, relation=setting["relation"]):

@@ -115,6 +115,9 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
     Args:
         placed: the event, with its place in the composed event that contains it.
 
+    Returns:
+        The shifts, each at least 0, and their probabilities, in the same order.
+
     Raises:
         InvalidInput: the weights are not probabilities, or a shift is negative.
     """
@@ -139,6 +142,9 @@ def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
         placed: the event, for errors.
         rate: probability of each record to be in the batch.
         inner: the mechanism.
+
+    Returns:
+        A list with one pair: the spec, and 1.
     """
     names = {"rate": "sampling_probability"}
     batch: Spec = placed.build(Subsampled, names, sampling="poisson", rate=rate, mechanism=inner)
@@ -147,6 +153,12 @@ def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
 
 def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
     """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
+
+    Args:
+        placed: the sampled event, whose inner event is run on each batch.
+
+    Returns:
+        The mechanism. None if the inner event releases nothing.
 
     Raises:
         NotCovered: it sums by trees. Sampling shifts the leaves, so that a record may be in several trees.

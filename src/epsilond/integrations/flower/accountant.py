@@ -168,6 +168,9 @@ class EpsilondAccountant(Stated):
         Args:
             delta: δ at which ε is computed; None for the δ of the configuration.
 
+        Returns:
+            Flower's record of ε, δ, the number of releases and the method of accounting.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """

@@ -70,6 +70,9 @@ class Aggregate:
 
         Args:
             model: arrays of the model in the reply, by name.
+
+        Returns:
+            The norm, at least 0 and perhaps ∞; NaN if the difference has a NaN.
         """
         squared_norm = 0.0
         with np.errstate(invalid="ignore", over="ignore"):
@@ -109,6 +112,9 @@ class Aggregate:
 
         Args:
             clipping_norm: norm to which the updates were clipped.
+
+        Returns:
+            True if each compared coordinate agrees within the tolerance. False if no aggregate was returned.
         """
         if self.returned is None or len(self.returned) != len(self._expected):
             return False

@@ -23,6 +23,9 @@ def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]
         step: mechanism of the round, with its sampling. Without subsampling, all nodes take part.
         nodes: the connected nodes. For sampling without replacement, they must be the whole population.
         source: source of random bits.
+
+    Returns:
+        The drawn nodes. A Poisson draw may be empty.
     """
     if not isinstance(step, Subsampled):
         return nodes

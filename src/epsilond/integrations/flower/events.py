@@ -59,6 +59,9 @@ def spec_of_event(event: GaussianPrivacyEvent, sampling: SamplingMethod | str, *
         sampling: a `SamplingMethod` of Flower, or its value.
         at: JSON pointer of the event, for errors.
 
+    Returns:
+        The Spec, the description of the release for privacy accounting.
+
     Raises:
         InvalidInput: unknown sampling, or numbers out of range.
     """
@@ -111,6 +114,9 @@ def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
         event: `noise_multiplier`, `sample_size` and `population_size` of the release.
         sampling: value of Flower's `SamplingMethod`.
         at: JSON pointer of the event, for errors.
+
+    Returns:
+        The Gaussian mechanism itself, or the mechanism on a random sample of clients.
 
     Raises:
         InvalidInput: the sampling is unknown, or a number is out of range.

@@ -30,6 +30,9 @@ class GeneratorStates:
 
         Args:
             state: state of the generator; any value that can be pickled.
+
+        Returns:
+            True if the state is remembered already. The same state produces the same numbers again.
         """
         digest = hashlib.blake2b(pickle.dumps(state), digest_size=16).hexdigest()
         repeats = digest in self._digests

@@ -42,6 +42,9 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
         rounds: number of rounds in which the client took part.
         delta: δ of the statement; that of the mod if absent.
 
+    Returns:
+        The statement: ε [nat] with the conditions on which it rests.
+
     Raises:
         InvalidInput: no rounds, or a mod that adds no noise or none that is finite.
         RunDiffers: the mod's own ε is below the ε of the noise that it adds.
@@ -49,6 +52,7 @@ def local_statement(mod: LocalDpMod, *, rounds: int, delta: float | None = None)
     if rounds < 1:
         raise InvalidInput.at("/rounds", "is out of range", allowed="≥ 1")
     evidence = _local_evidence(mod, rounds)
+    # The noise multiplier is the standard deviation of the noise over the clipping norm.
     mechanism = Gaussian(noise_multiplier=local_noise_std(mod) / mod.clipping_norm)
     run = mechanism if rounds == 1 else Repeated(times=rounds, mechanism=mechanism)
     delta = mod.delta if delta is None else delta
@@ -66,6 +70,9 @@ def _local_evidence(mod: LocalDpMod, rounds: int) -> Evidence:
     Args:
         mod: Flower's `LocalDpMod`.
         rounds: number of rounds in which the client took part.
+
+    Returns:
+        The evidence: the record of the conditions of the guarantee, and of observations that contradict one.
     """
     evidence = Evidence(LOCAL, outside=OUTSIDE)
     evidence.count_step(count=rounds)

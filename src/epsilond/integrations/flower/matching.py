@@ -99,6 +99,9 @@ class Matching:
         Args:
             event: the event that was composed for the round.
             current: the round.
+
+        Returns:
+            True if the choice of the clients was observed to be as described. False if the caller must vouch for it.
         """
         step = spec_of_event(event, self._sampling)
         drawn = len(current.contacted)

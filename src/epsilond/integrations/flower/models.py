@@ -47,6 +47,9 @@ class ReleasedModels:
 
         Args:
             arrays: the model.
+
+        Returns:
+            True if the model is the first one, or equals a released one in every byte.
         """
         # The bytes of a Flower array cannot change, so the same objects are the same model. Tuples compare by identity
         # before they compare by value.
@@ -63,6 +66,9 @@ def digest(arrays: ArrayRecord) -> str:
 
     Args:
         arrays: the model.
+
+    Returns:
+        The hash in 32 hexadecimal digits.
     """
     hashed = hashlib.blake2b(digest_size=16)
     for name, array in arrays.items():
@@ -100,9 +106,13 @@ def _view(array: Array) -> NDArray[np.number]:
 
     Args:
         array: an array of Flower.
+
+    Returns:
+        The array with the values. It must not be written.
     """
     data, dtype, shape = array.data, np.dtype(array.dtype), tuple(array.shape)
     count = math.prod(shape)
+    # In numpy's file format, the values follow a header that describes their type and shape.
     header_bytes = len(data) - count * dtype.itemsize
     has_plain_header = data.startswith(NPY) and 0 < header_bytes <= LONGEST_HEADER
     is_row_major = has_plain_header and ROWS in data[:header_bytes]

@@ -56,11 +56,15 @@ def release_round(
         adaptive: adaptation of the clipping norm to a quantile of the norms; None if it is fixed.
         source: source of random bits.
         probe: sample of coordinates at which the noise is recorded, for tests.
+
+    Returns:
+        The new model, the next clipping norm, and the noise at the sampled coordinates in standard deviations.
     """
     clipped = [updates.clip_update(update, clipping_norm) for update in valid_updates]
     clipped_sum = updates.total((update.arrays for update in clipped), current)
     noise_std = noise * clipping_norm
     noisy_sum = {name: array + gaussian(noise_std, array.shape, source) for name, array in clipped_sum.items()}
+    # The difference of the two sums is the noise, which the tests compare with a normal distribution.
     sample = (probe.take(noisy_sum) - probe.take(clipped_sum)) / noise_std
     model = _add_mean(current, noisy_sum, participants)
     if adaptive is None:
@@ -83,6 +87,9 @@ def _centred_count(clipped: Sequence[updates.Update]) -> float:
 
     Args:
         clipped: the updates after clipping.
+
+    Returns:
+        The sum, between −n/2 and n/2 for n updates.
     """
     return sum(-0.5 if update.longer else 0.5 for update in clipped if update.changed)
 
@@ -94,6 +101,9 @@ def _add_mean(current: Arrays, noisy_sum: Arrays, participants: int) -> dict[str
         current: arrays of the model by name.
         noisy_sum: arrays of the same names and shapes.
         participants: divisor of the sum, at least 1.
+
+    Returns:
+        The arrays of the new model, by name. The given arrays are not changed.
     """
     model = {}
     for name, array in noisy_sum.items():

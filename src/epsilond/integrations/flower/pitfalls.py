@@ -70,6 +70,9 @@ def weighted_noise_multiplier(noise_multiplier: float, weights: Sequence[float])
         noise_multiplier: z, as the wrapper takes it.
         weights: weights of the clients of a round, such as numbers of examples.
 
+    Returns:
+        The effective multiplier, at most z.
+
     Raises:
         InvalidInput: no weights, or one that is not positive and finite.
     """
@@ -91,6 +94,9 @@ def adaptive_noise_multiplier(
 
     Args:
         strategy: an adaptive wrapper of Flower; z is its `noise_multiplier`, and s its `clipped_count_stddev`.
+
+    Returns:
+        The multiplier of both releases together; 0 if one of them has no noise.
     """
     return combine_multipliers(float(strategy.noise_multiplier), float(strategy.clipped_count_stddev))
 
@@ -115,6 +121,9 @@ def certified_local_epsilon(mod: LocalDpMod) -> Interval:
 
     Args:
         mod: Flower's client mod that clips an update and adds Gaussian noise.
+
+    Returns:
+        The interval from a lower to an upper bound on ε.
 
     Raises:
         InvalidInput: ε, δ or `sensitivity` of the mod is out of range, so that its noise is zero or infinite.
@@ -187,6 +196,9 @@ def bases_of(wrapper: Strategy) -> set[str]:
 
     Args:
         wrapper: the strategy.
+
+    Returns:
+        The names, by which the kind of the wrapper is recognised.
 
     Raises:
         InvalidInput: the strategy is not such a wrapper.

@@ -26,6 +26,9 @@ def updates_of(
         replies: replies of the round, in any order.
         contacted: identifiers of the clients that received a message.
         current: the model that they trained from.
+
+    Yields:
+        The update of one client: its model minus `current`, in double precision.
     """
     not_replied = set(contacted)
     for reply in replies:
@@ -63,6 +66,9 @@ def reply_with(model: Arrays, like: ArrayRecord, strategy: Strategy) -> Message:
         model: the noisy model.
         like: the model that clients received, for the order of its arrays.
         strategy: reads the reply, under the keys that it was made with.
+
+    Returns:
+        The message, in the form of a client's reply.
     """
     arrays = ArrayRecord({name: Array(np.ascontiguousarray(model[name])) for name in like})
     weight_key = getattr(strategy, "weighted_by_key", "num-examples")

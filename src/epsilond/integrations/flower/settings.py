@@ -51,6 +51,9 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
         participants: number of clients of a round; the expected number for `poisson`.
         cohort: name of the sampling of clients; see `Cohort`.
         population: number of clients for `poisson` and `without-replacement`, and otherwise None.
+
+    Returns:
+        The spec, the description of one round for privacy accounting.
     """
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
     if population is None or population == participants:
@@ -68,6 +71,9 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
     Args:
         budget: budget of a ledger, or of this run.
         cohort: name of the sampling of clients; see `Cohort`.
+
+    Returns:
+        The relation, which says by what change of one client two neighbouring data sets differ.
 
     Raises:
         InvalidInput: the budget protects another unit than clients, has an observer against which noise of the server
@@ -88,6 +94,9 @@ def target_delta(budget: LedgerBudget | TargetBudget) -> float:
 
     Args:
         budget: budget with a target (ε, δ), or budget in a ledger.
+
+    Returns:
+        δ, above 0. A ledger may state only its decimal logarithm.
     """
     if isinstance(budget, TargetBudget):
         return budget.delta

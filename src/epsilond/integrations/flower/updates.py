@@ -60,6 +60,9 @@ class AdaptiveClipping:
         Args:
             noise_multiplier: z, the noise multiplier of a round.
 
+        Returns:
+            z_u, which is larger than z.
+
         Raises:
             InvalidInput: no z_u > 0 solves the equation, because the noise of the count is too small.
         """
@@ -78,6 +81,9 @@ class AdaptiveClipping:
             norm: clipping norm of this round.
             centred: noisy sum of (bit − 1/2) over the updates of this round, where the bit of an unclipped update is 1.
             participants: number of clients that the sum is divided by.
+
+        Returns:
+            The next clipping norm, which falls if more updates than the target share were not clipped.
         """
         share = 0.5 + centred / participants
         return norm * math.exp(-self.learning_rate * (share - self.target_quantile))
@@ -89,6 +95,9 @@ def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] 
     Args:
         reply: the model that the client returned.
         current: the model from which it trained.
+
+    Returns:
+        The change of each array by its name. None if the reply is to count as no update.
     """
     shapes = {name: array.shape for name, array in current.items()}
     if {name: array.shape for name, array in reply.items()} != shapes:

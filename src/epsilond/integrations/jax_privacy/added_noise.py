@@ -216,6 +216,9 @@ def _continues(
         expected: keys and counters, and some real numbers; None instead of the numbers after a checkpoint.
         identity: keys and counters of the state.
         numbers: some of its real numbers.
+
+    Returns:
+        True if the state is the expected one, so that no update was left out or repeated.
     """
     expected_identity, expected_numbers = expected
     if identity != expected_identity:

@@ -97,6 +97,9 @@ class ObservedBatches:
         Args:
             examples: number of records; for a `UserSelectionStrategy`, the user of each record.
             rng: seed or random generator, as for `numpy.random.default_rng`.
+
+        Yields:
+            The indices of the records of one batch.
         """
         generator = np.random.default_rng(rng)
         owners: NDArray[np.int64] | None = None
@@ -110,6 +113,7 @@ class ObservedBatches:
         while True:
             if self.before_draw is not None:
                 self.before_draw()
+            # The state of the generator identifies the draw, so that a repeated draw is recognised.
             start = _digest(generator)
             try:
                 batch = next(batches)
@@ -240,6 +244,9 @@ def _identify_rows(rows: NDArray[np.integer]) -> NDArray[np.int64]:
 
     Args:
         rows: index of the record in each row, shape (rows,); or indices of a user's records, shape (rows, records).
+
+    Returns:
+        The numbers, shape (rows,): the index of the record, or a hash of the indices of a user's records.
     """
     if rows.ndim == 1:
         return rows.astype(np.int64)

@@ -34,6 +34,9 @@ def observe_clipped_grad(
         clipped_grad: the plan's own function.
         journal: record of the calls.
         compiled: whether to compile the gradient functions with `jax.jit`.
+
+    Returns:
+        A function with the parameters of `clipped_grad`.
     """
 
     @functools.wraps(clipped_grad)
@@ -88,6 +91,9 @@ class ObservedGradient:
         Args:
             *args: arguments of the gradient function: the parameters, the batch, and constants.
             **kwargs: its keyword arguments, such as `is_padding_example`.
+
+        Returns:
+            The clipped gradient, with the auxiliary values if the plan's function has them.
         """
         value, aux, arrays = self._compute(*args, **kwargs)
         parameters = self._parameters(args)
@@ -140,6 +146,9 @@ class ObservedGradient:
         Args:
             args: arguments of the call.
             rows: number of rows of the batch.
+
+        Returns:
+            True if such an argument exists. A constant of this size by chance also counts.
         """
         parameters = {self._argnums} if isinstance(self._argnums, int) else set(self._argnums)
         constants = [value for index, value in enumerate(args) if index not in self._batch_argnums | parameters]
@@ -155,6 +164,9 @@ def observe_noise(
         transform: the noise transformation of a plan.
         journal: record of the calls.
         compiled: whether to compile the update with `jax.jit`.
+
+    Returns:
+        A transformation with the same results.
     """
     compute = sampled_update(transform, compiled=compiled)
 
@@ -173,6 +185,9 @@ def observe_noise(
             sum_of_clipped_grads: the sum that the noise is added to.
             noise_state: state of the noise before this update.
             params: parameters of the model, for transformations that read them.
+
+        Returns:
+            The sum with noise, and the state for the next update.
         """
         noisy, later, arrays = compute(sum_of_clipped_grads, noise_state, params)
         facts: Facts = {"groups": group_starts(noisy), "precision": _precision(noisy)}

@@ -106,6 +106,9 @@ class Journal:
 
         Args:
             keep: number of latest entries that remain.
+
+        Returns:
+            The removed entries, oldest first.
         """
         if keep == 0:
             jax.effects_barrier()
@@ -139,6 +142,9 @@ def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
     Args:
         sizes: number of coordinates of each array of the pytree.
+
+    Returns:
+        The indices in the sample, in increasing order; arrays without coordinates have none.
     """
     starts = []
     start = 0
@@ -156,6 +162,9 @@ def _coordinates(size: int, leaves: int) -> NDArray[np.int64]:
     Args:
         size: number of coordinates of the array.
         leaves: number of arrays of the pytree, which share about `_COORDINATES` coordinates.
+
+    Returns:
+        The positions in the flattened array, without repetition.
     """
     count = min(size, max(_LEAST, _COORDINATES // leaves))
     return np.unique(np.linspace(0, max(size - 1, 0), count).astype(np.int64))
@@ -176,6 +185,9 @@ def _state_identity(state: PyTree) -> jax.Array:
 
     Args:
         state: state of a noise transformation, as nested containers of arrays.
+
+    Returns:
+        The numbers as one vector of unsigned integers.
     """
     parts = [jnp.zeros(0, jnp.uint32)]
     for leaf in jax.tree.leaves(state):
@@ -228,6 +240,9 @@ def sampled_update(
             updates: input of the transformation.
             state: state of the transformation before this update.
             params: parameters of the model.
+
+        Returns:
+            The transformed updates, the next state, and the recorded arrays.
         """
         result, next_state = transform.update(updates, state, params)
         state_before = (state_identity(state), state_buffers(state))

@@ -93,12 +93,16 @@ def observe(
         optimizer: optax's gradient transformation that computes the changes of the parameters, without the noise.
         budget: budget that a ledger pays; it is informed of the first contradiction. None without a ledger.
 
+    Returns:
+        The observed plan. Its `account` gives the ε of the run.
+
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
         RunDiffers: the parts of the plan contradict each other.
     """
     reading = read_plan(plan, relation=relation, bands=bands)
     evidence = Evidence(PREMISES, outside=OUTSIDE, budget=budget)
+    # Contradictions between the parts of the plan are known before the run starts.
     for observation in reading.observations:
         evidence.contradict(ALL_PREMISES[observation.premise], observation.message, remedy=observation.remedy)
     evidence.require_consistent()

@@ -29,6 +29,9 @@ def observe_optimizer(
         optimizer: a gradient transformation of optax.
         journal: record of the calls.
         compiled: whether to compile the update with `jax.jit`.
+
+    Returns:
+        A transformation with the same results.
     """
     compute = sampled_update(optimizer, compiled=compiled)
 
@@ -47,6 +50,9 @@ def observe_optimizer(
             updates: the noisy sum.
             state: that of `init` or of the last update.
             params: the parameters, where the optimizer needs them.
+
+        Returns:
+            The change of the parameters, and the state for the next update.
         """
         step, later, arrays = compute(updates, state, params)
         journal.write("optimizer", {}, arrays)
@@ -129,6 +135,9 @@ def _equal(
         buffers: some real numbers of the first state.
         expected_identity: integers of the second state.
         expected_buffers: the same real numbers of the second state.
+
+    Returns:
+        True if the states are equal, so that no update was left out or repeated.
     """
     if not np.array_equal(identity, expected_identity) or buffers.shape != expected_buffers.shape:
         return False

@@ -150,7 +150,14 @@ class ParameterChanges:
         self._updates[-1] = replace(update, step=step)
 
     def _are_present(self, parameters: Vector) -> bool:
-        """Return whether these parameters are those of the latest gradient plus the optimizer's updates since then."""
+        """Return whether these parameters are those of the latest gradient plus the optimizer's updates since then.
+
+        Args:
+            parameters: sample of the present parameters of the model.
+
+        Returns:
+            True if nothing else has changed the parameters, or if no gradient was computed before.
+        """
         if self._latest is None:
             return True
         steps = [update.step for update in self._updates[:-1]]
@@ -246,6 +253,9 @@ def _is_sum_of_steps(change: Vector, steps: list[Vector], rounding: Vector) -> b
         change: change of the parameters.
         steps: the updates of the optimizer, at least one.
         rounding: largest rounding error of each coordinate of `change`.
+
+    Returns:
+        True if each coordinate agrees within its tolerance.
     """
     if any(step.shape != change.shape for step in steps):
         return False
@@ -269,6 +279,9 @@ def _is_combination(change: Vector, updates: list[_Update], rounding: Vector | f
         change: the vector Δ.
         updates: the updates, at least one.
         rounding: largest rounding error of each coordinate of `change`.
+
+    Returns:
+        True if each coordinate agrees within its tolerance at the best coefficients.
     """
     noisy = np.stack([update.noisy for update in updates], axis=1)
     sizes = np.stack([np.abs(update.sums) + np.abs(update.noise) for update in updates], axis=1)

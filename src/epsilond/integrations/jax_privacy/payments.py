@@ -29,6 +29,9 @@ def paid_steps(
         budget: pays for the iterations, under the neighbouring relation of its ledger.
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
+    Yields:
+        The number of the next iteration, which is paid for.
+
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
         RunDiffers: the parts of the plan contradict each other, or an observation contradicts the run.

@@ -108,6 +108,9 @@ def spec_from_execution_plan(
         relation: neighbouring relation of the account; by default that of jax_privacy.
         bands: number of bands of the strategy matrix, for a noise transformation that is not jax_privacy's.
 
+    Returns:
+        The spec, the description of the whole run for privacy accounting.
+
     Raises:
         InvalidInput: no spec describes the sampler or the event, the groups of the sampler do not go with the relation,
             or the bands cannot be read.
@@ -125,6 +128,9 @@ def steps_from_execution_plan(
         plan: jax_privacy's plan, or an observed one.
         relation: neighbouring relation of the account.
         bands: number of bands of the strategy matrix; read from the plan if absent.
+
+    Returns:
+        The mechanism of one release, and the numbers. With correlated noise, several iterations are one release.
 
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
@@ -188,6 +194,9 @@ def _read_event(plan: DPExecutionPlan, relation: Relation) -> tuple[Spec, int]:
         plan: jax_privacy's plan.
         relation: neighbouring relation of the account.
 
+    Returns:
+        The mechanism, and its number of runs.
+
     Raises:
         InvalidInput: the plan's event is not one mechanism that is repeated.
     """
@@ -203,6 +212,9 @@ def _count_bands(noise: NoiseReading | None, bands: int | None) -> int:
     Args:
         noise: noise as read from the plan; None if it could not be read.
         bands: number according to the caller, which only counts if the noise could not be read.
+
+    Returns:
+        The number of bands; 1 means that the noise of each iteration is independent.
 
     Raises:
         InvalidInput: neither is known.
@@ -222,6 +234,9 @@ def _multiplier(mechanism: Spec) -> float:
 
     Args:
         mechanism: one release of the plan's event.
+
+    Returns:
+        The standard deviation of the noise over the sensitivity.
 
     Raises:
         InvalidInput: it is another mechanism.
@@ -256,9 +271,13 @@ def _norm_bound(plan: DPExecutionPlan) -> float:
     Args:
         plan: the plan.
 
+    Returns:
+        The bound on the ℓ2 norm of one record's clipped gradient.
+
     Raises:
         InvalidInput: the function states no such bound.
     """
+    # The gradient function is made of a dummy loss, because the bound does not depend on the loss.
     try:
         return float(plan.clipped_grad(lambda: None).l2_norm_bound)
     except (AttributeError, TypeError, ValueError):

@@ -52,6 +52,9 @@ class SampledRun:
             mechanism: mechanism of one run.
             times: number of runs.
 
+        Returns:
+            The mechanism itself for one run, otherwise its repetition.
+
         Raises:
             InvalidInput: there are no runs.
         """
@@ -85,6 +88,9 @@ def spec_from_sampler(
         num_examples: number of records or users, if it is public. Batches of fixed size and truncated batches need it.
         relation: neighbouring relation of the account.
 
+    Returns:
+        The spec, the description of the whole run for privacy accounting.
+
     Raises:
         NotCovered: no theorem covers the sampler. The message names the missing theorem.
         InvalidInput: a number is missing or out of range.
@@ -115,6 +121,9 @@ def _cyclic_poisson(run: SampledRun) -> Spec:
     Args:
         run: the sampler, and the mechanism that is run on its batches.
 
+    Returns:
+        The spec of a Poisson batch, repeated for the number of cycles, rounded up.
+
     Raises:
         InvalidInput: groups of equal size go with no relation in which records are added or removed.
     """
@@ -124,6 +133,7 @@ def _cyclic_poisson(run: SampledRun) -> Spec:
         message = "cuts groups of equal size: one record more or less moves others to another group"
         raise InvalidInput.at("/strategy/partition_type", message, allowed="INDEPENDENT")
     largest = sampler.truncated_batch_size
+    # A group is the part of the records from which the batches of one iteration of a cycle are drawn.
     group = None if largest is None else run.size() // cycle
     fields: dict[str, object] = {"rate": float(sampler.sampling_prob)}
     if group is not None and int(largest) < group:
@@ -140,6 +150,9 @@ def _fixed_batch(run: SampledRun) -> Spec:
 
     Args:
         run: sampler and mechanism of the run.
+
+    Returns:
+        The spec of one batch, repeated for each iteration.
     """
     sampler = run.sampler
     sampling = "with-replacement" if sampler.replace else "without-replacement"
@@ -152,6 +165,12 @@ def _balls_in_bins(run: SampledRun) -> Spec:
     """Return the spec of a run with balls-in-bins sampling: each record has one random step of a cycle, in all cycles.
 
     A last cycle that is cut short counts as a whole. Its missing outputs could be dropped, which is post-processing.
+
+    Args:
+        run: the sampler, and the mechanism that is run on its batches.
+
+    Returns:
+        The spec of the random allocation; without amplification if a cycle has one step.
     """
     cycle, iterations = int(run.sampler.cycle_length), int(run.sampler.iterations)
     epochs = math.ceil(iterations / cycle)
@@ -167,6 +186,9 @@ def _random_allocation(run: SampledRun) -> Spec:
 
     Args:
         run: sampler and mechanism of the run.
+
+    Returns:
+        The spec of the random allocation.
 
     Raises:
         InvalidInput: k is 0, so that nothing is released.
@@ -187,6 +209,9 @@ def _min_separation(run: SampledRun) -> Spec:
 
     Args:
         run: the sampler, and the mechanism that is run on its batches.
+
+    Returns:
+        The spec of the composition.
 
     Raises:
         NotCovered: the batches are truncated, so that a record's absence can put another record into its place.

@@ -48,6 +48,9 @@ def read_sampler(
         relation: neighbouring relation of the account.
         truncation: largest number of records in a batch, by the event; None if the event truncates nothing.
 
+    Returns:
+        The sampler with its numbers, and the observations that contradict the event.
+
     Raises:
         InvalidInput: no spec describes this sampler, or its groups do not go with the relation.
     """

@@ -69,6 +69,9 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     Args:
         strategy: C, shape (iterations, iterations), lower triangular.
         stddev: standard deviation of the noise before the multiplication by C⁻¹.
+
+    Returns:
+        The description of the noise, with the non-zero entries of each column.
     """
     size = len(strategy)
     rows, columns = np.nonzero(np.abs(strategy) > _NEGLIGIBLE * np.abs(strategy).max())
@@ -114,6 +117,9 @@ def _estimate_bands(matrix: StreamingMatrix, iterations: int) -> int:
     Args:
         matrix: the noising matrix C⁻¹.
         iterations: number of rows of C.
+
+    Returns:
+        The larger number of bands of the two columns.
     """
     indices = sorted({0, iterations // 2})
     unit_vectors = np.zeros((iterations, len(indices)))
@@ -200,6 +206,9 @@ def _multiply(matrix: StreamingMatrix, vectors: NDArray[np.float64]) -> NDArray[
     Args:
         matrix: C⁻¹, which maps one row of its input after another to rows of its output.
         vectors: one vector per column.
+
+    Returns:
+        The product, in the shape of `vectors`.
     """
     zeros = jnp.zeros(vectors.shape[1])
 

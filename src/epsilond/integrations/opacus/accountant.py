@@ -91,6 +91,9 @@ class EpsilondAccountant(Stated, IAccountant):
             noise_multiplier: noise multiplier of each step.
             sample_rate: sampling rate of each step, in [0, 1].
             steps: number of steps.
+
+        Returns:
+            True if the budget cannot pay for all these steps. Nothing is paid.
         """
         return self._budget is not None and self._budget.would_exceed(_step(noise_multiplier, sample_rate), steps)
 
@@ -112,6 +115,9 @@ class EpsilondAccountant(Stated, IAccountant):
 
         Args:
             sample_rate: probability of each record to be in a batch.
+
+        Returns:
+            The function, which has this accountant as an attribute.
         """
 
         def hook(optimizer: DPOptimizer) -> None:
@@ -175,6 +181,12 @@ class EpsilondAccountant(Stated, IAccountant):
     def epsilon(self, *, delta: float) -> Interval:
         """Return both bounds of ε at δ.
 
+        Args:
+            delta: δ of the account, between 0 and 1, exclusive.
+
+        Returns:
+            The interval from a lower to an upper bound on ε [nat].
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
@@ -184,6 +196,9 @@ class EpsilondAccountant(Stated, IAccountant):
 
     def get_delta(self, epsilon: float) -> float:
         """Return the upper bound of δ at ε; 1 where a step had no noise.
+
+        Args:
+            epsilon: ε [nat], at least 0.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -277,6 +292,9 @@ def _restore(kind: type[EpsilondAccountant], state: Mapping[str, object]) -> Eps
     Args:
         kind: class of the accountant.
         state: value of `state_dict`.
+
+    Returns:
+        The new accountant.
     """
     accountant = kind()
     accountant.load_state_dict(state)
@@ -290,6 +308,9 @@ def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float
 
 def register(*, force: bool = False) -> None:
     """Make `PrivacyEngine(accountant="epsilond")` possible, and observe its runs. A second call changes nothing.
+
+    Args:
+        force: whether to replace another class of this name in Opacus' list of accountants.
 
     Raises:
         ValueError: another class has the name, and `force` is not set.

@@ -70,6 +70,9 @@ def _read_entry(entry: Sequence[float], at: str) -> tuple[Spec, int]:
         entry: noise multiplier, sample rate and number of steps.
         at: JSON pointer of the entry, for errors.
 
+    Returns:
+        The spec (the description of one step for privacy accounting), and the number of steps, at least 0.
+
     Raises:
         InvalidInput: the entry is not such a triple, or is out of range.
     """
@@ -88,6 +91,9 @@ def step_of(noise_multiplier: float, sample_rate: float, *, at: str = "") -> Spe
         noise_multiplier: standard deviation of the noise over the clipping norm, above 0.
         sample_rate: probability of each record to be in the batch, in (0, 1].
         at: JSON pointer of the entry in the history, for errors.
+
+    Returns:
+        The mechanism itself at a rate of 1, otherwise the mechanism on a Poisson batch.
 
     Raises:
         InvalidInput: a number is out of range. The pointer ends with `/0` for the noise, and `/1` for the rate.

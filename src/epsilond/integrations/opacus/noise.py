@@ -88,6 +88,9 @@ def _count_steps(epochs: float, sample_rate: float) -> int:
         epochs: expected number of times that each record is in a batch.
         sample_rate: probability of each record to be in a batch, in (0, 1].
 
+    Returns:
+        The number of steps.
+
     Raises:
         InvalidInput: an argument is out of range.
     """

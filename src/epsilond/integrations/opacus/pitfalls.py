@@ -58,6 +58,13 @@ def describe_denominator(expected_batch_size: object, sample_rate: float) -> str
     """Return the warning that the divisor and the sample rate are computed from the number of records.
 
     Both then reveal this number.
+
+    Args:
+        expected_batch_size: number by which gradients are divided.
+        sample_rate: probability of each record to be in a batch.
+
+    Returns:
+        The text of the warning.
     """
     return (
         f"gradients are divided by {expected_batch_size}, the number of records times the sample rate, and the "

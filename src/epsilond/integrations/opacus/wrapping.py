@@ -102,6 +102,9 @@ def _make_private(
         original: the original method.
         engine: the privacy engine of Opacus.
         **arguments: arguments of the call.
+
+    Returns:
+        The objects that the original method returns: module, optimizer, perhaps a criterion, and data loader.
     """
     made = original(engine, **arguments)
     accountant = engine.accountant
@@ -127,6 +130,9 @@ def _get_epsilon(
         *arguments: arguments of the call.
         **keywords: keyword arguments of the call.
 
+    Returns:
+        ε [nat], as the engine's accountant computes it.
+
     Raises:
         RunDiffers: the accountant was replaced, which contradicts the record of the run.
     """
@@ -142,7 +148,12 @@ def _get_accountant(engine: PrivacyEngine) -> IAccountant:
 
 
 def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
-    """Set the accountant of an engine. Replacing the one that observes the run contradicts the run's record."""
+    """Set the accountant of an engine. Replacing the one that observes the run contradicts the run's record.
+
+    Args:
+        engine: the privacy engine of Opacus.
+        accountant: the new accountant of the engine.
+    """
     observer = engine.__dict__.get(_ACCOUNTANT)
     engine.__dict__["accountant"] = accountant
     if observer is None or accountant is observer:

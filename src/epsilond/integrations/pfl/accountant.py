@@ -115,6 +115,9 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
 
         Args:
             noise: noise parameter of pfl's mechanism.
+
+        Returns:
+            The spec of all iterations together.
         """
         return spec_from_pfl(
             mechanism=self.mechanism,

@@ -72,6 +72,9 @@ class UserCohort:
 
         Args:
             values: the values at the sampled coordinates.
+
+        Returns:
+            True if each value agrees within the tolerance. False if no user was added.
         """
         if self.size == 0 or len(values) != len(self._sum):
             return False

@@ -124,6 +124,9 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
         Args:
             noises: noise parameter of each mechanism.
+
+        Returns:
+            One spec for each mechanism, in their order.
         """
         return [
             spec_from_pfl(
@@ -141,6 +144,9 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         Args:
             epsilons: ε [nat] of each mechanism's run.
             deltas: δ of each mechanism's run.
+
+        Returns:
+            The noise parameters, in the order of the mechanisms.
         """
         noises = []
         for name, rate, times, epsilon, delta in zip(
@@ -160,6 +166,9 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
         The largest ε' with a composition that meets the totals is found by bisection of log ε', to a relative error of
         `EPSILON_TOLERANCE`. It may exceed the total ε, because the ε of a composition is at most the sum of the ε of
         its parts.
+
+        Returns:
+            The noise parameter of each mechanism, from the largest ε' that was certified.
         """
         lower = self.total_epsilon
         upper = self.total_epsilon / max(self.budget_proportions)
@@ -180,6 +189,9 @@ class EpsilondJointPrivacyAccountant(PlannedRun, JointPrivacyAccountant):
 
         Args:
             epsilon: the total ε [nat].
+
+        Returns:
+            The noise parameters, in the order of the mechanisms.
         """
         epsilons = [epsilon * share for share in self.budget_proportions]
         deltas = [self.total_delta * share for share in self.budget_proportions]

@@ -173,6 +173,9 @@ class WatchedMechanism:
             stats: sum of the users' statistics.
             central_context: settings of the iteration, with its number and the expected cohort size.
             **arguments: further arguments of the method.
+
+        Returns:
+            The result of the mechanism's own method: the noisy statistics and its metrics.
         """
         clean_sum = _arrays(stats)
         self._shown = {SAME_PARTS} if self._keeps_parts() else set()
@@ -337,6 +340,9 @@ def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism
     Args:
         postprocessors: postprocessors of a training run.
 
+    Returns:
+        The first postprocessor that is a central privacy mechanism.
+
     Raises:
         InvalidInput: none of them is a central privacy mechanism.
     """
@@ -352,6 +358,9 @@ def _arrays(statistics: TrainingStatistics) -> dict[str, NDArray[np.number]]:
 
     Args:
         statistics: statistics of pfl.
+
+    Returns:
+        The arrays of numpy, with the keys "0", "1" and so on.
     """
     from pfl.internal.ops.selector import get_default_framework_module  # noqa: PLC0415  # pfl is a host
 

@@ -79,6 +79,9 @@ def check_postprocessors(postprocessors: Sequence[Postprocessor]) -> list[str]:
 
     Args:
         postprocessors: postprocessors of a training run.
+
+    Returns:
+        The messages of the warnings. The list is empty without pitfalls.
     """
     messages = [finding.message for finding in findings(postprocessors)]
     for message in messages:

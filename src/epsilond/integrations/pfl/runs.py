@@ -90,6 +90,9 @@ def complete_target(
         delta: δ; None to compute its upper bound at ε. At most one of the two is None.
         parameter: name of the noise parameter, for the error.
 
+    Returns:
+        ε [nat] and δ.
+
     Raises:
         InvalidInput: both are given, and the run is not certified to be (ε, δ)-private.
     """
@@ -124,7 +127,15 @@ def noise_for(
     """
 
     def family(noise: float, effort: Effort) -> Guarantee:
-        """Return the guarantee of the run at a noise parameter."""
+        """Return the guarantee of the run at a noise parameter.
+
+        Args:
+            noise: noise parameter of pfl's mechanism, above 0.
+            effort: how much work the account may take.
+
+        Returns:
+            The guarantee of all rounds together.
+        """
         spec = spec_from_pfl(
             mechanism=mechanism,
             noise_parameter=noise,

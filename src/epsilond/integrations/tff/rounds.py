@@ -38,6 +38,9 @@ def paid_round(
         run_round: runs the round by `process.next`.
         **sampling: the sampling of the clients, as for `spec_from_tff_state`.
 
+    Returns:
+        The result of `run_round`, whose attribute `state` is the next state of the process.
+
     Raises:
         LedgerExhausted: too little is left; nothing was run.
         NotInPlan: the plan's item is not for this round; nothing was run.

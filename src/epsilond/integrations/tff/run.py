@@ -105,6 +105,9 @@ class TffRun(Stated):
         Args:
             run_round: function that calls `process.next` with its argument, the present state, and returns the result.
 
+        Returns:
+            The result of `run_round`; its `state` is the state of this run from now on.
+
         Raises:
             LedgerExhausted: too little is left; nothing was run.
             RunDiffers: the round, or an earlier one, contradicts the record.
@@ -250,6 +253,9 @@ def _leaves(value: object) -> Iterator[NDArray[np.generic]]:
 
     Args:
         value: a container, an object with the attribute `trainable` and perhaps `non_trainable`, or an array.
+
+    Yields:
+        One array, in the order of the nesting.
     """
     if isinstance(value, Mapping):
         members = list(value.values())

@@ -52,6 +52,9 @@ def spec_from_tff_state(
         population: number of clients that they are drawn from.
         planned: whether the state may be that of `initialize`, with the event of the planned rounds.
 
+    Returns:
+        The Spec of one round, with the sampling that the caller stated.
+
     Raises:
         InvalidInput: the state has no event, the round released nothing, or no spec describes the event. Without
             `planned`, the state of `initialize` is rejected, because its event is a placeholder.
@@ -89,6 +92,9 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
 
     Args:
         state: a state of a learning process, or the state of its aggregator.
+
+    Returns:
+        The state of the aggregator.
 
     Raises:
         InvalidInput: the state contains no such state.

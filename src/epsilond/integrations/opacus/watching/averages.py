@@ -37,6 +37,10 @@ class Averages:
 
         Args:
             averaged: torch's averaged model, before the update.
+
+        Returns:
+            True if the model and the earlier average have released weights, and the average is one of torch's own
+            kinds.
         """
         functions = [getattr(averaged, name) for name in _FUNCTIONS]
         if not all(function is None or function.__module__ == swa_utils.__name__ for function in functions):

@@ -111,6 +111,9 @@ def norms_agree(optimizer: DPOptimizer) -> bool:
 
     Args:
         optimizer: the private optimizer. Without clipping by layers, the answer is True.
+
+    Returns:
+        True if the norm of all layers' bounds together is at most the optimizer's clipping norm, up to rounding.
     """
     norms = getattr(optimizer, "max_grad_norms", None)
     if norms is None:
@@ -161,7 +164,14 @@ class ClippedSums:
 
     @staticmethod
     def copy_sums(optimizer: DPOptimizer) -> list[torch.Tensor | None]:
-        """Return the present clipped sums at the same coordinates; None where nothing was accumulated yet."""
+        """Return the present clipped sums at the same coordinates; None where nothing was accumulated yet.
+
+        Args:
+            optimizer: the private optimizer, whose parameters have the sums in `summed_grad`.
+
+        Returns:
+            For each parameter, the copied values in double precision, or None.
+        """
         values: list[torch.Tensor | None] = []
         for parameter in optimizer.params:
             total = parameter.summed_grad
@@ -184,6 +194,9 @@ def agrees(
         before: clipped sums before the accumulation; None where there was none.
         after: clipped sums after it; None where there is none.
         increments: expected increment of each sum, and its tolerance.
+
+    Returns:
+        True if each sum grew by its increment, up to its tolerance and rounding.
     """
     for start, end, (increment, tolerance) in zip(before, after, increments, strict=True):
         if end is None:
@@ -208,6 +221,9 @@ def _rows(parameter: torch.nn.Parameter) -> torch.Tensor:
 
     Args:
         parameter: the parameter. Its gradients may be in several tensors, one for each accumulated batch.
+
+    Returns:
+        The matrix, shape (records, coordinates of the parameter).
     """
     gradient = parameter.grad_sample
     if isinstance(gradient, list):

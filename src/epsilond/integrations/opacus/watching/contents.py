@@ -165,6 +165,9 @@ class Contents:
 
         Args:
             tensors: inputs of the model.
+
+        Returns:
+            The first such batch whose tensors were not changed since it was handed out.
         """
         are_empty = all(tensor.numel() == 0 for tensor in tensors)
         for candidate in self._list_unused() if are_empty else self._list_candidates():
@@ -182,6 +185,9 @@ class Contents:
         Args:
             tensor: an input of the model.
             batch: the batch that the model read.
+
+        Returns:
+            True if the tensor agrees with no tensor of the batch that can still be compared.
         """
         if not tensor.is_floating_point() or not tensor.any():
             return False
@@ -226,6 +232,9 @@ def _tensors(batch: object) -> Iterator[torch.Tensor]:
 
     Args:
         batch: nested lists, tuples and mappings; other values are skipped.
+
+    Yields:
+        A dense tensor, in the order of the nesting.
     """
     waiting = [batch]  # a stack, so that deep nesting does not exhaust the recursion
     count = 0
@@ -252,6 +261,9 @@ def _same_rows(tensor: torch.Tensor, value: torch.Tensor) -> bool:
     Args:
         tensor: an input of the model.
         value: a tensor of the batch, which is cast to the type of the input.
+
+    Returns:
+        True if all compared rows agree.
     """
     if tensor.ndim == 0 or value.ndim == 0:
         return False

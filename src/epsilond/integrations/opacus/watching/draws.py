@@ -226,6 +226,9 @@ class Draws:
 
         Args:
             size: number s of records in the set.
+
+        Returns:
+            The logarithm, at most 0.
         """
         rate = self.sampler.sample_rate
         records = self.sampler.num_samples
@@ -255,6 +258,9 @@ def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
 
     Args:
         values: attributes of the sampler by name.
+
+    Returns:
+        The sampler. Methods of a subclass do not affect its draws.
     """
     sampler = UniformWithReplacementSampler.__new__(UniformWithReplacementSampler)
     sampler.__dict__.update(values)

@@ -138,6 +138,9 @@ class GeneratorWatch:
 
         Args:
             other: an earlier generator of the run.
+
+        Returns:
+            True if one of the two tests shows a repetition.
         """
         if self.purposes.isdisjoint(other.purposes):
             return False
@@ -258,6 +261,9 @@ def _block_and_position(state: torch.Tensor) -> tuple[bytes, int]:
 
     Args:
         state: the state of a generator, as `get_state` returns it.
+
+    Returns:
+        The bytes that identify the block or the seed, and the position as a number.
     """
     raw = state.numpy().tobytes()
     if len(raw) == _STATE_BYTES:

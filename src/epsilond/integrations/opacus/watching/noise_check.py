@@ -205,6 +205,9 @@ def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter
     Args:
         optimizer: the private optimizer. It may have a generator of its own.
         parameters: its parameters. Without a generator of its own, torch's default generator of their device is used.
+
+    Returns:
+        The generator, whose state is observed.
     """
     if isinstance(optimizer.generator, torch.Generator):
         return optimizer.generator

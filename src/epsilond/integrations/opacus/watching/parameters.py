@@ -113,6 +113,9 @@ class ParameterCheck:
 
         A change is reported, and the result is then False. A change also counts if the earlier values were restored
         after the forward pass.
+
+        Returns:
+            True if the parameters did not change.
         """
         tensors = self._present()
         changed = not self._is_recorded(tensors)
@@ -201,6 +204,9 @@ class ParameterCheck:
 
         Args:
             tensors: the present tensors of the model.
+
+        Returns:
+            True if the values are recorded ones, by a comparison of checksums.
         """
         recorded = self._digests.recorded
         if not tensors or any(identity not in recorded for identity in self.identities):
@@ -247,6 +253,9 @@ def _sum_bytes(tensors: list[torch.Tensor], views: list[NDArray[np.unsignedinteg
     Args:
         tensors: parameters and buffers of a model.
         views: for each tensor, its memory as integers; None for a tensor on a device.
+
+    Returns:
+        The digests, in the order of the tensors.
     """
     digests: list[Digest] = []
     for tensor, view in zip(tensors, views, strict=True):
@@ -265,6 +274,9 @@ def _positions(size: int) -> NDArray[np.int64]:
 
     Args:
         size: number of entries of the vector.
+
+    Returns:
+        The positions, from 0, in increasing order.
     """
     if size <= _POSITIONS:
         return np.arange(size)
@@ -280,6 +292,9 @@ def _weighted_positions(size: int, device: torch.device) -> tuple[torch.Tensor, 
     Args:
         size: number of entries of the vector.
         device: device on which the two tensors are made.
+
+    Returns:
+        The positions and the weights, two tensors of 64-bit integers of the same length.
     """
     positions = _positions(size)
     weights = np.random.default_rng((_SEED, size, 1)).integers(1 << 62, size=len(positions)) * 2 + 1
@@ -298,6 +313,9 @@ def _view(tensor: torch.Tensor) -> NDArray[np.unsignedinteger] | None:
 
     Args:
         tensor: a tensor of any type.
+
+    Returns:
+        The array, which shows later changes of the tensor too.
     """
     if tensor.device.type != "cpu":
         return None
@@ -320,6 +338,9 @@ def _device_digest(tensor: torch.Tensor) -> torch.Tensor:
 
     Args:
         tensor: a tensor on an accelerator.
+
+    Returns:
+        A tensor with one integer. The program need not wait for its value.
     """
     raw = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     for width, kind in ((8, torch.int64), (4, torch.int32), (2, torch.int16)):

@@ -249,6 +249,9 @@ class ObservedPart:
         """Return whether the first step of a resumed run starts from the weights of the checkpoint.
 
         A difference is reported. For later steps, and for a run that was not resumed, the result is True.
+
+        Returns:
+            True if nothing shows another start.
         """
         saved = self.run.saved
         if self.parameters.is_trained() or not saved.waiting:

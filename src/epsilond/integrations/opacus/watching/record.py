@@ -37,6 +37,9 @@ def extends(record: Sequence[Entry], earlier: Sequence[Entry]) -> bool:
     Args:
         record: entries of noise multiplier, sampling rate and number of steps, in their order.
         earlier: such entries at an earlier time of the run.
+
+    Returns:
+        True if the record continues the earlier one.
     """
     if not earlier:
         return True

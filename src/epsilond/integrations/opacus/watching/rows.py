@@ -85,6 +85,9 @@ def has_rows(parameters: list[torch.nn.Parameter], *, ghost: bool) -> bool:
     Args:
         parameters: parameters of the private optimizer.
         ghost: whether gradients are also stored in `grad`, as in ghost clipping.
+
+    Returns:
+        True if such gradients exist or are still to be computed.
     """
     stored_gradients = ["grad_sample", "summed_grad"]
     if ghost:
@@ -131,6 +134,9 @@ def are_marked(parameters: list[torch.nn.Parameter]) -> bool:
 
     Args:
         parameters: parameters with their per-sample gradients.
+
+    Returns:
+        True if each gradient has its mark, with the number of writes at which it was marked.
     """
     gradients: list[torch.Tensor] = []
     for parameter in parameters:

@@ -220,6 +220,9 @@ class ObservedRun:
 
         Args:
             history: `accountant.history`.
+
+        Returns:
+            The evidence: the conditions of the guarantee that were observed, and those that the caller vouches for.
         """
         self.compare_history(history, whole=True)
         for part in self.parts:

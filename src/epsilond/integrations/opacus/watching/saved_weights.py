@@ -77,6 +77,9 @@ class SavedWeights:
         Args:
             models: for each model that has taken a step, its parameters, and whether they are those after a recorded
                 step. Without any model, the digests of the loaded checkpoint are returned again.
+
+        Returns:
+            The digests of the latest weights of each model, and of all earlier ones.
         """
         latest = []
         for parameters, settled in models:
@@ -112,6 +115,9 @@ def digest_of(parameters: Sequence[torch.Tensor]) -> tuple[str, str]:
 
     Args:
         parameters: parameters of a model, in their order.
+
+    Returns:
+        Two hashes in hexadecimal digits: of shapes and types, and of the values together with these.
     """
     shapes = hashlib.blake2b(digest_size=_BYTES)
     values = hashlib.blake2b(digest_size=_BYTES)

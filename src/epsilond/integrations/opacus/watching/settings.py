@@ -52,6 +52,9 @@ class SettingsCheck:
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
         """Compare the settings with those at the first forward pass of the step, which are then forgotten.
 
+        Args:
+            optimizer: the private optimizer, after the step's forward and backward passes.
+
         Returns:
             The premises (conditions of the privacy theorem) that only the caller can vouch for, because a setting
             changed: the noise, the clipping, or the update of the parameters. Empty if there was no forward pass.
@@ -95,6 +98,9 @@ class UpdateCheck:
 
         Args:
             original: the optimizer that the private one wraps.
+
+        Returns:
+            True if nothing was reported.
         """
         reasons = []
         if not _has_own_step(original):
@@ -118,7 +124,14 @@ class UpdateCheck:
 
 
 def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
-    """Return whether an optimizer is one of torch, with the method `step` of its class."""
+    """Return whether an optimizer is one of torch, with the method `step` of its class.
+
+    Args:
+        optimizer: the optimizer that the private one wraps.
+
+    Returns:
+        False if the class, its method `step` or a method of the instance comes from outside `torch.optim`.
+    """
     kind = type(optimizer)
     instance_step = vars(optimizer).get("step")
     if getattr(instance_step, "_wrapped_by_lr_sched", False):  # schedulers of learning rates count the calls
@@ -129,7 +142,14 @@ def _has_own_step(optimizer: torch.optim.Optimizer) -> bool:
 
 
 def _has_other_hooks(optimizer: torch.optim.Optimizer) -> bool:
-    """Return whether functions from outside torch, opacus and epsilond run before or after each step."""
+    """Return whether functions from outside torch, opacus and epsilond run before or after each step.
+
+    Args:
+        optimizer: the optimizer that the private one wraps. Hooks of all optimizers are also examined.
+
+    Returns:
+        True if there is such a function.
+    """
     registries = [
         getattr(optimizer, "_optimizer_step_pre_hooks", {}),
         getattr(optimizer, "_optimizer_step_post_hooks", {}),
@@ -163,6 +183,12 @@ def _settings_of(optimizer: DPOptimizer) -> dict[Premise, _Values]:
     """Return the settings of a private optimizer, by the condition of the privacy theorem that depends on them.
 
     The settings are the noise multiplier, the clipping norms and the hyperparameters.
+
+    Args:
+        optimizer: the private optimizer.
+
+    Returns:
+        The values of the settings, in a form that can be compared.
     """
     norms_of_layers = getattr(optimizer, "max_grad_norms", None) or ()
     return {
@@ -190,6 +216,9 @@ def _fingerprint(value: object, *, by_identity: bool = True) -> object:
     Args:
         value: a hyperparameter, or an entry of an optimizer's state.
         by_identity: whether the fingerprint of a tensor also changes if another tensor takes its place.
+
+    Returns:
+        A value that can be compared with an earlier fingerprint.
     """
     if isinstance(value, torch.Tensor):
         writes = value._version  # noqa: SLF001  torch has no other counter of writes

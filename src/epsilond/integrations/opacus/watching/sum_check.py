@@ -60,6 +60,9 @@ class SumCheck:
 
         Args:
             optimizer: the private optimizer.
+
+        Returns:
+            The new method, by which a later replacement is recognised.
         """
         accumulate = getattr(optimizer, self._method)
         # Weak references, so that the optimizer and this check do not keep each other alive.
@@ -157,13 +160,23 @@ class SumCheck:
         Args:
             optimizer: the private optimizer, with the clipping norm to which the noise is scaled.
             parameters: its parameters, each with the clipped sum in `summed_grad`.
+
+        Returns:
+            True if no deviation was observed.
         """
         return (  # only the first deviation is reported
             self._has_own_methods(optimizer) and self._has_clipped_sum(parameters) and self._has_right_norm(optimizer)
         )
 
     def _has_own_methods(self, optimizer: DPOptimizer) -> bool:
-        """Return whether the methods of the optimizer are Opacus' own; report one that was replaced."""
+        """Return whether the methods of the optimizer are Opacus' own; report one that was replaced.
+
+        Args:
+            optimizer: the private optimizer.
+
+        Returns:
+            True if no method was replaced, and the step has summed gradients by Opacus' own method.
+        """
         replaced = clipping.replaced_method(optimizer, self._method, self._wrapper)
         if replaced is None and self.rows.calls == 0:
             replaced = self._method  # the step did not call it
@@ -175,7 +188,14 @@ class SumCheck:
         return False
 
     def _has_clipped_sum(self, parameters: list[torch.nn.Parameter]) -> bool:
-        """Return whether the sum is that of the clipped gradients, where it was recomputed; report a difference."""
+        """Return whether the sum is that of the clipped gradients, where it was recomputed; report a difference.
+
+        Args:
+            parameters: parameters of the private optimizer, each with its clipped sum.
+
+        Returns:
+            True if no difference was observed. The sum is recomputed at some coordinates only.
+        """
         if self._differs or not self.rows.intact(parameters):
             self._reporter.contradict(
                 CLIPPING,
@@ -191,6 +211,9 @@ class SumCheck:
 
         Args:
             optimizer: the private optimizer.
+
+        Returns:
+            True if no larger norm was observed.
         """
         norm = float(optimizer.max_grad_norm)
         if self.rows.norm > norm * (1.0 + _RELATIVE) or not clipping.norms_agree(optimizer):
@@ -208,6 +231,9 @@ class SumCheck:
 
         Args:
             divisor: the present divisor, with the reduction of the loss.
+
+        Returns:
+            True if the divisor has not changed.
         """
         if divisor == self._divisor:
             return True
@@ -244,6 +270,9 @@ def divisor_of(optimizer: DPOptimizer, batches: int) -> Divisor:
     Args:
         optimizer: the private optimizer.
         batches: number of batches whose gradients one step accumulates.
+
+    Returns:
+        The divisor, which is 1 if the loss sums over records.
     """
     if optimizer.loss_reduction != "mean":
         return Divisor(optimizer.loss_reduction, 1.0)
