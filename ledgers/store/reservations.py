@@ -27,7 +27,11 @@ _HOLDING_CHANGE = update(HOLDINGS).where(
 
 
 def add(connection: Connection, reservation: ReservationRow) -> None:
-    """Store a new reservation.
+    """Store a new reservation, and the runs that it holds in each ledger.
+
+    Args:
+        connection: connection of a transaction that writes.
+        reservation: the reservation, with at least one ledger that pays for its runs.
 
     Raises:
         IntegrityError: the id is in use, or a ledger does not exist. The transaction must then be rolled back.
