@@ -19,7 +19,11 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 def replay(entries: Iterable[Record]) -> Iterator[str]:
     """Check the log entries of each ledger by computing all privacy costs again.
 
-    Yield a sentence for each valid ledger.
+    Args:
+        entries: entries of a log, in its order; they may be of several ledgers.
+
+    Yields:
+        A sentence for each valid ledger.
 
     Raises:
         DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.

@@ -90,8 +90,8 @@ def has_free(connection: Connection, opened_by: str) -> bool:
 def collisions(connection: Connection) -> list[Collision]:
     """Find the groups of ledgers that cover the same people of one organisation. Closed ledgers are included.
 
-    Without a check, two such ledgers could each spend a privacy budget on the same people, so that no single bound would hold.
-    Ledgers without an organisation are not compared.
+    Without a check, two such ledgers could each spend a privacy budget on the same people. Then no single bound would
+    hold. Ledgers without an organisation are not compared.
 
     Args:
         connection: connection to read on.
