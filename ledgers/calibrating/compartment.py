@@ -82,6 +82,9 @@ class Compartment(Protocol):
 
         The value is roughly the log of cost / remaining budget. It only guides the search, so it need not be a bound.
 
+        Args:
+            spec: description of the run: a mechanism, with the number of its steps.
+
         Raises:
             NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
         """

@@ -85,7 +85,7 @@ class _TrustedEvidence:
         Only one of them may have log entries. If there is no such file, the bundle is returned unchanged.
 
         Args:
-            bundle: entries, signed heads, receipts and proofs of a log; each kind may be absent.
+            bundle: entries, signed heads, receipts and proofs of a log; each kind may be empty.
 
         Raises:
             InvalidInput: the file cannot be read, or both have entries.

@@ -66,7 +66,14 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign."""
+        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign.
+
+        Args:
+            body: the head as a signed note, with a proof that it continues the head that the witness signed last.
+
+        Returns:
+            The line of the signature, or an error. The status of an error is 400 for a malformed body.
+        """
         try:
             line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
@@ -217,10 +224,13 @@ def application(service: WitnessService) -> Starlette:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body of a request.
+    """Return the body of a request. Reading stops once it has more than `LARGEST_BODY` bytes.
+
+    Args:
+        request: the request, whose body was not read yet.
 
     Raises:
-        _Answer: the body is too large.
+        _Answer: the body is too large. The exception has the HTTP answer with status 413.
     """
     body = bytearray()
     async for part in request.stream():
@@ -253,7 +263,13 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def server(service: WitnessService) -> uvicorn.Server:
-    """Return the server of a witness. The caller runs it with a socket that listens already; see `listener`."""
+    """Return the server of a witness. The caller runs it with a socket that listens already; see `listener`.
+
+    It writes no access log and does not name its software in answers.
+
+    Args:
+        service: the witness, a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
+    """
     return uvicorn.Server(
         uvicorn.Config(
             application(service),

@@ -71,7 +71,11 @@ class DrillStore(ABC):
 
 
 class SqliteStore(DrillStore):
-    """An SQLite file in a folder."""
+    """Temporary SQLite database of a drill (a rehearsal of a fault): one file in a folder of its own.
+
+    Attributes:
+        of_trigger: text in the error of a statement that a trigger rejects.
+    """
 
     of_trigger = "no move changes"
 
@@ -96,7 +100,14 @@ class SqliteStore(DrillStore):
         self._path.write_bytes(self._copy(name).read_bytes())
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Drop the triggers of the slots, execute the statement, and create the triggers again."""
+        """Drop the triggers of the slots, execute the statement, and create the triggers again.
+
+        Slots are the budgets of ledgers. SQLite cannot disable a trigger.
+
+        Args:
+            connection: connection of a transaction that writes.
+            change: the SQL statement.
+        """
         triggers = connection.execute(
             text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table"),
             {"table": SLOTS.name},
@@ -112,7 +123,14 @@ class SqliteStore(DrillStore):
 
 
 class PostgresqlStore(DrillStore):
-    """A database of its own on a PostgreSQL server."""
+    """Temporary database of a drill (a rehearsal of a fault) on a PostgreSQL server.
+
+    The database and its copies have random names, so that no other database on the server is touched.
+
+    Attributes:
+        of_trigger: text in the error of a statement that a trigger rejects, namely the SQL state of a broken
+            constraint.
+    """
 
     of_trigger = "SQLSTATE 23000"
 
@@ -192,6 +210,9 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
 
 def _server_url(server: str) -> URL:
     """Return the URL of an existing database on a server, which is needed to create others.
+
+    Args:
+        server: URL of the server. It may name a database; otherwise `MAINTENANCE` is used.
 
     Raises:
         InvalidInput: the text is not a URL of a PostgreSQL server.
