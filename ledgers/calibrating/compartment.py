@@ -55,7 +55,11 @@ class ChargeTarget:
 
 
 class Compartment(Protocol):
-    """Part of a ledger's privacy budget that can pay for a run: a slot or an item of the plan, at one moment."""
+    """Part of a ledger's privacy budget that can pay for a run: a slot or an item of the plan, at one moment.
+
+    A slot is a budget in one notion of privacy. An item of the plan is a mechanism with a number of runs. A calibration
+    searches for the least noise with which the part can pay.
+    """
 
     @property
     def charge_target(self) -> ChargeTarget:

@@ -84,9 +84,15 @@ def notes_of_file(path: Path) -> RunNotes:
 def read_evidence(path: Path, pointer: str) -> Bundle:
     """Read a file that contains a bundle or a single receipt. Nothing in it is verified.
 
+    A bundle has entries, signed heads, receipts and proofs of a log. A receipt is evidence that one commit is in the
+    log.
+
     Args:
         path: path of the file.
         pointer: JSON Pointer of the option that names the file, for errors.
+
+    Returns:
+        The bundle. A single receipt is returned as a bundle with only this receipt.
 
     Raises:
         InvalidInput: the file cannot be read, or contains something else.

@@ -47,6 +47,9 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
     """Add to `verification` whether the balances and the state of each ledger in a file agree with the log's entries.
 
+    The expected values are computed again from the entries. A difference means that the database was changed without
+    the log.
+
     Args:
         place: the file of ledgers.
         entries: entries of the log.

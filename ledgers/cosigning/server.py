@@ -243,9 +243,11 @@ async def _body(request: Request) -> bytes:
 def listener(host: str, port: int) -> socket.socket:
     """Open a socket that listens at an address. Port 0 selects a free port.
 
+    The socket is opened before the server starts, so that its port is known and an error is raised at once.
+
     Args:
         host: IPv4 or IPv6 address.
-        port: port number.
+        port: port number, from 0 to 65535.
 
     Raises:
         OSError: the address cannot be used.
@@ -256,6 +258,7 @@ def listener(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen()
+    # The socket must not stay open if it cannot be used.
     except BaseException:
         bound.close()
         raise

@@ -184,10 +184,15 @@ class PostgresqlStore(DrillStore):
 
 @contextmanager
 def make_store(server: str | None = None) -> Iterator[DrillStore]:
-    """Create a store for a drill, as a context manager. The store is removed at the end.
+    """Create a store (a temporary database with copies of it) for a drill, as a context manager.
+
+    The store is removed at the end, also after an error. A drill rehearses a fault.
 
     Args:
         server: URL of a PostgreSQL server. Its existing databases are not changed. None makes an SQLite file.
+
+    Yields:
+        The empty store.
 
     Raises:
         InvalidInput: the server cannot be used, or does not let this user make databases.
@@ -202,6 +207,7 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
         try:
             store = PostgresqlStore(Path(folder), engine)
         except SQLAlchemyError as error:
+            # The message of the driver may contain the password of the URL.
             reason = remove_secrets(getattr(error, "orig", error), url)
             raise InvalidInput.at("/store", f"no database can be made there: {reason}") from None
         undo.callback(store.drop)

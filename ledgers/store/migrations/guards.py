@@ -58,8 +58,11 @@ NEXT: Final = "COALESCE((SELECT max(seq) + 1 FROM ledger_entries), 0)"
 def guard(dialect: str) -> None:
     """Create the triggers that reject changes which no move makes, such as a deletion or another id.
 
+    A move is a change of a ledger by the service. The triggers protect the budgets against a faulty program and against
+    SQL by hand. The owner of the database can still drop them.
+
     Args:
-        dialect: sqlite or postgresql.
+        dialect: name of the database system, "sqlite" or "postgresql".
     """
     if dialect == "postgresql":
         _make_functions()
@@ -75,6 +78,7 @@ def guard(dialect: str) -> None:
     for table, wrong in ONE_WAY.items():
         _refuse(dialect, table, "one_way", "UPDATE", wrong, f"no move changes {table} like this")
     _refuse_gaps(dialect)
+    # In SQLite, INSERT OR REPLACE would delete a row without calling the triggers of deletions.
     if dialect == "sqlite":
         for table, keys in UNIQUE.items():
             there = " OR ".join(_there(table, columns) for columns in keys)
