@@ -340,6 +340,9 @@ def within_record(result: Within) -> JsonObject:
     """Return a calibration within the remaining budget of a ledger as a JSON object: run, request, charge and slack.
 
     A member is left out if it is None, such as `slack` where the search could not determine it.
+
+    Args:
+        result: the calibrated run, with the reservation that the ledger would make for it.
     """
     held = result.held
     members = {
@@ -370,7 +373,11 @@ def when(seconds: float) -> str:
 
 
 def _row_members(row: LedgerRow) -> JsonRecord:
-    """Return those fields of the service's answer about a ledger that its database rows determine, by name."""
+    """Return those fields of the service's answer about a ledger that its database rows determine, by name.
+
+    Args:
+        row: rows of the ledger.
+    """
     record = json.loads(row.record)
     return {
         "id": row.id,

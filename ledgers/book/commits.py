@@ -195,9 +195,13 @@ class _Group:
 
         A ledger is excluded if it is closed or contradicted, if another ledger covers the same people, if a
         reconciliation waits for approval, or if its rows differ from its newest log entry.
+
+        Args:
+            desk: reads and compares the rows of ledgers.
         """
         excluded = {name for name, row in self._rows.items() if row.contradicted or row.status == "closed"}
         excluded |= owners.colliding_among(self._connection, self._rows.keys())
+        # Only ledgers with approval can have a reconciliation (acceptance of a log that lacks entries) that waits.
         with_approval = [name for name, row in self._rows.items() if row.approval_from is not None]
         if with_approval:
             excluded |= pending.awaiting_reconciliation(self._connection, with_approval)
@@ -206,6 +210,9 @@ class _Group:
 
     def commit(self, request: CommitRequest) -> tuple[MovedLedger, ...] | None:
         """Make a commit in memory, on top of the group's earlier commits.
+
+        Args:
+            request: the reservation and the number of its runs that are committed, with the caller's idempotency key.
 
         Returns:
             The log entries, one for each ledger. None, without any change, if the caller must make the commit
@@ -224,7 +231,10 @@ class _Group:
         return tuple(records)
 
     def write(self) -> None:
-        """Write the rows of every ledger and reservation that the commits changed."""
+        """Write the rows of every ledger and reservation that the commits changed.
+
+        The rows are written once for the whole group, in the transaction of its connection.
+        """
         new_rows = [
             (self._rows[name], rows_after(self._rows[name], state))
             for name, state in self._states.items()

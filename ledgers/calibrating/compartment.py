@@ -55,7 +55,11 @@ class ChargeTarget:
 
 
 class Compartment(Protocol):
-    """Part of a ledger's privacy budget that can pay for a run: a slot or an item of the plan, at one moment."""
+    """Part of a ledger's privacy budget that can pay for a run: a slot or an item of the plan, at one moment.
+
+    A slot is a budget in one notion of privacy. An item of the plan is a mechanism with a number of runs. A calibration
+    searches for the least noise with which the part can pay.
+    """
 
     @property
     def charge_target(self) -> ChargeTarget:
@@ -82,6 +86,9 @@ class Compartment(Protocol):
 
         The value is roughly the log of cost / remaining budget. It only guides the search, so it need not be a bound.
 
+        Args:
+            spec: description of the run: a mechanism, with the number of its steps.
+
         Raises:
             NoCertificate: no theorem gives a cost for such a mechanism in this slot or item.
         """
@@ -91,6 +98,11 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
     """Return the part of an open ledger's budget that is to pay for a run, after checking that something is left of it.
 
     It is a slot, a budget in one notion of privacy, or an item of the plan, a mechanism with a number of runs.
+
+    Args:
+        state: state of the ledger.
+        charge_target: the slot or item that the caller chose. If it names neither, the Gaussian slot or the only slot
+            is taken.
 
     Raises:
         InvalidInput: the ledger has no such slot, or none is named and it has several, or a slot and an item are named.
@@ -112,6 +124,11 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
 def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
     """Return the item of a ledger's plan with a name, as the part of the budget that pays; it must have free runs.
 
+    Args:
+        state: state of the ledger.
+        name: name of the item.
+        charge_target: the caller's choice, which names this item.
+
     Raises:
         NotInPlan: the plan has no item of this name.
         LedgerExhausted: no run of the item is left.
@@ -129,6 +146,10 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
     """Return a ledger's slot of a kind, a budget in one notion of privacy.
 
     None chooses the Gaussian slot or, if there is none, the only slot.
+
+    Args:
+        state: state of the ledger.
+        kind: kind of the slot, such as "gdp" for a Gaussian slot; None if the caller did not choose.
 
     Raises:
         InvalidInput: the ledger has no such slot, or several slots of which none is Gaussian.
@@ -216,6 +237,12 @@ class OfSlot:
         - In a Gaussian slot, a run that is not Gaussian is charged by a comparison of privacy profiles; see
         `_residue_excess`.
         - In a Rényi slot of several orders, only the sign is known, because the run must fit at one of the orders only.
+
+        Args:
+            spec: description of the run: a mechanism, with the number of its steps.
+
+        Returns:
+            The excess on a logarithmic scale; −∞ if the run costs nothing.
         """
         step, count = steps_of(spec)
         request = ChargeRequest(setting=self.state.setting, spec=step, count=count, eta=self.charge_target.eta)
@@ -227,10 +254,16 @@ class OfSlot:
         return max((self._log_share(part, amount) for part, amount in price.parts.items()), default=-math.inf)
 
     def _log_share(self, part: str, amount: Amount) -> float:
-        """Return log(cost / free amount) of a run in one part of the slot, such as ρ or δ. If it is at most 0, it fits.
+        """Return log(cost / free amount) of a run in one part of the slot, such as ρ or δ.
+
+        If the value is at most 0, the run fits in this part.
+
+        Args:
+            part: name of the part.
+            amount: cost of the run in this part, at least 0.
 
         Returns:
-            −∞ for the amount 0, which always fits. Otherwise ∞ if nothing is free.
+            −∞ if the cost is 0, which always fits. Otherwise ∞ if nothing is free.
         """
         free = self.slot.free(part)
         if amount <= 0:
@@ -243,6 +276,9 @@ class OfSlot:
         Such a run is charged as a whole. Its cost is the μ² that the slot's Gaussian mechanism must give up for the
         run. The rest and the run together may exceed the former privacy profile by at most η. The run may fit if the
         estimate is at most 0.
+
+        Args:
+            request: the run with its number of steps, and the η that its charge may use.
 
         Returns:
             The log of cost / free μ² where a lower estimate of the cost is quick to compute. Otherwise a measure of how
@@ -292,6 +328,9 @@ class OfItem:
 
         An item pays for runs whose mechanism loses no more privacy than the planned mechanism. If a mechanism has no
         single noise multiplier, only the sign of the result has a meaning.
+
+        Args:
+            spec: description of the run: a mechanism, with the number of its steps.
 
         Raises:
             NoCertificate: no noise makes the run fit, because it has too many runs or is of another kind than the

@@ -91,6 +91,10 @@ def _word(value: object) -> str:
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
     """Check that the algorithm has a guarantee for the ledger's unit, relation and observer.
 
+    Args:
+        calibrator: the algorithm.
+        setting: unit of privacy, neighbouring relation and observer of the ledger.
+
     Raises:
         ConditionViolated: the algorithm supports only other values.
     """
@@ -150,7 +154,17 @@ def _mismatch(algorithm: str, name: str, supported: str, required: str) -> Condi
 
 
 def _choices(problem: type, name: str) -> tuple[str, ...]:
-    """Return the values that a field of a request class accepts; none if the class has no such field."""
+    """Return the values that a field of a request class accepts.
+
+    The values are read from the annotation of the field, a Literal type or a quantity with words.
+
+    Args:
+        problem: class of the requests of an algorithm.
+        name: name of the field.
+
+    Returns:
+        The values; empty if the class has no such field.
+    """
     annotation = get_type_hints(problem, include_extras=True).get(name)
     if annotation is None:
         return ()

@@ -236,6 +236,9 @@ class _CalibratedRuns:
     def _run_at(self, strictness: float) -> tuple[object, Spec] | None:
         """Find the least noise that meets the target ε = e^−strictness. `run_at` keeps the results.
 
+        Args:
+            strictness: −log ε of the target of the run. A larger value requires more noise.
+
         Returns:
             The calibrator's problem and the mechanism. None if no permitted noise meets the target.
         """
@@ -258,6 +261,9 @@ class _CalibratedRuns:
 
     def reserve(self, spec: Spec) -> Reservation | None:
         """Return the reservation that the ledger would make for a run; None if it has no room for the run.
+
+        Args:
+            spec: description of the run: a mechanism with its noise.
 
         Raises:
             NoCertificate: the ledger rejects the run for another reason, such as a mechanism without a proved charge.

@@ -43,7 +43,15 @@ def rows(answer: JsonObject) -> list[tuple[str, str]]:
 
 
 def _ledger_rows(ledger: JsonObject) -> list[tuple[str, str]]:
-    """Return the rows of a table that shows a ledger: pairs of a name and a value."""
+    """Return the rows of a table that shows a ledger: pairs of a name and a value.
+
+    Args:
+        ledger: JSON object of a ledger, as the service returns it. Optional members may be absent.
+
+    Returns:
+        General members, observations, target, plan and slots, then the scarcest resource and conditions. A slot is a
+        privacy budget in one notion of privacy; each of its amounts gets a row.
+    """
     members = [(name, str(ledger[name])) for name in _LEDGER_MEMBERS if name in ledger]
     contradictions = [("contradicted", str(Observation(**item))) for item in ledger.get("observations", ())]
     target = [("target", target_text(ledger["target"]))]

@@ -80,9 +80,12 @@ class _TrustedEvidence:
     log: Path | None
 
     def add_log(self, bundle: Bundle) -> Bundle:
-        """Return a bundle (exported evidence) joined with that in the file `log`.
+        """Return a bundle (exported evidence) joined with the evidence in the file `log`.
 
-        Only one of them may have log entries.
+        Only one of them may have log entries. If there is no such file, the bundle is returned unchanged.
+
+        Args:
+            bundle: entries, signed heads, receipts and proofs of a log; each kind may be empty.
 
         Raises:
             InvalidInput: the file cannot be read, or both have entries.
@@ -102,6 +105,10 @@ class _TrustedEvidence:
 
 def _audit_ledger_file(path: Path, trust: _TrustedEvidence) -> LogVerification:
     """Verify the log in a file of ledgers, and compare the balances in the file with the entries of the log.
+
+    Args:
+        path: file of ledgers, an SQLite database with the folder of its keys next to it.
+        trust: keys that the verifier trusts, and further files of the verifier.
 
     Returns:
         The claims with their outcomes. If an entry cannot be read, this is the only claim.

@@ -139,6 +139,9 @@ class Books:
     def ledger(self, name: str) -> Ledger:
         """Return the ledger with this name or id.
 
+        Args:
+            name: id of a ledger, or its name as a person gave it. Ids are compared first.
+
         Raises:
             InvalidInput: no ledger has the name or id, or several ledgers have the name.
         """

@@ -27,6 +27,11 @@ _SQLITE_HEADER: Final = b"SQLite format 3\x00"
 def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
     """Read trusted public keys from a file of published keys, or from a folder that contains this file.
 
+    The keys verify the signatures of a log of ledgers. The caller must have the file from a source that is trusted.
+
+    Args:
+        path: the file (JSON), or the folder.
+
     Raises:
         InvalidInput: there is no such document.
     """
@@ -38,7 +43,13 @@ def trusted_keys(path: Path) -> tuple[PublicKey, ...]:
 
 
 def cosigner_key(vkey: str) -> CosignerKey:
-    """Read the public key of a witness, a party that signs heads of logs too, from its text `name+id+key` (vkey).
+    """Read the public key of a witness from its text `name+id+key`, called vkey in the format of signed notes.
+
+    A witness is a party that also signs heads of logs (size and Merkle root). Its signatures reveal a log that shows
+    different heads to different readers.
+
+    Args:
+        vkey: the text.
 
     Raises:
         InvalidInput: the text is not a vkey of a witness.
@@ -51,6 +62,9 @@ def cosigner_key(vkey: str) -> CosignerKey:
 
 def is_ledger_file(path: Path) -> bool:
     """Return whether a path names a file of ledgers, which is an SQLite database.
+
+    Args:
+        path: file of evidence, which may also be a receipt or an exported bundle.
 
     Raises:
         InvalidInput: the file cannot be read, or is a database without the folder of its keys next to it.
@@ -70,9 +84,15 @@ def notes_of_file(path: Path) -> RunNotes:
 def read_evidence(path: Path, pointer: str) -> Bundle:
     """Read a file that contains a bundle or a single receipt. Nothing in it is verified.
 
+    A bundle has entries, signed heads, receipts and proofs of a log. A receipt is evidence that one commit is in the
+    log.
+
     Args:
         path: path of the file.
         pointer: JSON Pointer of the option that names the file, for errors.
+
+    Returns:
+        The bundle. A single receipt is returned as a bundle with only this receipt.
 
     Raises:
         InvalidInput: the file cannot be read, or contains something else.
@@ -93,6 +113,12 @@ def read_checkpoints(path: Path) -> list[str]:
     """Read the signed notes of all checkpoints in a file. None of them is verified.
 
     The file may be a signed note, a receipt, a bundle or the page of a ledger's report.
+
+    Args:
+        path: file that contains signed heads of a log (size and Merkle root), which are called checkpoints.
+
+    Returns:
+        The text of each signed note. The list is empty if a bundle has none.
 
     Raises:
         InvalidInput: the file cannot be read, or contains something else.
@@ -115,6 +141,9 @@ def newest(path: Path) -> str:
 
     A head is the log's size and Merkle root at some time. The file is a note, a receipt, a bundle or the page of a
     report.
+
+    Args:
+        path: the file.
 
     Raises:
         InvalidInput: the file cannot be read, or has no checkpoint.

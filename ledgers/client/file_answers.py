@@ -30,7 +30,13 @@ _LEDGERS_PER_PAGE: Final = 100
 
 
 def list_ledgers(book: Book) -> list[LedgerRow]:
-    """Return all ledgers of a file, in the order in which they were opened."""
+    """Return all ledgers of a file, in the order in which they were opened.
+
+    The ledgers are read in pages, because a request to the book returns a limited number.
+
+    Args:
+        book: the ledgers in the database of the file.
+    """
     rows: list[LedgerRow] = []
     last_id = None
     while True:
@@ -82,6 +88,9 @@ def pending_answer(row: LedgerRow | PendingRow) -> Answer | None:
 def read_person(name: str | None) -> str:
     """Return the name that the user of a file declares, after checking it.
 
+    Args:
+        name: name of a person as the user wrote it, or None if the user declared no name.
+
     Returns:
         The name. The empty text if no name is declared.
 
@@ -100,8 +109,14 @@ def read_person(name: str | None) -> str:
 def require_person(name: str | None) -> str:
     """Return the name that the user of a file declares. A name is required.
 
+    A service knows its callers by their API keys. A file does not, so the user must declare who requests or approves a
+    change.
+
+    Args:
+        name: name of a person as the user wrote it, or None if the user declared no name.
+
     Raises:
-        InvalidInput: no name is declared, or the name is not valid.
+        InvalidInput: no name is declared, or the name is not valid; see `read_person`.
     """
     person = read_person(name)
     if not person:
@@ -110,7 +125,11 @@ def require_person(name: str | None) -> str:
 
 
 def refusal_message(error: BookError) -> str:
-    """Return the message of a book's error for users of a file."""
+    """Return the message for users of a file about an error of the book (the ledgers in the file's database).
+
+    Args:
+        error: the error. Its own message is only an id or a key if something is missing or a key was used twice.
+    """
     if isinstance(error, NotFound):
         return f"there is no such ledger, reservation or entry: {error}"
     if isinstance(error, KeyReused):
@@ -122,6 +141,11 @@ def refusal_message(error: BookError) -> str:
 
 def open_file_keys(folder: Path) -> SigningKeys:
     """Open the signing keys in a folder. If there are none, make a key for a log with a new random name.
+
+    The keys sign the log of a file of ledgers. The name of the log is `ledgers.local/` and 16 hexadecimal digits.
+
+    Args:
+        folder: folder of the keys.
 
     Raises:
         KeysUnusable: the keys cannot sign.

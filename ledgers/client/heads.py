@@ -78,6 +78,10 @@ class SeenHead:
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
         """Verify a signed note, and return the head of the log (size and Merkle root) in it.
 
+        Args:
+            note: the signed note.
+            keys: trusted keys of the log; the signature of one of them is enough.
+
         Raises:
             LogForked: none of the keys has validly signed it for this log.
         """

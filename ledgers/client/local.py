@@ -362,6 +362,9 @@ class FilePlace:
     def _call_and_note(self, call: Callable[[Book], T]) -> T:
         """Change the ledgers, and then store the log's new head (size and Merkle root) in its file; return the result.
 
+        Args:
+            call: changes the ledgers in the book (the ledgers in the database).
+
         Raises:
             Unanswered: the head cannot be stored, or the database cannot be used. The change may have been made, and
                 the same request with the same key shows its outcome.
@@ -377,6 +380,9 @@ class FilePlace:
 
     def _call(self, call: Callable[[Book], T]) -> T:
         """Call a function of the book, the ledgers in the database, and translate its errors.
+
+        Args:
+            call: function of the book. Its result is returned.
 
         Raises:
             Refused: the file was closed, or the book refuses (`BookError`).

@@ -246,6 +246,9 @@ class ServicePlace:
         """Say in one sentence why the service's log does not continue a signed head; return None if it does.
 
         A head is the log's size and Merkle root. The log continues it if its first entries have this root.
+
+        Args:
+            checkpoint: the signed head, from an earlier time; the sentence also says if it is not valid.
         """
         self._trust()
         origin = self._trusted[0].name
@@ -299,6 +302,9 @@ class ServicePlace:
 
     def _verify(self, receipt: Receipt) -> None:
         """Verify a receipt. If it is not valid, verify it again with newly read public keys of the service.
+
+        Args:
+            receipt: entry of a commit, the proof that the log contains it, and the log's signed head.
 
         Raises:
             Refused: the receipt is not valid with the new keys either.

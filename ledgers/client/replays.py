@@ -19,7 +19,11 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 def replay(entries: Iterable[Record]) -> Iterator[str]:
     """Check the log entries of each ledger by computing all privacy costs again.
 
-    Yield a sentence for each valid ledger.
+    Args:
+        entries: entries of a log, in its order; they may be of several ledgers.
+
+    Yields:
+        A sentence for each valid ledger.
 
     Raises:
         DoesNotReplay: an entry is not a valid move, or two ledgers cover one block under equal or similar names.
@@ -42,6 +46,9 @@ def by_ledger(entries: Iterable[Record]) -> dict[str, list[Record]]:
 
 def compare_balances(place: FilePlace, entries: Iterable[Record], verification: LogVerification) -> None:
     """Add to `verification` whether the balances and the state of each ledger in a file agree with the log's entries.
+
+    The expected values are computed again from the entries. A difference means that the database was changed without
+    the log.
 
     Args:
         place: the file of ledgers.

@@ -39,6 +39,9 @@ class RunNotes:
     def begin(self, receipts: Sequence[Receipt]) -> None:
         """Mark receipts as used, before their run begins. The marks are on the disk when the method returns.
 
+        Args:
+            receipts: receipts of committed runs; each permits one run.
+
         Raises:
             ReceiptUsed: a receipt was marked before, by any process with the same folder.
             OSError: a mark cannot be written; nothing may be run.
@@ -55,6 +58,9 @@ class RunNotes:
 
     def _note(self, receipt: Receipt) -> None:
         """Mark one receipt as used, by a new file with its entry, this process and the time.
+
+        Args:
+            receipt: receipt of committed runs. Its digest determines the name of the file.
 
         Raises:
             ReceiptUsed: the file exists already, so that a run was begun with this receipt.
@@ -74,7 +80,13 @@ class RunNotes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush the list of files in a folder to the disk. Do nothing on a system that cannot open a folder."""
+    """Flush the list of files in a folder to the disk, so that a new file survives a crash of the machine.
+
+    Nothing is done on a system that cannot open a folder, such as Windows.
+
+    Args:
+        folder: the folder, which exists.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

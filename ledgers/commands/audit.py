@@ -170,9 +170,12 @@ def verify(
 def _verification_body(verification: LogVerification) -> JsonRecord:
     """Return the results of a verification as a JSON object.
 
+    Args:
+        verification: the checked claims, and the points that a verification never shows.
+
     Returns:
         `findings`, the checked claims with their outcomes; `holds`, whether no claim failed; `complete`, whether no
-        claim was left open; and `not_shown`, the open claims.
+        claim was left open; and `not_shown`, the open points.
     """
     findings = [{"outcome": str(finding.outcome), "sentence": finding.sentence} for finding in verification.findings]
     return {

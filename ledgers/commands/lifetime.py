@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 
 def add(main: typer.Typer) -> None:
-    """Add the command group `ledger`, with all its commands, to the program."""
+    """Add the command group `ledger`, with all its commands, to the program.
+
+    Args:
+        main: the program. It is changed in place.
+    """
     # The import of a module adds its commands to the group, which is why the names are not used.
     from epsilond.ledgers.commands import (  # noqa: PLC0415  their commands are listed after those of this file
         audit,  # noqa: F401
@@ -300,6 +304,9 @@ def _read_slot(text: str) -> tuple[str, object]:
     """Return the kind and the capacity of a slot from its option: KIND, KIND=largest or KIND=JSON.
 
     KIND is short for KIND=largest. The capacity is the word "largest", or the value of the JSON text.
+
+    Args:
+        text: value of the option. A slot is a budget in one notion of privacy, such as `gdp`.
     """
     if "=" not in text:
         return text.strip(), "largest"

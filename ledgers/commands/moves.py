@@ -218,6 +218,10 @@ def _print_reservation(answer: Mapping[str, object], *, as_body: bool) -> None:
 def _write(path: Path, text: bytes) -> None:
     """Write a receipt to a file and flush it to the disk.
 
+    Args:
+        path: the file, which is replaced if it exists.
+        text: the receipt as JSON.
+
     Raises:
         InvalidInput: the file cannot be written. The message says that the runs are committed all the same.
     """

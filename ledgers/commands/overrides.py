@@ -138,6 +138,9 @@ def amend(
 def _runs(count: str) -> int:
     """Return a number of runs from the text after the name of an item.
 
+    Args:
+        count: the text.
+
     Raises:
         InvalidInput: the text is not an integer.
     """

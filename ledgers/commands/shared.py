@@ -153,7 +153,11 @@ def assignments(texts: Iterable[str] | None, at: str) -> list[tuple[str, str]]:
 def option_of(pointer: str) -> str:
     """Return the JSON Pointer of an error, with the field's name replaced by the name of the command's option.
 
-    A pointer to a field without an option of another name is returned unchanged; see `POINTERS`.
+    Args:
+        pointer: JSON Pointer to the field of a request, such as `/log10_delta`.
+
+    Returns:
+        The new pointer. A pointer to a field without an option of another name is returned unchanged; see `POINTERS`.
     """
     for field, option in POINTERS.items():
         if pointer.startswith(f"{field}/") or pointer == field:

@@ -28,7 +28,11 @@ _LEDGER_MEMBERS = (
 
 
 def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
-    """Return a table with one row for each ledger."""
+    """Return a table with one row for each ledger.
+
+    Args:
+        answers: JSON objects of ledgers, as the service returns them.
+    """
     return table(
         "Ledgers",
         (
@@ -46,7 +50,13 @@ def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
 
 
 def ledger(answer: JsonObject) -> RenderableType:
-    """Return a ledger as tables and lists: members, plan, slots, ε of the plan, guarantee and conditions."""
+    """Return a ledger as tables and lists: members, plan, slots, ε of the plan, guarantee and conditions.
+
+    Slots are budgets for runs outside the plan.
+
+    Args:
+        answer: JSON object of the ledger. It has observations and no guarantee if a run contradicted its record.
+    """
     guarantee = answer.get("guarantee", {})
     promise = [guarantee["in_words"]] if "in_words" in guarantee else []
     conditions = [condition["statement"] for condition in answer.get("declared_conditions", ())]
@@ -104,7 +114,11 @@ def reservation(answer: JsonObject) -> RenderableType:
 
 
 def pending(moves: Iterable[JsonObject]) -> RenderableType:
-    """Return a table with one row for each move that waits for a second person."""
+    """Return a table with one row for each move (a change of a ledger) that waits for a second person.
+
+    Args:
+        moves: JSON objects of the moves. A move without `expires_at` does not expire.
+    """
     return table(
         "Pending moves",
         (
@@ -128,7 +142,11 @@ def pending_move(move: JsonObject) -> RenderableType:
 
 
 def entries(records: Iterable[JsonObject]) -> RenderableType:
-    """Return a table with one row for each entry of a ledger."""
+    """Return a table with one row for each entry of a ledger's log.
+
+    Args:
+        records: JSON objects of the entries, in the order of the rows.
+    """
     return table(
         "Entries",
         (
@@ -184,7 +202,11 @@ def keys(records: Iterable[JsonObject], is_here: Mapping[str, bool]) -> Renderab
 
 
 def drills(report: JsonObject) -> RenderableType:
-    """Return a table with one row for each check of each drill."""
+    """Return a table with one row for each check of each drill (a rehearsal of a fault).
+
+    Args:
+        report: JSON object of the drills with their checks. A drill's time is in seconds.
+    """
     rows = []
     for drill in report["drills"]:
         name, seconds = drill["name"], f"{drill['seconds']:.1f}"

@@ -96,6 +96,10 @@ def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
 def _forget(folder: WitnessFolder, origin: str) -> None:
     """Delete the witness's newest head of a log, and print it.
 
+    Args:
+        folder: folder with the key and the heads of the witness, a party that signs heads of logs.
+        origin: name of the log.
+
     Raises:
         InvalidInput: no head of this log was cosigned.
     """

@@ -62,6 +62,7 @@ class WitnessFolder:
         folder.mkdir(parents=True, exist_ok=True)
         with lock_folder(folder):
             private, public = folder / PRIVATE, folder / PUBLIC
+            # A lost private key is not replaced, because verifiers trust the public key that exists.
             if not private.exists():
                 if public.exists():
                     raise KeysUnusable(f"{private} is missing: the witness needs the key of {public}")
@@ -113,7 +114,10 @@ class WitnessFolder:
         return text
 
     def head(self, origin: str) -> Checkpoint | None:
-        """Return the newest cosigned head of a log; None if there is none.
+        """Return the newest cosigned head of a log (its size and Merkle root); None if there is none.
+
+        Args:
+            origin: name of the log.
 
         Raises:
             KeysUnusable: the file was changed, or is another log's.
@@ -133,6 +137,9 @@ class WitnessFolder:
     def forget(self, origin: str) -> Checkpoint | None:
         """Delete the newest signed head of a log, so that the witness signs any log of this origin next.
 
+        Args:
+            origin: name of the log.
+
         Returns:
             The deleted head; None if there was none.
 
@@ -147,7 +154,11 @@ class WitnessFolder:
 
 
 def _make_private_key(path: Path, name: str) -> None:
-    """Write a new private key to a file.
+    """Write a new private key of Ed25519 to a file, without encryption.
+
+    Args:
+        path: the file, which must not exist.
+        name: name of the witness, which signatures contain.
 
     Raises:
         Malformed: the name cannot name a key. Nothing is written.
@@ -158,7 +169,11 @@ def _make_private_key(path: Path, name: str) -> None:
 
 
 def _read_private_key(path: Path, name: str) -> CosigningKey:
-    """Read the private key of a witness.
+    """Read the private key with which a witness signs heads of logs.
+
+    Args:
+        path: file of the key.
+        name: name of the witness, which signatures contain.
 
     Raises:
         KeysUnusable: users other than the owner can read the file, or it does not contain a key.

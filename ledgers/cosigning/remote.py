@@ -47,11 +47,16 @@ class ShownLog(Protocol):
     """The part of a log that witnesses, other parties that sign its heads, need: its head and consistency proofs."""
 
     def checkpoint(self) -> str:
-        """Return the signed head as it is now."""
+        """Return the signed head as it is now: a signed note with the log's size and Merkle root."""
         ...
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
-        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries."""
+        """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries.
+
+        Args:
+            earlier: number of entries of the shorter log.
+            later: number of entries of the longer log; None means all present entries.
+        """
         ...
 
 
@@ -95,6 +100,9 @@ def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
 
 def _read_address(entry: str) -> WitnessAddress:
     """Read one address of a witness, `URL VKEY`.
+
+    Args:
+        entry: the text. VKEY is the public key of the witness in the form `name+id+key`.
 
     Raises:
         Malformed: the text is not an address.
@@ -176,6 +184,13 @@ class RemoteWitness:
     def _choose_head(self, note: str, log: ShownLog) -> str:
         """Return the head to be signed: the given one, or the log's present head if the witness knows a larger one.
 
+        Args:
+            note: signed head of the log (its size and Merkle root).
+            log: the log, which can sign its present head.
+
+        Returns:
+            The head as a signed note, at least as large as the head that the witness signed last.
+
         Raises:
             HeadRejected: the witness has cosigned more entries than the log has.
         """
@@ -189,6 +204,12 @@ class RemoteWitness:
 
     def _read_size(self, answer: WitnessAnswer) -> int:
         """Read from a witness's answer (status 409) the size of the log at the head that the witness signed last.
+
+        Args:
+            answer: status, media type and body of the answer.
+
+        Returns:
+            Number of entries of the log at that head.
 
         Raises:
             WitnessUnavailable: the answer has another status, media type or form.
@@ -226,6 +247,12 @@ class RemoteWitness:
     def _send(self, body: bytes) -> WitnessAnswer:
         """Send one request to the witness. If the connection was closed meanwhile, a new one is opened and used.
 
+        Args:
+            body: the submitted head, with a proof that it continues the head that the witness signed last.
+
+        Returns:
+            Status, media type and body of the answer.
+
         Raises:
             WitnessUnavailable: the witness does not answer.
         """
@@ -235,6 +262,8 @@ class RemoteWitness:
                 return self._send_once(body)
             except (OSError, HTTPException) as error:
                 self.close()
+                # The witness may have closed an idle connection. A new connection is tried once, unless the request
+                # timed out.
                 may_be_stale = is_reused and not isinstance(error, TimeoutError)
                 if not may_be_stale:
                     raise WitnessUnavailable(f"The witness {self.key.name} cannot be reached.") from None

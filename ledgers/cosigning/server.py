@@ -66,7 +66,14 @@ class WitnessService:
         self._clock = clock
 
     def add(self, body: bytes) -> Response:
-        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign."""
+        """Return the HTTP answer to a submitted head of a log: the witness's signature, or why it does not sign.
+
+        Args:
+            body: the head as a signed note, with a proof that it continues the head that the witness signed last.
+
+        Returns:
+            The line of the signature, or an error. The status of an error is 400 for a malformed body.
+        """
         try:
             line = self._cosign(Submission.of_bytes(body))
         except _Answer as answer:
@@ -217,10 +224,13 @@ def application(service: WitnessService) -> Starlette:
 
 
 async def _body(request: Request) -> bytes:
-    """Return the body of a request.
+    """Return the body of a request. Reading stops once it has more than `LARGEST_BODY` bytes.
+
+    Args:
+        request: the request, whose body was not read yet.
 
     Raises:
-        _Answer: the body is too large.
+        _Answer: the body is too large. The exception has the HTTP answer with status 413.
     """
     body = bytearray()
     async for part in request.stream():
@@ -233,9 +243,11 @@ async def _body(request: Request) -> bytes:
 def listener(host: str, port: int) -> socket.socket:
     """Open a socket that listens at an address. Port 0 selects a free port.
 
+    The socket is opened before the server starts, so that its port is known and an error is raised at once.
+
     Args:
         host: IPv4 or IPv6 address.
-        port: port number.
+        port: port number, from 0 to 65535.
 
     Raises:
         OSError: the address cannot be used.
@@ -246,6 +258,7 @@ def listener(host: str, port: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
         bound.listen()
+    # The socket must not stay open if it cannot be used.
     except BaseException:
         bound.close()
         raise
@@ -253,7 +266,13 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 def server(service: WitnessService) -> uvicorn.Server:
-    """Return the server of a witness. The caller runs it with a socket that listens already; see `listener`."""
+    """Return the server of a witness. The caller runs it with a socket that listens already; see `listener`.
+
+    It writes no access log and does not name its software in answers.
+
+    Args:
+        service: the witness, a party that signs heads of logs (size and Merkle root) if they continue its earlier ones.
+    """
     return uvicorn.Server(
         uvicorn.Config(
             application(service),

@@ -42,6 +42,9 @@ class Submission:
     def of_bytes(cls, body: bytes) -> Submission:
         """Read the body of a request. Neither the note nor the proof is verified.
 
+        Args:
+            body: the line `old N`, the hashes of the proof, an empty line, and the signed head of the log.
+
         Raises:
             Malformed: the body is not UTF-8 or has another form.
         """
@@ -49,6 +52,8 @@ class Submission:
             head, empty_line, note = body.decode("utf-8").partition("\n\n")
         except UnicodeDecodeError:
             raise Malformed("the body is not in UTF-8") from None
+        # The head is the line "old N", with the size that the witness signed last, and one line for each hash of the
+        # proof.
         size_line, *hash_lines = head.split("\n")
         size = _OLD.fullmatch(size_line)
         if not empty_line or size is None:

@@ -78,7 +78,13 @@ def _lose_folder(
 
 
 def _lose_private_key(store: DrillStore, record: DrillRecorder, ledger: str) -> None:
-    """Delete the private key, and expect that no process makes a new one in its place."""
+    """Delete the private key, and expect that no process makes a new one in its place.
+
+    Args:
+        store: the temporary ledgers and their keys.
+        record: receives the expected and the actual outcome.
+        ledger: id of a ledger, in which a run is committed.
+    """
     for private_key in store.keys.glob("*.pem"):
         private_key.unlink()
     record.expect_error(
@@ -160,7 +166,7 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
 
 
 def _replace_lost(store: DrillStore, kid: str) -> None:
-    """Retire a lost key, and make a new one.
+    """Retire a lost key, and make a new one. Signatures of the retired key remain verifiable.
 
     Args:
         store: the temporary ledgers.
@@ -171,7 +177,11 @@ def _replace_lost(store: DrillStore, kid: str) -> None:
 
 
 def _verify_log(bundle: Bundle, keys: Sequence[PublicKey]) -> None:
-    """Verify all entries and signed heads of a log.
+    """Verify all entries and signed heads of a log (size and Merkle root), and compute its privacy costs again.
+
+    Args:
+        bundle: the entries and signed heads.
+        keys: trusted public keys of the log.
 
     Raises:
         NotVerified: a check fails, or the evidence leaves a claim open.

@@ -71,6 +71,9 @@ class DrillProcess:
     def commit(self, ledger: str) -> Receipt:
         """Reserve one run in a ledger and commit it, so that its budget is spent.
 
+        Args:
+            ledger: id of the ledger.
+
         Returns:
             The receipt. The log's head (size and Merkle root) is then in its file, if the process has one.
         """

@@ -71,7 +71,11 @@ class DrillStore(ABC):
 
 
 class SqliteStore(DrillStore):
-    """An SQLite file in a folder."""
+    """Temporary SQLite database of a drill (a rehearsal of a fault): one file in a folder of its own.
+
+    Attributes:
+        of_trigger: text in the error of a statement that a trigger rejects.
+    """
 
     of_trigger = "no move changes"
 
@@ -96,7 +100,14 @@ class SqliteStore(DrillStore):
         self._path.write_bytes(self._copy(name).read_bytes())
 
     def change_behind(self, connection: Connection, change: Executable) -> None:
-        """Drop the triggers of the slots, execute the statement, and create the triggers again."""
+        """Drop the triggers of the slots, execute the statement, and create the triggers again.
+
+        Slots are the budgets of ledgers. SQLite cannot disable a trigger.
+
+        Args:
+            connection: connection of a transaction that writes.
+            change: the SQL statement.
+        """
         triggers = connection.execute(
             text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = :table"),
             {"table": SLOTS.name},
@@ -112,7 +123,14 @@ class SqliteStore(DrillStore):
 
 
 class PostgresqlStore(DrillStore):
-    """A database of its own on a PostgreSQL server."""
+    """Temporary database of a drill (a rehearsal of a fault) on a PostgreSQL server.
+
+    The database and its copies have random names, so that no other database on the server is touched.
+
+    Attributes:
+        of_trigger: text in the error of a statement that a trigger rejects, namely the SQL state of a broken
+            constraint.
+    """
 
     of_trigger = "SQLSTATE 23000"
 
@@ -166,10 +184,15 @@ class PostgresqlStore(DrillStore):
 
 @contextmanager
 def make_store(server: str | None = None) -> Iterator[DrillStore]:
-    """Create a store for a drill, as a context manager. The store is removed at the end.
+    """Create a store (a temporary database with copies of it) for a drill, as a context manager.
+
+    The store is removed at the end, also after an error. A drill rehearses a fault.
 
     Args:
         server: URL of a PostgreSQL server. Its existing databases are not changed. None makes an SQLite file.
+
+    Yields:
+        The empty store.
 
     Raises:
         InvalidInput: the server cannot be used, or does not let this user make databases.
@@ -184,6 +207,7 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
         try:
             store = PostgresqlStore(Path(folder), engine)
         except SQLAlchemyError as error:
+            # The message of the driver may contain the password of the URL.
             reason = remove_secrets(getattr(error, "orig", error), url)
             raise InvalidInput.at("/store", f"no database can be made there: {reason}") from None
         undo.callback(store.drop)
@@ -192,6 +216,9 @@ def make_store(server: str | None = None) -> Iterator[DrillStore]:
 
 def _server_url(server: str) -> URL:
     """Return the URL of an existing database on a server, which is needed to create others.
+
+    Args:
+        server: URL of the server. It may name a database; otherwise `MAINTENANCE` is used.
 
     Raises:
         InvalidInput: the text is not a URL of a PostgreSQL server.

@@ -100,6 +100,14 @@ def _commit(process: DrillProcess, ledger: str, address: WitnessAddress) -> Rece
 
     A head is the log's size and Merkle root.
 
+    Args:
+        process: process of the service with a temporary book (the ledgers in a database).
+        ledger: id of the ledger.
+        address: address and public key of the witness.
+
+    Returns:
+        The receipt of the commit.
+
     Raises:
         HeadRejected: the witness has cosigned more or other entries than the log has.
         TooFewCosignatures: the witness did not answer.

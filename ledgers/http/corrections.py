@@ -54,7 +54,11 @@ WAITS: dict[int | str, JsonRecord] = {
 
 
 def add(app: FastAPI) -> None:
-    """Add the routes that amend a plan, contradict a run, and take runs back."""
+    """Add the routes that amend a plan, contradict a run, and take runs back.
+
+    Args:
+        app: the service. It is changed in place.
+    """
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
     post(
         f"{ONE}/amendments",
@@ -190,7 +194,11 @@ def _made_or_waiting(answer: LedgerAnswer | PendingMove, identifier: str) -> Res
 
 
 def add_pending(app: FastAPI) -> None:
-    """Add the routes that list pending moves and decide about them."""
+    """Add the routes that list pending moves and decide about them.
+
+    Args:
+        app: the service. It is changed in place.
+    """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     get(
         PENDING,

@@ -42,7 +42,11 @@ ONE = f"{LEDGERS}/{{id}}"
 
 
 def add(app: FastAPI) -> None:
-    """Add every route below /v1/ledgers, except for the routes of reservations."""
+    """Add every route below /v1/ledgers, except for the routes of reservations.
+
+    Args:
+        app: the service. It is changed in place.
+    """
     get = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     post = partial(app.add_api_route, methods=["POST"], tags=TAGS)
     post(

@@ -23,7 +23,11 @@ Number = Annotated[int | None, Query(ge=0, le=2**53)]
 
 
 def add(app: FastAPI) -> None:
-    """Add every route of the log."""
+    """Add every route of the log.
+
+    Args:
+        app: the service. It is changed in place.
+    """
     get = partial(app.add_api_route, tags=TAGS)
     get(
         "/v1/log/checkpoint",

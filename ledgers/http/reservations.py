@@ -37,7 +37,11 @@ ROUNDED = 0.005
 
 
 def add(app: FastAPI) -> None:
-    """Add every route of reservations."""
+    """Add every route of reservations.
+
+    Args:
+        app: the service. It is changed in place.
+    """
     post = partial(app.add_api_route, methods=["POST"], status_code=201, tags=TAGS)
     route = partial(app.add_api_route, tags=TAGS, openapi_extra={"x-problems": [503]})
     for path, endpoint, name, summary in (

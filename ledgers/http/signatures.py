@@ -128,6 +128,12 @@ class Signatures:
     def _look(self, keys: Keys) -> SigningKey:
         """Read the key that signs now, and store it with the time at which it was read.
 
+        Args:
+            keys: source of the present signing keys, which an operator may replace.
+
+        Returns:
+            The key.
+
         Raises:
             KeysUnusable: the keys cannot be used.
             OSError: the folder cannot be read.

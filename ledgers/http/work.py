@@ -279,6 +279,10 @@ def _warnings(ledgers: Ledgers, row: ReservationRow) -> tuple[Caution, ...]:
     """Return the warnings about a reservation, followed by the warnings of the service.
 
     They concern runs that differ from the mechanism that was paid for, and other ledgers of the same people.
+
+    Args:
+        ledgers: the service of ledgers.
+        row: rows of the reservation.
     """
     contradicted = cautions(ledgers.book.contradicting_ledgers(row))
     ids = [holding.ledger for holding in row.holdings]

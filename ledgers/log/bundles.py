@@ -36,7 +36,10 @@ class Bundle:
     proofs: Sequence[Consistency] = ()
 
     def to_bytes(self) -> bytes:
-        """Return the bundle as canonical JSON: equal bundles give equal bytes."""
+        """Return the bundle as canonical JSON, so that equal bundles give equal bytes.
+
+        The members are `format`, `entries`, `checkpoints`, `receipts` and `proofs`.
+        """
         return canonical(
             {
                 "format": FORMAT,

@@ -64,6 +64,9 @@ class CosignerKey:
     def of_vkey(cls, text: str) -> CosignerKey:
         """Read the public key of a witness from its vkey, the text `name+id+key`.
 
+        Args:
+            text: the vkey. The key in it is Base64 of the signature type, one byte, and the public key.
+
         Raises:
             Malformed: the text is not a vkey of a witness, or the id in it belongs to another key.
         """

@@ -155,6 +155,9 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
 def listed(folder: Path) -> tuple[PublishedKey, ...]:
     """Return all public keys that a folder publishes, oldest first.
 
+    Args:
+        folder: folder of the keys that sign a log. Retired keys remain published.
+
     Raises:
         KeysUnusable: the folder has no keys, or their file is malformed.
         OSError: the file cannot be read.
@@ -167,6 +170,9 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 
 def origin_of(folder: Path) -> str | None:
     """Return the name of the log whose keys are in a folder; None if the folder has no keys.
+
+    Args:
+        folder: folder of the keys that sign the log.
 
     Raises:
         KeysUnusable: the file of keys is malformed.
@@ -264,6 +270,9 @@ def _publish(folder: Path, published: tuple[PublishedKey, ...], signing: Signing
 
 def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, oldest first; empty if the folder has no file of keys.
+
+    Args:
+        folder: folder of the keys that sign a log.
 
     Raises:
         KeysUnusable: the file is malformed.

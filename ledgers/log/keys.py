@@ -73,6 +73,9 @@ class PublicKey:
     def of_note_key(cls, text: str) -> PublicKey:
         """Read a key from its text `name+id+key`, as `note_key` has it.
 
+        Args:
+            text: the text. The key in it is Base64 of the signature type, one byte, and the 32 bytes of the public key.
+
         Raises:
             Malformed: the text is not an Ed25519 key, or the id in it belongs to another key.
         """
@@ -139,6 +142,9 @@ def is_key_name(name: str) -> bool:
     """Return whether a text can name a key.
 
     It must not be empty, must have no Unicode spaces, plus or control characters, and must be writable in UTF-8.
+
+    Args:
+        name: the text. The restrictions keep a name separable from the other parts of `name+id+key`.
     """
     if not name or "+" in name:
         return False

@@ -122,6 +122,9 @@ def parse(whole: str) -> Note:
 def _check(whole: str) -> None:
     """Check length and characters of a text that is to be a signed note, or the signed text of one.
 
+    Args:
+        whole: the text. More than `LONGEST` characters are rejected.
+
     Raises:
         Malformed: the text is too long, or has control characters or characters that UTF-8 cannot encode.
     """

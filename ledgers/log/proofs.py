@@ -202,6 +202,13 @@ def _verify_both_roots(
     perfect subtree that ends with the last leaf of the earlier tree. This subtree is a node of both trees, and its hash
     is the first of the proof.
 
+    Args:
+        earlier: number of leaves of the earlier tree.
+        earlier_root: hash of its root.
+        later: number of leaves of the later tree.
+        later_root: hash of its root.
+        proof: hashes of subtrees, from the leaves towards the root.
+
     Raises:
         NotVerified: the proof has a wrong length, or leads to another root.
     """

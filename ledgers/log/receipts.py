@@ -60,6 +60,9 @@ class Receipt:
     def of_record(cls, record: Record) -> Receipt:
         """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
 
+        Args:
+            record: JSON object with the members `entry`, `proof`, `checkpoint` and `signature`.
+
         Raises:
             Malformed: the record has other members or types than a receipt.
         """

@@ -50,6 +50,9 @@ class PublishedKey:
     def of_record(cls, record: object) -> PublishedKey:
         """Read a published key from its JSON object.
 
+        Args:
+            record: JSON object with the members of a published key, such as `note_key`, `from` and `until`.
+
         Raises:
             Malformed: the record lacks members or has others, or its members describe different keys.
         """

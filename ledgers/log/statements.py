@@ -56,7 +56,7 @@ class SignedStatement:
 
     @property
     def record(self) -> JsonRecord:
-        """Record that is signed."""
+        """JSON object of the statement, whose canonical form is signed."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -68,6 +68,9 @@ class SignedStatement:
     @classmethod
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
         """Read a statement from its JSON object.
+
+        Args:
+            record: the JSON object. A statement has only texts as members.
 
         Raises:
             Malformed: the record has other members than a statement, or an unknown kind.

@@ -37,13 +37,24 @@ class Node(NamedTuple):
 
 
 class HashStore(Protocol):
-    """Store of the hashes of a Merkle tree's perfect subtrees, which never change."""
+    """Store of the hashes of a Merkle tree's perfect subtrees, which never change.
+
+    A perfect subtree has 2^level leaves. A tree that grows by new leaves keeps its perfect subtrees, so that each hash
+    is computed and written once.
+    """
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of these nodes. Missing nodes are left out."""
+        """Return the hashes of nodes. Nodes that are not stored are left out.
+
+        Args:
+            wanted: the nodes, each a pair of a level and a place.
+        """
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
         """Store hashes of nodes that are not in the store.
+
+        Args:
+            hashes: hash of each node, 32 bytes.
 
         Raises:
             ValueError: one of them is there already.
@@ -52,7 +63,7 @@ class HashStore(Protocol):
 
 @dataclass
 class MemoryNodes:
-    """Store of the hashes of a Merkle tree in the memory of this process."""
+    """Store of the hashes of a Merkle tree in the memory of this process, such as for the verification of a log."""
 
     _hashes: dict[Node, bytes] = field(default_factory=dict)
 

@@ -197,6 +197,12 @@ def _round(value: float | str | Decimal, rounding: str) -> Amount:
 def require_amounts(eta: Amount | None, delta: Amount | None) -> None:
     """Check that the η and the δ of a request are amounts, where they are given.
 
+    An amount is a decimal of at least 0 and below 10^18.
+
+    Args:
+        eta: δ that the runs may add to the profile of a Gaussian slot (a budget in μ²); None if it is not given.
+        delta: δ that each run may take from a pure or zero-concentrated slot; None if it is not given.
+
     Raises:
         InvalidInput: one of them is not a finite number that is at least 0 and below 10^18.
     """

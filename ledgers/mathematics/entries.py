@@ -330,6 +330,9 @@ def charge_of(record: JsonObject) -> Charge:
     If the costs of runs add up, its member `each` has the cost of one run. If the job was charged as a whole,
     `remaining` has the μ² that the slot had left.
 
+    Args:
+        record: JSON object of the cost. Its amounts are decimal strings.
+
     Raises:
         InvalidInput: a text is not an amount, or the record does not have exactly one of these members.
     """

@@ -374,6 +374,9 @@ def _slot(state: LedgerState, kind: SlotKind) -> Slot:
 def require_consistent(state: LedgerState) -> None:
     """Check that no run was observed to differ from the mechanism that was paid for.
 
+    Args:
+        state: state of the ledger.
+
     Raises:
         RunDiffers: one was. The error has all observations.
     """

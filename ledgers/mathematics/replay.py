@@ -311,6 +311,9 @@ def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> N
 def _require_opened(state: LedgerState) -> None:
     """Check that the log's opening entry describes a valid new ledger. No privacy loss is computed.
 
+    Args:
+        state: state of the ledger that the opening entry describes.
+
     Raises:
         DoesNotReplay: something was released before, or the members of an item or a slot are not valid.
     """
@@ -349,6 +352,9 @@ def _require(condition: bool, message: str) -> None:
 
 def balances(state: LedgerState) -> Mapping[str, Mapping[str, JsonObject]]:
     """Return the amounts and numbers of runs of a ledger by name, for a comparison with a database.
+
+    Args:
+        state: state of the ledger. It has a plan (mechanisms with numbers of runs) and slots (budgets for other runs).
 
     Returns:
         `slots`: the `used` and `reserved` amounts of each slot, by its kind. `plan`: the numbers of reserved and

@@ -109,6 +109,7 @@ def _read_data(text: str) -> tuple[JsonRecord, str]:
     if not closing or not after or not signature:
         raise Malformed("the page ends within its data")
     record = read_json(data.encode("utf-8", "surrogatepass"))
+    # Another form of the same data is rejected, so that the signed page has one form only.
     if canonical(record).decode().translate(_ESCAPES) != data:
         raise Malformed("the data of the page are not in their canonical form")
     return record, signature
@@ -137,12 +138,16 @@ def _render(report: Record, key: PublicKey) -> str:
         checkpoint=checkpoints.parse(signed_text),
         unsigned=UNSIGNED,
     )
+    # Escaped characters cannot end the element of the page that contains the data.
     data = canonical(report).decode().translate(_ESCAPES)
     return visible.replace(OPENING + CLOSING, OPENING + data + CLOSING, 1)
 
 
 def _draw_curve(ledger: JsonObject) -> Drawing | None:
     """Draw the privacy curve of a ledger's planned runs, log10 δ against ε, with the ledger's target as a mark.
+
+    Args:
+        ledger: JSON object of the ledger, as the service returns it.
 
     Returns:
         The drawing. None if fewer than two points are finite.

@@ -109,6 +109,9 @@ class Balances:
 def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow | None) -> str | None:
     """Compare the balance of a ledger with its newest log entry.
 
+    Each entry contains a digest of the balance (the used and reserved budget) after its change. A row that was changed
+    by SQL gives another digest.
+
     Args:
         tree: Merkle tree of the log.
         ledger: rows of the ledger.
@@ -129,6 +132,7 @@ def _imbalance(tree: Tree, ledger: LedgerRow, state: LedgerState, row: EntryRow 
         return None
     if entry[BALANCE] != digest_of(state, text_of):
         return f"The balance of the ledger {ledger.id} in the database differs from its newest entry, {row.seq}."
+    # The digest does not determine which reservation an item belongs to, so the item's name is compared.
     if any(item.job != _job_of(item.name) for item in state.plan):
         return f"An item of the ledger {ledger.id} has another reservation than the one in its name."
     return None

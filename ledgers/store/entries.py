@@ -77,6 +77,9 @@ def page(
 ) -> list[EntryRow]:
     """Return a page of log entries that meet all given conditions.
 
+    An entry records a change of a ledger. The log numbers all entries from 0, so that a page can be continued after the
+    number of its last entry.
+
     Args:
         connection: connection to read on.
         start: number of the first entry; None means the oldest, or the newest if the newest come first.
@@ -85,6 +88,9 @@ def page(
         kind: kind of the entries; None means any.
         organisation: owner of the entries' ledgers; None means any.
         order: whether the oldest or the newest entries come first.
+
+    Returns:
+        The entries in the requested order. Fewer than `limit` entries mean that there are no further ones.
     """
     query, newest = select(*_COLUMNS), order == "newest"
     if start is not None:

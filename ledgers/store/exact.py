@@ -19,7 +19,11 @@ WIDTH: Final = 2 * PLACES + 1
 
 
 class ExactDecimal(TypeDecorator[Decimal]):
-    """An amount: a decimal of at least 0 and below 10^18, with at most 18 decimal places, kept without rounding."""
+    """Type of a database column for amounts, which are kept without rounding.
+
+    An amount is a decimal of at least 0 and below 10^18, with at most 18 decimal places. PostgreSQL stores it as a
+    number. SQLite has no decimals and stores text of fixed width, whose order by characters is the order of the values.
+    """
 
     impl = String(WIDTH)
     cache_ok = True
@@ -30,6 +34,13 @@ class ExactDecimal(TypeDecorator[Decimal]):
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> object:
         """Convert an amount to the value for the database.
+
+        Args:
+            value: the amount, or None for NULL.
+            dialect: database system that gets the value.
+
+        Returns:
+            A decimal for PostgreSQL, and text of fixed width for SQLite. None if the value is None.
 
         Raises:
             ValueError: the value is not an amount; a database would round it or compare it wrongly.
@@ -46,6 +57,12 @@ class ExactDecimal(TypeDecorator[Decimal]):
 
 def written(value: Decimal) -> str:
     """Return an amount as text of fixed width, padded with zeros, so that texts are sorted like the amounts.
+
+    Args:
+        value: the amount.
+
+    Returns:
+        Text of `WIDTH` characters: 18 digits, the decimal point, 18 digits.
 
     Raises:
         ValueError: the value is not a decimal of at least 0, below 10^18, with at most 18 decimal places.

@@ -251,6 +251,14 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
     """Load the log entries with observations that runs differed from their mechanisms, by the ledgers' ids.
 
     Nothing is read if no ids are given, as is usual.
+
+    Args:
+        connection: connection to read on.
+        identifiers: ids of the contradicted ledgers; may be empty.
+
+    Returns:
+        The bytes of the entries of each ledger, in the order of the log. A ledger without such entries gets an empty
+        list.
     """
     leaves = defaultdict[str, list[bytes]](list)
     if not identifiers:
@@ -281,6 +289,13 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     """Yield the parameters of the SQL update `_ITEM_CHANGE` for each item of a ledger's plan that changed.
+
+    Args:
+        before: rows of the ledger before the change.
+        after: rows of the ledger after the change. New items are ignored here.
+
+    Yields:
+        Keys, earlier counts and new counts of one changed item.
 
     Raises:
         ValueError: an item is missing, or a new one does not come after the others.

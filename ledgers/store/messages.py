@@ -38,10 +38,17 @@ class MessageRow:
 
 
 def add(connection: Connection, rows: Iterable[MessageRow]) -> int:
-    """Store the messages that are not stored yet. A message of another process with the same id is kept.
+    """Store the messages that are not stored yet. A stored message with the same id is kept unchanged.
+
+    A message is the notice of one event of a ledger to one webhook (an HTTP address of a user). Several processes may
+    add the same message, because its id is the same in each.
+
+    Args:
+        connection: connection of a transaction that writes.
+        rows: the messages, in the order in which they are stored.
 
     Returns:
-        The number of messages that were stored.
+        The number of messages that this call stored.
     """
     count = 0
     for row in rows:

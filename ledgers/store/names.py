@@ -34,6 +34,9 @@ def skeleton_of(name: str) -> str:
 
     It is the normal form without spaces, hyphens, underscores and dots, and without differences such as full-width
     letters (NFKC).
+
+    Args:
+        name: name of a data set or a block, as a person wrote it.
     """
     compatible = normalise(unicodedata.normalize("NFKC", name))
     return "".join(

@@ -15,14 +15,25 @@ Node = TypeVar("Node", bound=tuple[int, int])
 
 
 class StoredNodes:
-    """Store of the Merkle tree's hashes in the database, for one transaction. It caches the hashes that it read."""
+    """Store of the Merkle tree's hashes in the database, for one transaction.
+
+    The Merkle tree commits to all entries of the log of ledgers. A node is a pair of its level above the leaves and its
+    place within the level. Hashes that were read or written are cached, because a node never changes.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._known: dict[tuple[int, int], bytes] = {}
 
     def read_hashes(self, wanted: Iterable[Node]) -> dict[Node, bytes]:
-        """Return the hashes of these nodes. Missing nodes are left out."""
+        """Return the hashes of nodes, from the cache or the database.
+
+        Args:
+            wanted: the nodes, each a pair of a level and a place.
+
+        Returns:
+            The hash of each stored node, 32 bytes. Nodes that are not stored are left out.
+        """
         nodes = list(wanted)
         unknown = [(level, place) for level, place in nodes if (level, place) not in self._known]
         if unknown:

@@ -42,6 +42,11 @@ def open_store(place: Path | URL | str, *, name: str = "the ledgers' place") -> 
 def add_tables(database: Database) -> Database:
     """Add the tables of ledgers to an open database that has other tables, and return the database.
 
+    Tables of an earlier version are changed to the present version.
+
+    Args:
+        database: the open database. It is changed in place.
+
     Raises:
         StoreUnavailable: it holds ledgers of a later version.
         StoreFault: the database cannot be used.

@@ -88,9 +88,20 @@ def has_free(connection: Connection, opened_by: str) -> bool:
 
 
 def collisions(connection: Connection) -> list[Collision]:
-    """Find the groups of ledgers that cover the same people of one organisation. Closed ledgers are included."""
+    """Find the groups of ledgers that cover the same people of one organisation. Closed ledgers are included.
+
+    Without a check, two such ledgers could each spend a privacy budget on the same people. Then no single bound would
+    hold. Ledgers without an organisation are not compared.
+
+    Args:
+        connection: connection to read on.
+
+    Returns:
+        A report on each group of two or more ledgers; empty if there is none.
+    """
     columns = [LEDGERS.c[name] for name in ("id", "organisation", "dataset", "dataset_key", "block_key")]
     query = select(*columns, _IS_OPEN.label("is_open")).where(LEDGERS.c.organisation.is_not(None))
+    # Group the ledgers by organisation and data set, because only ledgers of one data set can cover the same people.
     by_dataset = defaultdict[tuple[str, str], list[_Member]](list)
     for row in connection.execute(query.order_by(LEDGERS.c.created, LEDGERS.c.id)):
         member = _Member(row.id, row.dataset, row.block_key, bool(row.is_open))
@@ -112,7 +123,7 @@ def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
 
 
 class _Member(NamedTuple):
-    """A ledger of a data set, with the block that it covers."""
+    """A ledger of a data set, with the block (a named part of the data set) that it covers."""
 
     id: str
     dataset: str
@@ -146,8 +157,14 @@ def _colliding_groups(rows: Sequence[_Member]) -> list[list[_Member]]:
 def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool]]:
     """Find the other ledgers that cover the same people of one organisation as a ledger.
 
+    A ledger covers the people of a data set, or of one block (a named part of the data set).
+
+    Args:
+        connection: connection to read on.
+        ledger: rows of the ledger with which the others are compared; it is not in the result.
+
     Returns:
-        Pairs of an id and whether that ledger is open, the oldest first.
+        Pairs of an id and whether that ledger is open, the oldest first. Empty if there is no such ledger.
     """
     wanted = select(LEDGERS.c.id, _IS_OPEN.label("is_open")).where(
         LEDGERS.c.organisation == ledger.tenant, LEDGERS.c.id != ledger.id, _covers(ledger)
@@ -157,7 +174,15 @@ def colliding(connection: Connection, ledger: LedgerRow) -> list[tuple[str, bool
 
 
 def colliding_among(connection: Connection, identifiers: Collection[str]) -> set[str]:
-    """Return the ids of the given ledgers that cover the same people as another ledger of their organisation."""
+    """Return the ids of the given ledgers that cover the same people as another ledger of their organisation.
+
+    The other ledger need not be among the given ones, and may be closed. A ledger without a block (a named part of the
+    data set) covers the whole data set.
+
+    Args:
+        connection: connection to read on.
+        identifiers: ids of the ledgers to check.
+    """
     own, another = LEDGERS.alias(), LEDGERS.alias()
     same_block = or_(own.c.block_key == "", another.c.block_key == "", own.c.block_key == another.c.block_key)
     same_people = (
@@ -265,6 +290,12 @@ def _covers(ledger: LedgerRow) -> ColumnElement[bool]:
     """Return the SQL condition that a ledger covers people of a given ledger.
 
     It does if both are of one data set, and of the same block unless one of them is of the whole data set.
+
+    Args:
+        ledger: rows of the given ledger. Its block is empty if it covers the whole data set.
+
+    Returns:
+        A condition on the columns of the table of ledgers. It holds for the given ledger itself, too.
     """
     is_of_dataset = LEDGERS.c.dataset_key == key_of(ledger.dataset)
     block_key = key_of(ledger.block)

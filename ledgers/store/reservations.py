@@ -27,7 +27,11 @@ _HOLDING_CHANGE = update(HOLDINGS).where(
 
 
 def add(connection: Connection, reservation: ReservationRow) -> None:
-    """Store a new reservation.
+    """Store a new reservation, and the runs that it holds in each ledger.
+
+    Args:
+        connection: connection of a transaction that writes.
+        reservation: the reservation, with at least one ledger that pays for its runs.
 
     Raises:
         IntegrityError: the id is in use, or a ledger does not exist. The transaction must then be rolled back.
@@ -114,6 +118,8 @@ def due(connection: Connection, now: float, *, limit: int, without: Collection[s
 def write(connection: Connection, changes: Sequence[tuple[ReservationRow, ReservationRow]]) -> None:
     """Write the changes of reservations. Their ledgers must be locked.
 
+    A reservation keeps runs for one caller. Its holdings are the runs in each ledger that pays for them.
+
     Args:
         connection: connection of the transaction of the change.
         changes: each reservation before and after the change. A row is changed only if it still has its old values.
@@ -128,6 +134,7 @@ def write(connection: Connection, changes: Sequence[tuple[ReservationRow, Reserv
         if before.ledgers != after.ledgers:
             raise ValueError("a reservation's ledgers are those it was made with")
         own_changes.append({"_id": before.id, "_state": before.state, "state": after.state, "expires": after.expires})
+        # Only holdings that differ are written.
         holding_changes += [
             _holding_change(before.id, old_holding, holding)
             for old_holding, holding in zip(before.holdings, after.holdings, strict=True)

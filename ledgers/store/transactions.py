@@ -38,6 +38,12 @@ def durably(database: Database) -> Iterator[Connection]:
     PostgreSQL also waits for a synchronous standby, if the server has one, so that a receipt survives a failover. The
     server's setting `synchronous_commit` has no influence on this.
 
+    Args:
+        database: database of the ledgers.
+
+    Yields:
+        The connection of the transaction, which can write.
+
     Raises:
         StoreFault: the database cannot be used, or rejects the writes; nothing was written.
     """
@@ -73,6 +79,13 @@ def lock_ledgers(connection: Connection, *identifiers: str) -> dict[str, int]:
     """Lock ledgers in the order of their ids until the transaction ends, and return their versions.
 
     In SQLite nothing more needs to be locked, because a transaction that writes excludes all other writers.
+
+    Args:
+        connection: connection of a transaction that writes.
+        identifiers: ids of the ledgers; may be empty.
+
+    Returns:
+        The version of each ledger by its id. Every change of a ledger raises its version by one.
 
     Raises:
         Unknown: there is no such ledger.

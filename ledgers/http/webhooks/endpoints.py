@@ -103,6 +103,12 @@ def key_of(secret: str) -> bytes:
 def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
     """Read the endpoints of webhooks from a JSON file. An empty path gives no endpoints.
 
+    Args:
+        path: path of the file.
+
+    Returns:
+        The endpoints: addresses that get messages about the ledgers of an organisation.
+
     Raises:
         ValueError: the file cannot be read, or a field is not valid. The message names the field, without its value.
     """

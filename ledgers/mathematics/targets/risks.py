@@ -87,6 +87,12 @@ def _log_delta_of_rates(risk: RiskTarget) -> float:
     The limit holds in both directions of the neighbours. So the trade-off curve f is convex with f(0) ≤ 1, f(1) = 0,
     f(α) ≥ 1 − β and f(1 − β) ≥ α. It follows that δ is at most (β − α)/min(1 − α, α + β) if α + β ≤ 1, and (β −
     α)/min(β, 2 − α − β) otherwise (docs/ledger.md).
+
+    Args:
+        risk: the limit β on the true positive rate (`bound`), at the false positive rate α.
+
+    Returns:
+        An upper bound on the natural logarithm of δ.
     """
     rate, limit = Fraction(risk.false_positive_rate), Fraction(risk.bound)  # α and β
     divisor = min(1 - rate, rate + limit) if rate + limit <= 1 else min(limit, 2 - rate - limit)

@@ -58,8 +58,11 @@ NEXT: Final = "COALESCE((SELECT max(seq) + 1 FROM ledger_entries), 0)"
 def guard(dialect: str) -> None:
     """Create the triggers that reject changes which no move makes, such as a deletion or another id.
 
+    A move is a change of a ledger by the service. The triggers protect the budgets against a faulty program and against
+    SQL by hand. The owner of the database can still drop them.
+
     Args:
-        dialect: sqlite or postgresql.
+        dialect: name of the database system, "sqlite" or "postgresql".
     """
     if dialect == "postgresql":
         _make_functions()
@@ -75,6 +78,7 @@ def guard(dialect: str) -> None:
     for table, wrong in ONE_WAY.items():
         _refuse(dialect, table, "one_way", "UPDATE", wrong, f"no move changes {table} like this")
     _refuse_gaps(dialect)
+    # In SQLite, INSERT OR REPLACE would delete a row without calling the triggers of deletions.
     if dialect == "sqlite":
         for table, keys in UNIQUE.items():
             there = " OR ".join(_there(table, columns) for columns in keys)
@@ -101,7 +105,13 @@ def _refuse(dialect: str, table: str, name: str, what: str, when: str | None, wh
 
 
 def _refuse_gaps(dialect: str) -> None:
-    """Create the trigger that rejects a log entry unless its number is the next one."""
+    """Create the trigger that rejects a log entry unless its number is the next one.
+
+    A deleted or a skipped entry would leave a gap in the numbers, so the trigger makes such a change visible.
+
+    Args:
+        dialect: name of the database system, "postgresql" or "sqlite".
+    """
     if dialect == "postgresql":
         op.execute(
             "CREATE TRIGGER ledger_entries_without_gaps BEFORE INSERT ON ledger_entries FOR EACH ROW"
@@ -119,7 +129,11 @@ def _refuse_truncation(table: str) -> None:
 
 
 def _make_functions() -> None:
-    """Make the functions of PostgreSQL that triggers call: one that always refuses, and one that refuses gaps."""
+    """Create the two functions of PostgreSQL that triggers call to reject a statement.
+
+    The function `ledger_refuse` always raises an error, with the trigger's argument as its message. The function
+    `ledger_refuse_gaps` raises an error if the number of a new log entry is not the next one.
+    """
     op.execute(
         "CREATE FUNCTION ledger_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
         " RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END $$"

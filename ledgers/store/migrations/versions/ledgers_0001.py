@@ -26,7 +26,11 @@ def upgrade() -> None:
 
 
 def _make_books() -> None:
-    """Make the tables of ledgers, of the parts of their slots, and of the items of their plans."""
+    """Create the tables of ledgers, of the parts of their slots, and of the items of their plans.
+
+    A slot is a privacy budget in one notion of privacy; its parts are amounts such as ρ or δ. An item of a plan is a
+    mechanism with a number of runs. CHECK constraints keep every reserved or used amount within its capacity.
+    """
     op.create_table(
         "ledgers",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -73,7 +77,11 @@ def _make_books() -> None:
 
 
 def _make_reservations() -> None:
-    """Make the tables of reservations, and of the runs that each holds in each ledger."""
+    """Create the tables of reservations, and of the runs that each holds in each ledger.
+
+    A reservation keeps runs of a mechanism for one caller. The second table has a row for each pair of a reservation
+    and a ledger that pays for it.
+    """
     op.create_table(
         "ledger_reservations",
         sa.Column("id", sa.String(64), primary_key=True),
@@ -111,7 +119,11 @@ def _make_reservations() -> None:
 
 
 def _make_log() -> None:
-    """Make the tables of log entries, tree nodes and idempotency keys, and the counter of entries."""
+    """Create the tables of log entries, tree nodes and idempotency keys, and the counter of entries.
+
+    The tree nodes are the hashes of the Merkle tree over all entries. The idempotency keys identify repeated requests.
+    The counter has one row, with the number of entries.
+    """
     op.create_table(
         "ledger_entries",
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
@@ -155,8 +167,11 @@ def _amount() -> sa.String:
 def _is_amount(name: str) -> sa.CheckConstraint:
     """Return the constraint of an amount: at least 0 and below 10^18.
 
-    In SQLite it is text of one width, whose order by characters is that of the numbers. PostgreSQL sorts NaN above
-    every number, so that NaN is not below 10^18.
+    In SQLite an amount is text of one width, so that the order by characters is the order of the numbers. PostgreSQL
+    sorts NaN above every number, so that NaN is not below 10^18.
+
+    Args:
+        name: name of the column in the table of slots.
     """
     if op.get_bind().dialect.name == "postgresql":
         return sa.CheckConstraint(f"{name} >= 0 AND {name} < 1e18", name=f"ledger_slots_{name}")

@@ -30,7 +30,11 @@ def upgrade() -> None:
 
 
 def _guard_postgresql() -> None:
-    """Replace the trigger of changes of a ledger, and add one that refuses commits to contradicted ledgers."""
+    """Replace the trigger of changes of a ledger, and add one that rejects commits to contradicted ledgers.
+
+    A ledger is contradicted if a run was observed to differ from the mechanism that was paid for. PostgreSQL needs a
+    function for the second trigger, because the condition of a trigger must not contain queries.
+    """
     op.execute("DROP TRIGGER ledgers_one_way ON ledgers")
     op.execute(
         f"CREATE TRIGGER ledgers_one_way BEFORE UPDATE ON ledgers FOR EACH ROW WHEN ({ONE_WAY})"
@@ -49,7 +53,10 @@ def _guard_postgresql() -> None:
 
 
 def _guard_sqlite() -> None:
-    """Replace the trigger of changes of a ledger, and add one that refuses commits to contradicted ledgers."""
+    """Replace the trigger of changes of a ledger, and add one that rejects commits to contradicted ledgers.
+
+    A ledger is contradicted if a run was observed to differ from the mechanism that was paid for.
+    """
     op.execute("DROP TRIGGER ledgers_one_way")
     op.execute(
         f"CREATE TRIGGER ledgers_one_way BEFORE UPDATE ON ledgers FOR EACH ROW WHEN ({ONE_WAY})"

@@ -32,7 +32,11 @@ ALONE: Final = (
 
 
 def upgrade() -> None:
-    """Add the column and the table, and guard both, also against a service of an earlier version."""
+    """Add the table of moves that wait for a second person, and the column that turns such approval on.
+
+    A move is a change of a ledger. Triggers guard the table and the column, so that a service of an earlier version
+    cannot make a move without approval.
+    """
     op.add_column("ledgers", sa.Column("approval_from", sa.BigInteger))
     op.create_table(
         "ledger_pending",
@@ -88,6 +92,13 @@ def _refuse_postgresql(table: str, name: str, what: str, when: str, why: str) ->
     """Create a trigger that rejects statements, with its condition in a function.
 
     In PostgreSQL the condition of a trigger itself must not contain queries.
+
+    Args:
+        table: name of the table.
+        name: name of the trigger, without the name of the table.
+        what: kind of the statements, such as INSERT or UPDATE.
+        when: SQL condition on the rows OLD and NEW under which a statement is rejected.
+        why: message of the error, without quotation marks.
     """
     function = f"{table}_refuse_{name}"
     op.execute(

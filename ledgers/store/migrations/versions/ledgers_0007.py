@@ -10,7 +10,10 @@ down_revision = "0006"
 
 
 def upgrade() -> None:
-    """Add the two tables. Nothing guards them: no budget depends on them."""
+    """Add the table of messages to webhooks, and the counter of log entries for which messages were made.
+
+    No trigger guards the two tables, because no privacy budget depends on them.
+    """
     op.create_table(
         "ledger_messages",
         sa.Column("id", sa.String(64), primary_key=True),
