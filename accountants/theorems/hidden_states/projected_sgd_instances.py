@@ -98,9 +98,9 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
     Returns:
         The pair, as masses of cells of the line that are moved towards each other by the numerical error.
     """
-    # A zeroed record also loses its strong convexity, so the two runs contract differently.
+    # With a zeroed record and strong convexity, the two runs contract differently.
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
-    # The Gaussian form is cheaper, but only valid if the projection hardly matters.
+    # The Gaussian form is cheaper, but only possible if the projection hardly matters.
     masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
     if masses is None:
         masses = _masses_near_boundary(line, second_pull)

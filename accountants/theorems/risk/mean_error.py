@@ -72,8 +72,9 @@ def whole_batch(*, rate: float, records: int) -> int:
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
     """Return the largest expected squared distance of the sum of a random batch of vectors from its expectation.
 
-    It is largest if all vectors have the norm C. Without replacement their sum must also be 0, which is at least nearly
-    possible. The value is exact, as it is a fraction.
+    The bound is derived in the module text. Vectors of norm C attain it; unless the batch is a Poisson sample, their
+    mean
+    must also be 0.
 
     Args:
         sampling: method by which the batch is drawn, such as "poisson" or "with-replacement".
@@ -82,7 +83,7 @@ def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: f
         norm: bound C ≥ 0 on the norm of every vector.
 
     Returns:
-        An upper bound on the expected squared distance, in squared units of the norm.
+        The bound as an exact fraction, in squared units of the norm.
     """
     square = Fraction(norm) ** 2
     # Each vector is in the batch with probability b/n, independently.

@@ -168,7 +168,7 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
         noise_variance: number c > 0. A client's noise has variance c N per coordinate after N reports.
 
     Returns:
-        The step size. It is at most about 1/(LT) for smoothness L and T rounds, where the bound is finite.
+        The step size, below 1/(2LT) for T rounds and losses of smoothness L > 0.
     """
     # At this η the optimisation term D²/(2η) equals ηcdA/(mp), about the noise term of `stability_bound`. m clients
     # report in a round, p is their share of all clients, d the dimension, D the diameter, and A = T(T + 1)/2.

@@ -26,7 +26,7 @@ from epsilond.accountants.verdict import Verdict
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
     """Return the step size of Theorem 5.2 of Reshef and Levy, min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}.
 
-    The first number balances the optimisation error with the noise. The second one keeps the descent stable.
+    The first number is a limit due to the privacy noise, and the second one a limit due to the smoothness.
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
@@ -34,7 +34,7 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
         mu: Gaussian differential privacy parameter ρ > 0.
 
     Returns:
-        The step size. It is the first number if L = 0, as linear losses need no limit.
+        The step size. If L = 0, it is the first number, as the second one is infinite.
     """
     noise_root = math.sqrt(2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds)))
     step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * noise_root)
