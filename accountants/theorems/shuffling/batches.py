@@ -68,8 +68,7 @@ BOTH_DRAWS = Theorem(
 
 
 def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
-    """Return a client's sampling of its records and the Gaussian release on the sample; a refusal for other
-    specifications.
+    """Return a client's sampling of its records and the Gaussian release on the sample; otherwise a refusal.
 
     A refusal is an object that says why a theorem does not apply.
 
