@@ -30,7 +30,16 @@ class GaussianInputs:
 
 
 def privacy_profile(inputs: GaussianInputs) -> Outputs:
-    """Compute δ at ε, and μ of Gaussian differential privacy, of one release; both rounded up."""
+    """Compute δ at ε, and μ of Gaussian differential privacy, of one release; both rounded up.
+
+    Args:
+        inputs: privacy loss ε, noise multiplier σ (standard deviation of the noise over the norm bound), and
+            neighbouring
+        relation.
+
+    Returns:
+        `gaussian_dp_mu`, the sensitivity in standard deviations of the noise; `delta`; and its decimal logarithm.
+    """
     factor = sensitivity_factor(inputs.relation)
     log_delta = gaussian_pair(factor / inputs.noise_multiplier).log_delta(np.asarray(inputs.epsilon))
     return {
@@ -56,12 +65,12 @@ EXACT = Theorem(
 def gaussian_mechanism(spec: Gaussian, case: Case) -> Guarantee:
     """Return the guarantee of the Gaussian mechanism: μ-Gaussian differential privacy with μ = sensitivity/σ.
 
-    Some neighbours attain it.
+    Some neighbours attain it, so the guarantee is exact.
 
     Source: Balle and Wang 2018, Theorem 8.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with its noise multiplier σ.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     mu = sensitivity_factor(case.setting.relation) / spec.noise_multiplier

@@ -48,12 +48,14 @@ ONE_LINE = Theorem(
 def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, Pair]:
     """Return pairs for Gaussian noise on a contribution of random size, with sensitivities rounded up and rounded down.
 
+    The output is a mixture of Gaussians, one for each size. A larger size makes the pair easier to distinguish.
+
     Args:
-        spec: the mechanism.
-        relation: the neighbouring relation.
+        spec: specification of the mechanism, with the sizes (sensitivities) and their probabilities.
+        relation: neighbouring relation, such as "replace-one".
 
     Returns:
-        A pair for upper bounds on δ, and a pair for lower bounds; one object if nothing is rounded.
+        A pair for upper bounds on δ, and a pair for lower bounds. They are one object if nothing is rounded.
     """
     direction: Direction = "replace" if relation == "replace-one" else "remove"
     larger_shifts = round_shifts(spec.sensitivities, spec.noise_multiplier, upward=True)
@@ -65,10 +67,12 @@ def random_sum_pairs(spec: GaussianMixture, relation: Relation) -> tuple[Pair, P
 
 
 def random_sum(spec: GaussianMixture, case: Case) -> Guarantee:
-    """Return the guarantee of Gaussian noise on contributions of random size. Some neighbours attain it.
+    """Return the guarantee of Gaussian noise on contributions of random size.
+
+    Some neighbours attain it, so upper and lower bounds on δ only differ by rounding.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with the sizes and their probabilities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     upper, attained = random_sum_pairs(spec, case.setting.relation)

@@ -67,12 +67,12 @@ EXACT = Theorem(
 def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
     """Return the guarantee of the Laplace mechanism, by the pair of its noise against the shifted noise.
 
-    The shift is the sensitivity. Some neighbours attain it.
+    The shift is the sensitivity, in scales of the noise. Some neighbours attain it, so the guarantee is exact.
 
     Source: docs/shifted-noise.md.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with the scale of the noise over the sensitivity to one unit.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     factor = sensitivity_factor(case.setting.relation)

@@ -36,17 +36,22 @@ def response_pair(epsilon: float, categories: int) -> Pair:
     """Return the pair of randomized-response reports of two clients with different categories.
 
     The privacy loss is ε for a report of the category of the first client, −ε for that of the second, and 0 for each of
-    the other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k − 1.
+    the
+    other k − 2. For the first client, these losses have the probabilities e^ε, 1 and k − 2, over e^ε + k − 1.
 
     Args:
-        epsilon: ε of a report.
-        categories: number k of categories.
+        epsilon: privacy parameter ε > 0 of a report, in nats.
+        categories: number k ≥ 2 of categories.
+
+    Returns:
+        The pair, which is the same in both directions.
     """
     log_true = -math.log1p((categories - 1) * math.exp(-epsilon))
     log_false = log_true - epsilon
     losses: tuple[float, ...] = (-epsilon, epsilon)
     log_masses: tuple[float, ...] = (log_false, log_true)
     cancellation = 0.0  # sum of the sizes of the terms of the middle log mass, relative to its own size
+    # Reports of a third category do not distinguish the two clients.
     if categories > 2:
         log_others = math.log(categories - 2) + log_true - epsilon
         losses = (-epsilon, 0.0, epsilon)

@@ -27,12 +27,14 @@ AT_EPSILON = Quantity(symbol="ε'", unit="nat", ge=0, le=1e9, description="ε at
 def approximate_pair(epsilon: float, delta: float) -> Pair:
     """Return the pair that dominates every (ε, δ)-private mechanism.
 
-    Its loss is infinite with probability δ, ε with probability (1 − δ) e^ε/(1 + e^ε), and −ε otherwise. It is the same
-    in both directions. For ε = 0 the finite loss is 0.
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The privacy loss of this pair
+    is
+    infinite with probability δ, ε with probability (1 − δ) e^ε/(1 + e^ε), and −ε otherwise. It is the same in both
+    directions.
 
     Args:
-        epsilon: ε ≥ 0, in nats.
-        delta: δ in [0, 1).
+        epsilon: privacy parameter ε ≥ 0, in nats. If it is 0, the finite loss is 0.
+        delta: probability δ in [0, 1).
     """
     log_finite = math.log1p(-delta)
     log_true = log_finite - math.log1p(math.exp(-epsilon))
@@ -40,6 +42,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     log_masses: tuple[float, ...] = (log_true - epsilon, log_true)
     if epsilon == 0.0:
         losses, log_masses = (0.0,), (log_finite,)
+    # The logarithm of δ is moved up by its rounding error.
     log_infinite = math.log(delta) if delta > 0 else -math.inf
     if delta > 0:
         log_infinite += 4 * UNIT_ROUNDOFF * (1.0 + abs(log_infinite))
@@ -89,11 +92,14 @@ EXTREMAL = Theorem(
 def black_box(spec: Approximate, case: Case) -> Guarantee:
     """Return the guarantee of a mechanism of which only an (ε, δ) guarantee is known.
 
-    Its pair dominates every such mechanism. There is no lower bound, because the mechanism may be better.
+    Its pair dominates every such mechanism. There is no lower bound on δ, because the mechanism may be better.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with ε and δ.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on the condition that the declared (ε, δ) is true.
     """
     return Guarantee(
         setting=case.setting,

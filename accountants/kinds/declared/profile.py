@@ -44,11 +44,14 @@ class ProfileInputs:
 def profile_pair(points: ProfilePoints, reverse: ProfilePoints | None) -> Pair:
     """Return the pair that dominates every mechanism with given upper bounds on its privacy profile.
 
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ at every ε.
+
     Args:
-        points: points (ε, log10 δ) of the direction with the unit against without it.
-        reverse: points of the other direction; None if `points` hold in both directions.
+        points: points (ε, log10 δ) of the direction with the unit against without it, in increasing ε.
+        reverse: points of the other direction; if None, `points` hold in both directions.
     """
     pair = points_pair(_natural(points), None if reverse is None else _natural(reverse))
+    # From the last point on, δ is constant. This level is stored exactly, unless it is tiny.
     last = [points[-1], *([] if reverse is None else [reverse[-1]])]
     log10_delta = max(log10_delta for _, log10_delta in last)
     if log10_delta < LEAST_PLATEAU:
@@ -97,14 +100,17 @@ POINTS_PAIR = Theorem(
 def declared_profile(spec: DeclaredProfile, case: Case) -> Guarantee:
     """Return the guarantee of a mechanism of which only upper bounds on its privacy profile are known.
 
-    Replace-one is symmetric, so that both lists of points then hold in both directions. There is no lower bound,
-    because the mechanism may be better.
+    There is no lower bound on δ, because the mechanism may be better.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with points (ε, log10 δ).
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on the condition that the declared points are true.
     """
     points, reverse = spec.points, spec.reverse
+    # Replace-one is symmetric, so both lists of points hold in both directions.
     if case.setting.relation == "replace-one" and reverse is not None:
         points, reverse = tuple(sorted({*points, *reverse})), None
     return Guarantee(

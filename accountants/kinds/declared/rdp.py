@@ -64,11 +64,14 @@ DECLARED_RENYI = Theorem(
 def declared_renyi(spec: Rdp, case: Case) -> Guarantee:
     """Return the guarantee of a mechanism of which only bounds on its Rényi divergences are known.
 
-    There is no lower bound, because the mechanism may be better.
+    There is no lower bound on δ, because the mechanism may be better.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with orders and a bound in nats at each.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on the condition that the declared bounds are true.
     """
     return Guarantee(
         setting=case.setting,

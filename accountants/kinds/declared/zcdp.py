@@ -33,9 +33,13 @@ class ApproximateZcdpInputs:
 def zcdp_pair(rho: float, delta: float) -> Pair:
     """Return the pair that dominates every δ-approximately ρ-zCDP mechanism.
 
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. With δ > 0 the
+    bound
+    holds except with probability δ.
+
     Args:
-        rho: ρ, in nats.
-        delta: δ in [0, 1).
+        rho: parameter ρ ≥ 0, in nats. Values below `LEAST_RHO` are raised to it.
+        delta: probability δ in [0, 1).
     """
     rho = max(rho, LEAST_RHO)
     if delta == 0.0:
@@ -74,11 +78,14 @@ APPROXIMATE_ZCDP = Theorem(
 def zcdp_guarantee(spec: Zcdp, case: Case) -> Guarantee:
     """Return the guarantee of a mechanism of which only δ-approximate ρ-zero-concentrated privacy is known.
 
-    There is no lower bound, because the mechanism may be better.
+    There is no lower bound on δ, because the mechanism may be better.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with ρ and δ.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
+
+    Returns:
+        The guarantee, on the condition that the declared ρ and δ are true.
     """
     return Guarantee(
         setting=case.setting,

@@ -49,14 +49,17 @@ def concentration(spec: DiscreteGaussian) -> float:
 def shifted_pair(scale: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
     """Return a pair for discrete Gaussian noise on several coordinates against the noise shifted by an integer vector.
 
+    The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
+
     Args:
-        scale: scale of the noise.
-        parts: sizes of the coordinates of the shift, with their numbers.
+        scale: scale σ of the noise, about its standard deviation.
+        parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
         effort: effort of the composition over coordinates.
-        attained: True for a pair for lower bounds on δ, False for a dominating one.
+        attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
     """
     bounds_of_parts = [(discrete_gaussian_pairs(scale, size), count) for size, count in parts]
     pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
+    # Without a shift both distributions are equal.
     zero_shift = [(discrete_gaussian_pairs(scale, 0).upper, 1)]
     return composed_pair(pairs or zero_shift, effort)
 
@@ -113,14 +116,15 @@ CONCENTRATED = Theorem(
 def exact(spec: DiscreteGaussian, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the discrete Gaussian mechanism by the shift that is worst in every coordinate.
 
-    A shift is the difference of two neighbours' integers.
+    A shift is the difference of the integer vectors of two neighbours.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with its scale and ℓ2 sensitivity.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal if no allowed shift is worst in every coordinate.
+        The guarantee, which neighbours attain. If no allowed shift is worst in every coordinate, it is a refusal, which
+        says why the theorem does not apply.
     """
     worst = bounds_of(spec).worst
     if worst is None:

@@ -56,11 +56,12 @@ EXACT = Theorem(
 def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
     """Return the guarantee of the discrete Laplace mechanism, by the pair of its noise against the shifted noise.
 
-    The shift on one axis is the sensitivity, which the spec states in the relation of the request. Some neighbours
-    attain it.
+    The shift on one axis is the sensitivity, which the specification states in the relation of the request. Some
+    neighbours
+    attain it, so the guarantee is exact.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with the decay rate of the noise and the integer sensitivity.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     pure_epsilon = Fraction(spec.decay_rate) * spec.sensitivity

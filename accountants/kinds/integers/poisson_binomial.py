@@ -64,12 +64,16 @@ SUMS = Theorem(
 def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the Poisson binomial mechanism: bounds for one coordinate, composed over all.
 
+    Each client's value becomes the success probability of some random trials, and only sums of successes are published.
+
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with the number of trials and of clients.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal unless the relation is replace-one, and for sums if the observer sees single messages.
+        The guarantee. It is a refusal, which says why the theorem does not apply, unless the relation is replace-one.
+        It
+        also is one for sums if the observer sees single messages.
     """
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")

@@ -46,14 +46,17 @@ def bounds_of(spec: Skellam) -> ShiftBounds:
 def shifted_pair(variance: float, parts: Parts, effort: Effort, *, attained: bool) -> Pair:
     """Return a pair for Skellam noise on several coordinates against the noise shifted by an integer vector.
 
+    The coordinates are independent, so the pair is the composition of the pairs of single coordinates.
+
     Args:
-        variance: variance of the noise.
-        parts: sizes of the coordinates of the shift, with their numbers.
+        variance: variance of the noise of a coordinate.
+        parts: sizes of the coordinates of the shift, each with the number of coordinates of this size.
         effort: effort of the composition over coordinates.
-        attained: True for a pair for lower bounds on δ, False for a dominating one.
+        attained: whether the pair is for lower bounds on δ. Otherwise it is a dominating one, for upper bounds.
     """
     bounds_of_parts = [(skellam_pairs(variance, size), count) for size, count in parts]
     pairs = [(bounds.attained if attained else bounds.upper, count) for bounds, count in bounds_of_parts]
+    # Without a shift both distributions are equal.
     zero_shift = [(skellam_pairs(variance, 0).upper, 1)]
     return composed_pair(pairs or zero_shift, effort)
 
@@ -110,14 +113,15 @@ ENCLOSED = Theorem(
 def exact(spec: Skellam, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the Skellam mechanism by the shift that is worst in every coordinate.
 
-    A shift is the difference of two neighbours' integers.
+    A shift is the difference of the integer vectors of two neighbours.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with its variance and sensitivities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
 
     Returns:
-        The guarantee; a refusal if no allowed shift is worst in every coordinate.
+        The guarantee, which neighbours attain. If no allowed shift is worst in every coordinate, it is a refusal, which
+        says why the theorem does not apply.
     """
     worst = bounds_of(spec).worst
     if worst is None:
@@ -156,14 +160,17 @@ def concentration(spec: Skellam) -> Concentration | None:
 def enclosure(spec: Skellam, case: Case) -> Guarantee:
     """Return the guarantee of the Skellam mechanism by the least of two upper bounds, and two lower bounds.
 
-    A shift is the difference of two neighbours' integers. One upper bound uses a shift that majorises all allowed ones,
-    the other zero-concentrated privacy, unless that takes too much work. The lower bounds are those of two shifts.
+    A shift is the difference of the integer vectors of two neighbours. One upper bound uses a shift that majorises all
+    allowed ones, the other zero-concentrated privacy, unless that takes too much work. The lower bounds are those of
+    two
+    allowed shifts.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with its variance and sensitivities.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     bounds = bounds_of(spec)
+    # The bound by a majorising shift, and below the one by zero-concentrated privacy.
     uppers = [shifted_pair(spec.variance, majorising_shift(bounds), case.effort, attained=False)]
     inputs: dict[str, float] = {"variance": spec.variance}
     constant = skellam_concentration(spec.variance, bounds.largest)
@@ -174,6 +181,7 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
         unlisted = log_unlisted(spec.variance, bounds.largest, coordinates)
         uppers.append(concentrated_pair(rho, *unlisted, summands=((formula, 1),)))
         inputs["zcdp_rho"] = rho
+    # Two extreme shifts: all in few coordinates, or spread over many.
     shifts = tuple(dict.fromkeys((concentrated_shift(bounds), spread_shift(bounds))))
     witnesses = tuple(shifted_pair(spec.variance, parts, case.effort, attained=True) for parts in shifts)
     return Guarantee(

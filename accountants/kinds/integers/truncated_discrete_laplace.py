@@ -89,16 +89,17 @@ def largest_shift(*, dimension: int, l1: int, linf: int, square: int | None = No
 
 
 def worst_shift(spec: TruncatedDiscreteLaplace) -> Shift:
-    """Return the difference of two neighbours' integers that reveals most within the ℓ1 and ℓ∞ sensitivities of a spec.
+    """Return the difference of two neighbours' integers that reveals most within the ℓ1 and ℓ∞ sensitivities.
 
     A bound on the ℓ2 norm is used only as far as it implies smaller ℓ1 and ℓ∞ bounds.
 
     Args:
-        spec: the noise and the sensitivities.
+        spec: specification of the noise, with the sensitivities in grid steps.
     """
     l1, linf = math.floor(spec.l1_sensitivity), math.floor(spec.linf_sensitivity)
     square = squared_bound(spec)
     if square is not None:
+        # By Cauchy and Schwarz ℓ1 ≤ √d ℓ2 for d coordinates, and ℓ∞ ≤ ℓ2.
         l1, linf = min(l1, math.isqrt(spec.dimension * square)), min(linf, math.isqrt(square))
     return largest_shift(dimension=spec.dimension, l1=l1, linf=linf)
 
@@ -130,9 +131,9 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
     """Return the pair of the noise against the noise shifted by an integer vector, composed over all coordinates.
 
     Args:
-        spec: the noise.
-        shift: integer shift of the coordinates.
-        effort: effort of the composition.
+        spec: specification of the noise, with its decay rate and its largest value.
+        shift: integer shift, as the sizes of its coordinates with their numbers.
+        effort: effort of the composition over coordinates.
     """
     parts = [(geometric_pair(spec.decay_rate, size, spec.noise_levels), count) for size, count in shift.parts]
     return composed_pair(parts, effort)
@@ -141,11 +142,17 @@ def shifted_pair(spec: TruncatedDiscreteLaplace, shift: Shift, effort: Effort) -
 def log_survival_and_escape(spec: TruncatedDiscreteLaplace, shift: Shift, rounds: int = 1) -> tuple[float, float]:
     """Return log S and an upper bound on log(1 − S), S the probability that the neighbour can give all outputs.
 
+    An output that the neighbour cannot give, an escape, reveals the data set with certainty.
+
     Args:
-        spec: the noise.
+        spec: specification of the noise, with its decay rate and its largest value.
         shift: integer difference of the neighbours.
-        rounds: number of rounds.
+        rounds: number of independent rounds, at least 1.
+
+    Returns:
+        Both natural logarithms; the second one is −∞ if no output is an escape.
     """
+    # The rounds and the coordinates are independent, so their probabilities multiply.
     parts = [(size, count * rounds) for size, count in shift.parts]
     profiles = [(GeometricProfile(spec.decay_rate, size, spec.noise_levels), count) for size, count in parts]
     log_survival = math.fsum(count * profile.log_survival for profile, count in profiles)
@@ -244,10 +251,11 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
     """Return the guarantee of truncated discrete Laplace noise by the worst shift within the ℓ1 and ℓ∞ bounds.
 
     A shift is the difference of two neighbours' integers. If the ℓ2 bound allows the worst shift, neighbours attain it,
-    and the guarantee is exact. Otherwise the lower bounds are those of `allowed_shifts`.
+    and
+    the guarantee is exact. Otherwise the lower bounds are those of `allowed_shifts`.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with the noise and the sensitivities in grid steps.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     worst = worst_shift(spec)

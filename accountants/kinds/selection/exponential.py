@@ -115,8 +115,12 @@ LARGEST_SPLIT = 1e3
 def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
     """Return the guarantee of the exponential mechanism in the relation of the request.
 
+    The mechanism chooses a candidate with a probability that grows exponentially with its score. Its privacy losses are
+    in
+    an interval of length ε (bounded range).
+
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with ε and whether all scores change in one direction.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     step = BOUNDED_RANGE.because(epsilon=spec.epsilon, monotonic=spec.monotonic)

@@ -77,13 +77,14 @@ def exponential_noise_guarantee(epsilon: float, step: Step, case: Case, *, is_wh
 def _witnesses(epsilon: float) -> tuple[Pair, ...]:
     """Return two attained pairs for lower bounds on δ: neighbours with two candidates and exponential noise.
 
-    In the first, their scores change places. In the second, the chosen candidate falls from equal scores, which has the
-    largest loss, ε.
+    In the first pair, the scores of the candidates change places. In the second, the chosen candidate falls from equal
+    scores, which has the largest loss, ε.
 
     Args:
-        epsilon: ε of the choice, in nats.
+        epsilon: privacy parameter ε > 0 of the choice, in nats.
     """
     symmetric = response_pair(log_ratio(epsilon, "exponential"), 2)
+    # The other candidate is chosen with probability 1/2, and then with 1 − e^{−ε}/2.
     least_loss = -math.log1p(-math.expm1(-epsilon))
     log_half = -math.log(2.0)
     log_second = (math.log1p(-0.5 * math.exp(-epsilon)), log_half - epsilon)
@@ -93,8 +94,10 @@ def _witnesses(epsilon: float) -> tuple[Pair, ...]:
 def permute_and_flip(spec: PermuteAndFlip, case: Case) -> Guarantee:
     """Return the guarantee of permute-and-flip in the relation of the request.
 
+    The mechanism chooses the candidate with the largest score after exponential noise.
+
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with ε.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     step = EXPONENTIAL_NOISE.because(epsilon=spec.epsilon)

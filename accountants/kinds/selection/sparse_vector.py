@@ -60,8 +60,10 @@ PURE = Theorem(
 def crossing_pair(output: ThresholdOutput) -> Pair:
     """Return the pair of the event that a certain output occurs, on two neighbours, for lower bounds on δ.
 
+    Whether the output occurs is a post-processing of the mechanism, so δ of the pair is at most that of the mechanism.
+
     Args:
-        output: probabilities of the output on the first data set and on the second one.
+        output: probabilities of the output on the first data set and on the second one, both in (0, 1).
     """
     log_first = (math.log1p(-output.first), math.log(output.first))
     log_second = (math.log1p(-output.second), math.log(output.second))
@@ -72,13 +74,16 @@ def crossing_pair(output: ThresholdOutput) -> Pair:
 def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
     """Return the guarantee of the sparse vector technique: that of every ε-private mechanism.
 
-    Lower bounds are those of some outputs of the technique.
+    The technique answers queries until a given number of answers is above a threshold. Lower bounds on δ are those of
+    some
+    of its outputs.
 
     Args:
-        spec: the mechanism.
+        spec: specification of the mechanism, with ε and the largest number of answers above the threshold.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     noise = spec.noise
+    # For noise of very large scales the outputs are not computed, and there are no lower bounds.
     is_resolved = max(noise.threshold_scale, noise.query_scale) <= LARGEST_SCALE
     outputs = crossings(noise) if is_resolved else ()
     return Guarantee(

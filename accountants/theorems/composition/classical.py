@@ -78,9 +78,11 @@ def advanced_composition(
 def _drift_of(epsilon: float, drift: Drift) -> float:
     """Compute an upper bound on the mean privacy loss of one ε-private mechanism, in nats.
 
+    The mean losses of all mechanisms add up in advanced composition.
+
     Args:
-        epsilon: ε of the mechanism, in nats.
-        drift: name of the bound, see `advanced_composition`.
+        epsilon: privacy parameter ε ≥ 0 of the mechanism, in nats.
+        drift: name of the bound, such as "tanh" for ε tanh(ε/2); see `advanced_composition`.
     """
     if drift == "dwork-roth":
         return epsilon * expm1_or_infinity(epsilon)
@@ -93,12 +95,14 @@ def _drift_of(epsilon: float, drift: Drift) -> float:
 def subsampled_epsilon(*, epsilon: float, rate: float) -> float:
     """Compute the amplified ε' = ln(1 + q(e^ε − 1)) of sampling without replacement, under replace-one.
 
-    The corresponding δ becomes qδ. The result is accurate to a few roundings, without overflow. The formula is F-12 in
-    docs/catalogue.
+    The corresponding δ becomes qδ. The formula is F-12 in docs/catalogue.
 
     Args:
-        epsilon: ε > 0 of the mechanism on the batch.
+        epsilon: privacy parameter ε > 0 of the mechanism on the batch, in nats.
         rate: share q of the records that is drawn, in (0, 1].
+
+    Returns:
+        The privacy parameter ε' ≤ ε in nats, accurate to a few roundings.
     """
     if epsilon <= 700.0:  # e^ε is a double up to e^709
         return math.log1p(rate * math.expm1(epsilon))
@@ -135,11 +139,12 @@ def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
 
     Args:
         inputs: the ε and δ of each mechanism, the free parameter δ' > 0 of advanced composition, and the number of runs
-            of the list.
+            of
+        the list.
         drift: name of the bound on the mean privacy losses, see `advanced_composition`.
 
     Returns:
-        `epsilon`, δ with its decimal logarithm, and `basic_epsilon`, the sum of all ε.
+        A mapping with `epsilon`, δ with its decimal logarithm, and `basic_epsilon`, the sum of all ε.
     """
     total = advanced_composition(
         epsilons=inputs.epsilons,
@@ -166,7 +171,11 @@ def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: ε and δ of the mechanism on the batch, and the share q of the records in it.
-        reading: `printed` is (2qε, δ), which is proved for ε ≤ 1. `corrected` is (ln(1 + q(e^ε − 1)), qδ), for every ε.
+        reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is
+        (ln(1 + q(e^ε − 1)), qδ), for every ε.
+
+    Returns:
+        `epsilon` in nats, and δ with its decimal logarithm.
     """
     if reading == "printed":
         log_delta = min(raise_log_by_units(math.log(inputs.delta), 4.0), 0.0)

@@ -59,20 +59,26 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     """Select a few guarantees such that one of them has the least upper bound at every probe.
 
     The selection is greedy: it adds the guarantee that is least at most of the probes not yet covered. If a guarantee
-    has no closed form, all are returned, because its evaluation is expensive.
+    has
+    no closed form, all are returned, because its evaluation is expensive.
 
     Args:
-        guarantees: the guarantees.
-        probes: values of ε at which the upper bounds are compared.
+        guarantees: guarantees of one mechanism, all of them valid; at least one.
+        probes: values of ε at which the upper bounds on δ are compared, in nats.
+
+    Returns:
+        The selected guarantees, in their original order.
     """
     if not all(guarantee.curve.upper.forward.closed_form for guarantee in guarantees):
         return list(guarantees)
     # A row for each guarantee, a column for each probe.
     log_deltas = np.asarray([guarantee.curve.upper.log_delta(np.asarray(probes)).upper for guarantee in guarantees])
     smallest = log_deltas.min(axis=0)
+    # Bounds that differ by rounding only count as equal.
     with np.errstate(invalid="ignore"):
         is_least = log_deltas <= smallest + TIE * (1.0 + np.abs(smallest))
     is_least |= np.isneginf(log_deltas)
+    # Add guarantees until one of them is least at each probe.
     is_uncovered = np.ones(len(probes), dtype=np.bool_)
     selected_indices = []
     while is_uncovered.any():

@@ -36,7 +36,9 @@ class RareStepsInputs:
 def rare_steps(inputs: RareStepsInputs) -> Outputs:
     """Compute bounds on δ at ε for many rounds of the Poisson-subsampled Gaussian mechanism with a small sampling rate.
 
-    The neighbour lacks one record, or has another record in its place under replace-one.
+    Few rounds then use a record, and a large privacy loss mostly comes from a single one. The neighbouring data set
+    lacks
+    one record, or has another record in its place under replace-one.
 
     Args:
         inputs: sampling rate, noise multiplier, number of rounds, relation of neighbours, and ε.
@@ -59,7 +61,10 @@ def _large_step_bounds(inputs: RareStepsInputs, shift: float) -> Interval:
 
     Args:
         inputs: the sampling rate, the number of rounds, the relation of neighbours, and ε. Its noise is not used.
-        shift: sensitivity over the standard deviation of the noise.
+        shift: sensitivity over the standard deviation of the noise, which a caller may round up or down.
+
+    Returns:
+        A lower and an upper bound on the natural logarithm of δ. The lower one is −∞ if it says nothing.
     """
     direction: Direction = "replace" if inputs.relation == "replace-one" else "remove"
     sampled_gaussian = SampledGaussianLaw(inputs.rate, shift, direction)

@@ -57,13 +57,17 @@ def log_binomial(k: int, misses: FloatArray, *, epsilon: float) -> FloatArray:
 def _stirling_error(n: FloatArray) -> FloatArray:
     """Compute the error of Stirling's formula, ln n! − ln(√(2πn) (n/e)^n), elementwise.
 
-    For n < 16 it is read from a table; for larger n Stirling's series 1/(12n) − 1/(360n³) + … is used.
+    For n < 16 it is read from a table. For larger n Stirling's series 1/(12n) − 1/(360n³) + … is used.
 
     Args:
-        n: whole numbers n ≥ 1.
+        n: array of whole numbers n ≥ 1.
+
+    Returns:
+        An array of the shape of `n`, with positive entries.
     """
     errors_and_constant = [math.log(math.factorial(j)) - (j + 0.5) * math.log(j) + j for j in range(1, 16)]
     table = np.asarray([0.0, *errors_and_constant]) - 0.5 * math.log(2.0 * math.pi)
+    # Below 16 the table is used, so the argument of the series is limited.
     x = 1.0 / np.square(np.maximum(n, 16.0))  # 1/n²
     series = (1 / 12 - x * (1 / 360 - x * (1 / 1260 - x * (1 / 1680 - x / 1188)))) * np.sqrt(x)
     from_table = table[np.minimum(n, 15).astype(int)]
@@ -73,12 +77,15 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
-    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
-    m)/(x + m).
+    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with
+    v = (x − m)/(x + m).
 
     Args:
-        x: counts x > 0.
+        x: array of counts x > 0.
         mean: mean m > 0.
+
+    Returns:
+        An array of the shape of `x`.
     """
     v = (x - mean) / (x + mean)
     series = np.zeros_like(v)  # Σ_{j ≥ 1} v^(2j)/(2j + 1), by Horner's rule

@@ -114,14 +114,20 @@ class EscapeProfile(BoundProfile):
     def exact_epsilon(self, log_delta: float) -> Interval | None:
         """Return the two doubles around the threshold as bounds on ε(δ).
 
-        The result is None if the escape probability may be above δ, or the threshold is 0.
+        An escape is an output that the neighbouring data set cannot produce. Below the threshold δ is 1, and from there
+        on it is
+        the probability of an escape. If this is at most the target, ε(δ) is the threshold itself.
 
         Args:
-            log_delta: the target, log δ.
+            log_delta: natural logarithm of the target δ.
+
+        Returns:
+            The bounds, in nats. None if the escape probability may be above δ, or if the threshold is 0.
         """
         threshold = self.bound.threshold
         if self.bound.upper > log_delta or threshold <= 0:
             return None
+        # The conversion rounds to the nearest double, which may be below the threshold.
         double_above = float(threshold)
         if double_above < threshold:
             double_above = math.nextafter(double_above, math.inf)

@@ -34,11 +34,11 @@ def check_distribution(pointer: str, values: Sequence[Any], length: int) -> None
 
     Args:
         pointer: JSON pointer of the sequence in the request, for the error.
-        values: the sequence; its sum may differ from 1 by 1e-9.
+        values: entries of the sequence; their sum may differ from 1 by 1e-9.
         length: required number of entries, at most 1000.
 
     Raises:
-        InvalidInput: the length is wrong or above 1000, an entry is not a probability, or the sum is not 1.
+        InvalidInput: if the length is wrong or above 1000, an entry is not a probability, or the sum is not 1.
     """
     has_length = 1 <= len(values) <= MOST_OUTCOMES and len(values) == length
     are_probabilities = all(map(_is_probability, values))
@@ -58,10 +58,10 @@ def check_kernel(pointer: str, rows: Sequence[Any], inputs: int) -> None:
     Args:
         pointer: JSON pointer of the channel in the request, for the error.
         rows: distribution of the channel's output for each input, all of one length.
-        inputs: number of inputs.
+        inputs: required number of inputs.
 
     Raises:
-        InvalidInput: the number of rows is wrong, or a row is not a probability vector of the length of the first row.
+        InvalidInput: if the number of rows is wrong, or a row is no probability vector of the length of the first row.
     """
     if len(rows) != inputs:
         raise InvalidInput.at(pointer, "must have one row for each outcome", allowed=f"{inputs} rows")
@@ -102,10 +102,15 @@ def _log_ratio(first: FloatArray, second: FloatArray) -> FloatArray:
 def hockey_stick(first: FloatArray, second: FloatArray, epsilon: float) -> float:
     """Compute the hockey-stick divergence E_{e^ε}(P‖Q) = Σ max(P − e^ε Q, 0) over the outcomes.
 
+    It is the least δ at which P(S) ≤ e^ε Q(S) + δ for every event S.
+
     Args:
-        first: probabilities of P.
-        second: probabilities of Q.
-        epsilon: ε ≥ 0.
+        first: array of the probabilities of P.
+        second: array of the probabilities of Q on the same outcomes.
+        epsilon: privacy loss ε ≥ 0, in nats.
+
+    Returns:
+        The divergence in [0, 1], up to rounding.
     """
     support = first > 0.0
     # max(P − e^ε Q, 0) = P (1 − e^min(ε − ln(P/Q), 0))
@@ -141,12 +146,14 @@ def _rationals(values: Sequence[float]) -> list[Fraction]:
 def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> float:
     """Compute the Rényi divergence D_a(P‖Q) = ln Σ P^a Q^(1 − a)/(a − 1), rounded up.
 
-    It is infinite if P has an outcome that has probability 0 under Q.
-
     Args:
-        change: P − Q for each outcome. It is passed instead of P, because it keeps its digits if P and Q are close.
-        second: probabilities of Q.
-        order: order a > 1.
+        change: array of P − Q for each outcome. It is passed instead of P, because it keeps its digits if P and Q are
+        close.
+        second: array of the probabilities of Q on the same outcomes.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        An upper bound on the divergence, in nats. It is infinite if P has an outcome that has probability 0 under Q.
     """
     is_possible = (change != 0.0) | (second > 0.0)
     difference_of_atoms, q = change[is_possible], second[is_possible]
@@ -154,6 +161,7 @@ def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> fl
         log_q = np.log(q)
         # P/Q − 1 = (P − Q)/Q, which keeps the digits of close distributions.
         relative_change = np.maximum(difference_of_atoms / q, -1.0)
+        # Where P is much larger than Q, the logarithm of P/Q is computed as that of (P − Q)/Q.
         log_large = np.log(np.maximum(difference_of_atoms, 0.0)) - log_q
         log_small = np.log1p(np.minimum(relative_change, MOST_RATIO))
         log_ratio = np.where(relative_change < MOST_RATIO, log_small, log_large)

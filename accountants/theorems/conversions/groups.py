@@ -20,28 +20,37 @@ from epsilond.accountants.theorems.vacuous import delta_below_one
 def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "corrected") -> float:
     """Compute the logarithm of the factor by which δ increases from one record to a group of k records.
 
+    Group privacy applies the guarantee k times, from one data set to the next. The factor is 1 + e^ε + … + e^{(k−1)ε}.
+
     Args:
-        epsilon: ε of one record.
-        group_size: number k of records.
-        reading: `printed` is the factor k e^{(k−1)ε} of Lowy and Razaviyayn (formulas F-61 and F-68 of docs/catalogue).
-            `corrected` is the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
+        epsilon: privacy parameter ε > 0 of one record.
+        group_size: number k ≥ 1 of records.
+        reading: version of the factor. "printed" is k e^{(k−1)ε} of Lowy and Razaviyayn (formulas F-61 and F-68 of
+        docs/catalogue). "corrected" is the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
+
+    Returns:
+        The natural logarithm of the factor, at least 0.
     """
     log_last_term = (group_size - 1) * epsilon
     if reading == "printed":
         return math.log(group_size) + log_last_term
+    # The exact sum, as e^{(k−1)ε} (1 − e^{−kε})/(1 − e^{−ε}), in which nothing overflows.
     return log_last_term + math.log(-math.expm1(-group_size * epsilon)) - math.log(-math.expm1(-epsilon))
 
 
 def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, reading: Reading = "corrected") -> float:
     """Compute ln δ of a group of k records at kε, for a mechanism that is (ε, δ)-private for one record.
 
-    A result of 0 or more is vacuous.
-
     Args:
-        epsilon: ε of one record.
-        log_delta: ln δ of one record.
-        group_size: number k of records.
-        reading: `printed` uses the paper's factor k e^{(k−1)ε} of δ; `corrected` uses the exact sum, which is smaller.
+        epsilon: privacy parameter ε > 0 of one record.
+        log_delta: natural logarithm of δ of one record.
+        group_size: number k ≥ 1 of records.
+        reading: version of the factor of δ. "printed" is the paper's k e^{(k−1)ε}; "corrected" is the exact sum, which
+            is
+        not larger.
+
+    Returns:
+        The natural logarithm. A result of 0 or more says nothing, as δ is at most 1.
     """
     return log_delta + log_group_factor(epsilon=epsilon, group_size=group_size, reading=reading)
 
@@ -69,9 +78,12 @@ def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int
     """Compute ln δ of one record at ε from ln δ of a group of k records at kε, the inverse of `group_log_delta`.
 
     Args:
-        epsilon: ε of one record.
-        log_delta: ln δ of the group.
-        group_size: number k of records.
+        epsilon: privacy parameter ε > 0 of one record.
+        log_delta: natural logarithm of δ of the group.
+        group_size: number k ≥ 1 of records.
+
+    Returns:
+        The natural logarithm of the δ of one record with which the group has the given δ.
     """
     return log_delta - log_group_factor(epsilon=epsilon, group_size=group_size)
 
@@ -79,11 +91,14 @@ def group_log_delta_inverse(*, epsilon: float, log_delta: float, group_size: int
 def replacement_log_delta(*, epsilon: float, log_delta: float) -> float:
     """Compute ln((1 + e^ε) δ), the logarithm of δ at 2ε for replacing a record (Lemma F.4 of Lowy and Razaviyayn).
 
-    A replacement is a deletion followed by an insertion.
+    A replacement is a deletion followed by an insertion, so it is group privacy for two steps.
 
     Args:
-        epsilon: ε of adding or removing one record.
-        log_delta: ln δ of adding or removing one record.
+        epsilon: privacy parameter ε ≥ 0 of adding or removing one record.
+        log_delta: natural logarithm of δ of adding or removing one record.
+
+    Returns:
+        The natural logarithm. A result of 0 or more says nothing, as δ is at most 1.
     """
     return log_delta + math.log1p(math.exp(-epsilon)) + epsilon
 

@@ -49,7 +49,7 @@ class RenyiInputs(DeltaFields):
         """Check that there are as many divergences as orders, and that all are in range.
 
         Raises:
-            InvalidInput: the lists are empty or of different lengths, or an entry is out of range.
+            InvalidInput: if the lists are empty or of different lengths, or an entry is out of range.
         """
         if not self.orders or len(self.orders) != len(self.divergences):
             raise InvalidInput.at("/divergences", "must have as many entries as orders, at least one")
@@ -62,12 +62,15 @@ class RenyiInputs(DeltaFields):
 def mironov_epsilon(*, order: float, divergence: float, log_delta: float) -> float:
     """Convert a Rényi divergence to the ε at δ by Mironov's formula ε(a) + ln(1/δ)/(a − 1), rounded up.
 
-    Both terms are positive, and each is within four units of roundoff.
+    Both terms are at least 0, and each is within four units of roundoff.
 
     Args:
-        order: order a > 1.
-        divergence: ε(a), the Rényi divergence of order a of all runs, in nats.
-        log_delta: ln δ.
+        order: order a > 1 of the divergence.
+        divergence: Rényi divergence ε(a) of all runs together at this order, in nats.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        The privacy parameter ε, in nats.
     """
     return raise_by_units(divergence - log_delta / (order - 1.0), 6.0)
 
@@ -105,9 +108,14 @@ def _log_one_minus_inverse(order: float) -> float:
 def _best_order(inputs: RenyiInputs, convert: Callable[..., float]) -> Outputs:
     """Compute the smallest ε at δ over the given Rényi orders, and the order that attains it.
 
+    Rényi divergences of independent runs add up. Each order gives a valid ε, so the smallest one is valid.
+
     Args:
         inputs: the orders with the divergences of one run, the number of runs, and δ.
         convert: function from `order`, the `divergence` of all runs at it, and `log_delta` to ε.
+
+    Returns:
+        `epsilon`, at least 0 and in nats, and `order`.
     """
     candidates = []
     for order, divergence in zip(inputs.orders, inputs.divergences, strict=True):
@@ -158,11 +166,15 @@ class ConcentratedInputs:
 def zcdp_log_delta(*, rho: float, epsilon: float) -> float:
     """Compute the smallest ln δ that Rényi conversion gives at ε for every ρ-zCDP mechanism.
 
-    The order of the Rényi divergence is optimised. The accuracy is as for `concentrated_log_delta`.
+    ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. The order is
+    optimised. The accuracy is as for `concentrated_log_delta`.
 
     Args:
-        rho: parameter ρ of zero-concentrated differential privacy.
-        epsilon: ε ≥ 0, in nats.
+        rho: parameter ρ > 0 of zero-concentrated differential privacy, in nats.
+        epsilon: privacy loss ε ≥ 0, in nats.
+
+    Returns:
+        The natural logarithm of δ, at most 0.
     """
     return min(float(concentrated_log_delta(rho, np.asarray(epsilon))), 0.0)
 

@@ -80,20 +80,26 @@ def epsilon_over_windows(curve: Curve, windows: int, log_delta: float) -> float:
 def _log_delta_of_all(curve: Curve, windows: int, window_epsilon: float) -> float:
     """Compute an upper bound on ln δ at w times the ε of one window, for the contributions in w windows; at most 0.
 
-    It is group privacy over w steps, rounded up.
+    A window is a range of rounds. The bound is group privacy over w steps, each of which changes one window, rounded
+    up.
 
     Args:
-        curve: privacy curve of one window.
-        windows: number w of windows.
-        window_epsilon: ε of one window, in nats.
+        curve: privacy curve of the contributions within one window.
+        windows: number w ≥ 1 of windows.
+        window_epsilon: privacy loss ε ≥ 0 of one window, in nats.
+
+    Returns:
+        The natural logarithm; −∞ if δ of one window is 0.
     """
     log_delta = curve.log_delta(window_epsilon).upper
     if windows == 1 or log_delta == -math.inf:
         return log_delta
     sum_of_terms = abs(log_delta) + windows * window_epsilon + math.log(windows)  # for the rounding of the total
+    # At ε = 0 the sum 1 + e^ε + … has w terms of 1.
     if window_epsilon == 0.0:
         total = log_delta + math.log(windows)
     else:
         total = group_log_delta(epsilon=window_epsilon, log_delta=log_delta, group_size=windows)
         sum_of_terms += 2.0 * abs(math.log(window_epsilon))
+    # The rounding errors are in proportion to the sizes of the terms.
     return min(total + 8 * UNIT_ROUNDOFF * (1.0 + sum_of_terms), 0.0)

@@ -133,7 +133,13 @@ def _weighted_steps(
 def _influences(contractions: list[float]) -> list[Decimal]:
     """Return the products of the last T, T − 1, …, 0 of T contraction factors.
 
-    The entry with index k is the factor by which the steps after the first k multiply a distance.
+    The entry with index k is the factor by which the steps after the first k multiply a distance of two runs.
+
+    Args:
+        contractions: Lipschitz constants of the T steps, in their order.
+
+    Returns:
+        T + 1 products as decimal numbers. The last one is 1, the empty product.
     """
     products = [Decimal(1)]
     for contraction in reversed(contractions):

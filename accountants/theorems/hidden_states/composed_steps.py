@@ -53,8 +53,15 @@ class ComposedSteps(Bound):
         return self._groups_by_batch() if self.run.noise_schedule.constant is None else self._groups_by_uses()
 
     def _groups_by_uses(self) -> RecordGroups:
-        """Return the groups for equal noise in all steps: records that are used equally often."""
+        """Return the groups for equal noise in all steps: records that are used equally often.
+
+        With k uses of Gaussian noise, the composition has the Gaussian-DP parameter μ = √k times that of one use.
+
+        Returns:
+            One group for each number of uses, with its μ and the log probability that a record is in it.
+        """
         run = self.run
+        # With several passes, a later release only adds uses. So the last possible one is the worst.
         last_release = replace(run, first_stop=run.steps) if run.steps > run.period else run
         kinds, log_probability = places(last_release)
         mu = [math.sqrt(kind.uses) * run.largest_sensitivity * OUTWARD for kind in kinds]
@@ -65,16 +72,24 @@ class ComposedSteps(Bound):
     def _groups_by_batch(self) -> RecordGroups:
         """Return the groups of records if the noise changes from step to step: the records of each batch.
 
-        μ of a group is the root of the sum of the squared sensitivities over the steps that use it. A sum of k squares
-        is within k units of roundoff, and each square within 16. The root halves both errors.
+        A batch is used in one step of each pass. The μ of its group is the root of the sum of the squared sensitivities
+        over
+        these steps, because Gaussian noises compose. A sum of k squares is within k units of roundoff, and each square
+        within
+        16. The root halves both errors.
+
+        Returns:
+            One group for each batch, with its μ, rounded up, and the log probability that a record is in it.
         """
         run = self.run
         passes = -(-run.steps // run.period)
         shifts, _ = run.shifts(1, run.steps)
         squares = shifts**2
+        # Row i holds the squares of pass i. A last pass that is incomplete is filled up with zeros.
         if passes > 1:
             padded = np.append(squares, np.zeros(passes * run.period - run.steps))
             squares = padded.reshape(passes, run.period).sum(axis=0)
+        # Move every sum up by its rounding error.
         squares = np.maximum(np.sort(squares), LEAST_SQUARE) * (1.0 + passes * UNIT_ROUNDOFF)
         log_share = math.log(run.participants) - math.log(run.clients)
         return RecordGroups(np.sqrt(squares) * OUTWARD, np.full(squares.shape, log_share))

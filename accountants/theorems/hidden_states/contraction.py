@@ -31,12 +31,16 @@ ROWS = Quantity(description="rows of a channel: each is the law of the output at
 def shift_outputs(epsilon: float, shift: float) -> Outputs:
     """Return the hockey-stick divergence of two unit Gaussians at distance r, its complement to 1, and r, by name.
 
-    The divergence θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)) and 1 − θ_ε(r) also have their decimal logarithms, for values
-    outside the doubles.
+    The hockey-stick divergence θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)) is the δ of the Gaussian mechanism at ε. It and 1 −
+    θ_ε(r)
+    also have their decimal logarithms, for values that are too small for a double.
 
     Args:
-        epsilon: ε ≥ 0.
-        shift: distance r.
+        epsilon: privacy loss ε ≥ 0, in nats.
+        shift: distance r ≥ 0 of the means, in standard deviations.
+
+    Returns:
+        The three numbers and the logarithms, as the fields of a response.
     """
     log_value = float(log_theta(epsilon, shift))
     log_complement = float(log_theta_complement(epsilon, shift))
@@ -57,8 +61,10 @@ class FiniteChannel:
     def check(self) -> None:
         """Check that the rows are probability vectors of one length, to within 1e-9.
 
+        A row is the distribution of the output for one input.
+
         Raises:
-            InvalidInput: there is no row, or one is not such a vector.
+            InvalidInput: if there is no row, or a row is no probability vector as long as the first row.
         """
         rows: tuple[tuple[Any, ...], ...] = self.rows
         if not rows:

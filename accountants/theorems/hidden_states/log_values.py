@@ -41,10 +41,12 @@ class LogValues(NamedTuple):
 def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) -> None:
     """Replace the values at some places, with their errors, by candidates that are smaller.
 
+    A place is a number of steps from a record's use to the release of the model.
+
     Args:
-        best: values and errors; these arrays are changed.
-        candidates: one value for each of the places.
-        places: the places.
+        best: logarithms and bounds on their errors, one for each place; both arrays are changed.
+        candidates: logarithms and bounds on their errors, one for each place of `places`.
+        places: range of the places that the candidates are for.
     """
     is_better = candidates.value < best.value[places]
     best.value[places] = np.where(is_better, candidates.value, best.value[places])
@@ -54,16 +56,20 @@ def replace_by_smaller(best: LogValues, candidates: LogValues, places: slice) ->
 def running_products(product: LogProduct, factors: LogValues, last: int) -> LogValues:
     """Return the logs of running products: of a given product, and of it times the first 1, 2, … further factors.
 
+    The factors are the contraction factors of steps, by which a step multiplies a bound on δ.
+
     Args:
         product: log of the product of the previous factors, with its error.
-        factors: logs of the further factors, with their errors.
-        last: number of all factors, for the rounding of the running sums.
+        factors: logs of the further factors, with bounds on their errors.
+        last: number of all factors, which bounds the number of roundings of a running sum.
 
     Returns:
         One logarithm more than `factors` has, with bounds on the errors.
     """
+    # A factor of 0 is replaced by a tiny one, so that sums stay finite.
     logs = np.maximum(factors.value, LEAST_LOG_FACTOR)
     sums = np.append(product.value, product.value + np.cumsum(logs))
     errors = np.append(product.error, product.error + np.cumsum(factors.error))
+    # The sums themselves are rounded as well.
     errors += UNIT_ROUNDOFF * last * np.abs(sums)
     return LogValues(sums, errors)

@@ -69,7 +69,10 @@ class OneDimensionalRun:
         released.
 
         Args:
-            steps: number of steps.
+            steps: number of steps, at least 0.
+
+        Returns:
+            An array with one number for each step: 1.0 if the step uses the record, otherwise 0.0.
         """
         period = self.spec.period
         return np.where(np.arange(steps) % period == (self.spec.first_stop - 1) % period, 1.0, 0.0)
@@ -85,24 +88,32 @@ class OneDimensionalRun:
     def pulls(self, steps: int) -> tuple[FloatArray, FloatArray] | None:
         """Return the possible total shifts of the model by the record, and their probabilities.
 
-        The unit is the shift of one step. The projection onto the ball is ignored.
+        The unit is the shift of one step. The projection onto the ball is ignored. A shift in an early step is
+        multiplied by
+        the contraction factor of each later step.
 
         Args:
-            steps: number of steps before the release.
+            steps: number of steps before the release, at least 1.
 
         Returns:
             The shifts and their probabilities, two arrays of one length. None if batches are drawn anew and steps
-            contract, because there are then too many possible shifts.
+            contract,
+            because there are then too many possible shifts.
         """
         powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
+        # Full batches: every step uses the record.
         if self.has_equal_steps and self.share == 1.0:
             return np.asarray([powers.sum()]), np.ones(1)
+        # Fresh batches: the number of uses is random.
         if self.has_equal_steps:
             return self._binomial_pulls(steps) if self.contraction == 1.0 else None
+        # A known order: the steps that use the record are fixed.
         if self.spec.batches == "cyclic":
             return np.asarray([powers @ self.uses(steps)]), np.ones(1)
+        # One secret batch: the record is in all steps or in none.
         if self.repeats_one_batch:
             return np.asarray([powers.sum(), 0.0]), np.asarray([self.share, 1.0 - self.share])
+        # A single pass in a secret order: the record is used in at most one step.
         never_used = max(1.0 - steps * self.share, 0.0)
         if self.contraction == 1.0:
             return np.asarray([1.0, 0.0]), np.asarray([steps * self.share, never_used])
@@ -111,11 +122,17 @@ class OneDimensionalRun:
     def _binomial_pulls(self, steps: int) -> tuple[FloatArray, FloatArray]:
         """Return the possible numbers of uses of the record in steps with fresh batches, and their probabilities.
 
+        Each step uses the record with the same probability, independently. The number of uses is hence binomial.
+
         Args:
             steps: number of steps before the release, none of which contracts.
+
+        Returns:
+            The numbers 0, …, `steps` and their probabilities, two arrays of one length.
         """
         times = np.arange(steps + 1.0)
         log_binomial = gammaln(steps + 1.0) - gammaln(times + 1.0) - gammaln(steps - times + 1.0)
+        # Binomial probabilities, from logarithms because the coefficients may overflow.
         weights = np.exp(log_binomial + xlogy(times, self.share) + xlog1py(steps - times, -self.share))
         return times, np.asarray(weights)
 

@@ -30,11 +30,14 @@ _LEAST = 1e-290
 def symmetric_points(end: float, count: int) -> FloatArray:
     """Return equally spaced points from −x to x, in increasing order and exactly symmetric about 0.
 
+    The points of `linspace` are symmetric only up to rounding.
+
     Args:
-        end: the last point x.
-        count: number of points.
+        end: the last point x > 0.
+        count: number of points, at least 2.
     """
     points = np.linspace(-end, end, count)
+    # The mean of each point and the negative of its mirror image is exactly antisymmetric.
     return np.asarray(0.5 * (points - points[::-1]))
 
 
@@ -82,17 +85,23 @@ def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
     """Return a pair of distributions with increasing likelihood ratio, from two distributions on cells of a line.
 
     Neighbouring cells are merged until the likelihood ratio increases. Merging is post-processing, so δ of the pair
-    stays a valid lower bound. Cells of tiny mass are merged too, because their digits may be lost.
+    stays a
+    valid lower bound. Cells of tiny mass are merged too, because their digits may be lost.
 
     Args:
-        first: masses of the cells under the first distribution.
-        second: masses under the second distribution.
+        first: masses of the cells under the first distribution, in the order of the line.
+        second: masses of the same cells under the second distribution.
+
+    Returns:
+        The pair, as logarithms of the masses of the merged cells.
     """
     merged: list[tuple[float, float]] = []  # masses of a cell under both distributions
     for p, q in zip(first.tolist(), second.tolist(), strict=True):
+        # Add the next cell, and merge backwards as long as the ratio does not increase.
         merged.append((max(p, 0.0), max(q, 0.0)))
         while len(merged) > 1 and _must_merge(merged[-2], merged[-1]):
             merged[-2:] = [_merge_cells(merged[-2], merged[-1])]
+    # Only the last cell may still be tiny.
     if len(merged) > 1 and min(merged[-1]) < _LEAST:
         merged[-2:] = [_merge_cells(merged[-2], merged[-1])]
     log_p, log_q = np.log(np.asarray(merged)).T

@@ -144,12 +144,12 @@ def check_length(values: tuple[float, ...], steps: int, *, at: str) -> None:
     """Check that a list of step sizes or noises has one entry for all steps, or one for each.
 
     Args:
-        values: the list.
-        steps: number of steps.
+        values: entries of the list, which must be positive.
+        steps: number of steps of the run.
         at: JSON pointer of the list in the request, for the error.
 
     Raises:
-        InvalidInput: the list has another length, or an entry that is not positive.
+        InvalidInput: if the list has another length, or an entry that is not positive.
     """
     try:
         entries = schedule(values) if values else Explicit(values=())
@@ -181,11 +181,12 @@ class BatchesOnce(ParticipantFields):
     def run_of(self, **changes: Any) -> ProjectedRun:
         """Return the single pass of projected SGD that the request describes, released after its last step.
 
-        The defaults are losses that are convex and not strongly convex, and the sensitivity 2L of replacing a record,
-        with L the Lipschitz constant.
+        The defaults are losses that are convex and not strongly convex, and the sensitivity 2L of replacing a record. L
+        is the
+        Lipschitz constant, which bounds the norm of a gradient.
 
         Args:
-            changes: further fields of `ProjectedRun`; they replace the default ones.
+            changes: further fields of `ProjectedRun`, by name; they replace the defaults.
         """
         fields: dict[str, Any] = {
             "steps": self.steps,

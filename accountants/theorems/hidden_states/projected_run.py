@@ -127,11 +127,13 @@ class ProjectedRun:
 
     @classmethod
     def of(cls, spec: ProjectedSgd, relation: Relation) -> ProjectedRun:
-        """Return the run of a spec under a neighbouring relation.
+        """Return the run of a specification under a neighbouring relation.
 
         Args:
-            spec: the run. The order of its batches counts as known if they are cyclic.
-            relation: the neighbouring relation, which decides how far one record may shift a gradient sum.
+            spec: specification of the run (a request). The order of its batches counts as known if they are cyclic.
+            relation: neighbouring relation, such as "replace-one". It decides how far one record may shift a gradient
+                sum:
+            by 2L if it is replaced, and by L if it is zeroed, for the Lipschitz constant L.
         """
         return cls(
             clients=spec.clients,
@@ -231,8 +233,14 @@ class ProjectedRun:
     def image_diameter(self, step: FloatArray) -> FloatArray:
         """Return upper bounds on the diameter of the set of models after a step without noise, before the projection.
 
+        The set is the image of the ball of models under the gradient step.
+
         Args:
-            step: step sizes; the result has one bound for each.
+            step: array of step sizes, each above 0.
+
+        Returns:
+            An array with one bound for each step size, in the unit of the radius. If `whole_ball` is set, every bound
+            is 2ρ.
         """
         if self.whole_ball:
             return np.full(step.shape, 2.0 * self.radius)

@@ -66,12 +66,18 @@ _FEW_COMPONENTS = 1024
 def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pair, ...]:
     """Return attained pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
 
-    There is one pair, which is computed at its first use. There is none for changing steps or noise, very long runs, or
-    batches of a secret order that are used again.
+    A pair consists of the two distributions of the output. As a concrete run attains it, no upper bound on δ can be
+    smaller
+    than the δ of the pair.
 
     Args:
-        spec: the run of projected SGD; the concrete run is one with these parameters on a line.
-        relation: neighbouring relation.
+        spec: specification of the run of projected SGD; the concrete run has its parameters and one coordinate.
+        relation: neighbouring relation, such as "replace-one".
+
+    Returns:
+        One pair, which is computed at its first use. The tuple is empty for changing steps or noise, for very long
+        runs,
+        and for batches of a secret order that are used again.
     """
     if spec.steps > MOST_STEPS:
         return ()
@@ -88,8 +94,13 @@ def _pair(line: OneDimensionalRun, second_pull: float) -> Pair:
     Args:
         line: the first run, in which the record shifts the model by `line.shift` in each step that uses it.
         second_pull: shift by the record in the second run, in units of `line.shift`: 0 if it is zeroed, −1 if replaced.
+
+    Returns:
+        The pair, as masses of cells of the line that are moved towards each other by the numerical error.
     """
+    # With a zeroed record and strong convexity, the two runs contract differently.
     contracts_differently = second_pull == 0.0 and line.spec.strong_convexity > 0.0
+    # The Gaussian form is cheaper, but only possible if the projection hardly matters.
     masses = None if contracts_differently else _masses_far_from_boundary(line, second_pull)
     if masses is None:
         masses = _masses_near_boundary(line, second_pull)
@@ -219,12 +230,17 @@ def _masses_near_boundary(line: OneDimensionalRun, second_pull: float) -> tuple[
 def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> FloatArray:
     """Return the distribution of the released model on a grid of values.
 
-    The model starts in the middle of the grid. The result is the mean over the steps after which it may be released.
+    The model starts in the middle of the grid. The result is the mean over the steps after which it may be released,
+    which
+    have equal probabilities.
 
     Args:
-        line: the run.
-        rest: transition matrix of a step without the record.
+        line: the run on a line.
+        rest: transition matrix of a step without the record; row i is the distribution of the next grid point.
         use: transition matrix of a step that uses the record.
+
+    Returns:
+        An array of `PLACES` masses, one for each grid point.
     """
     released = np.zeros(PLACES)
     for stop, model in enumerate(_models(line, rest, use), start=1):
@@ -240,14 +256,19 @@ def _models(line: OneDimensionalRun, rest: FloatArray, use: FloatArray) -> Itera
     matrix from the right.
 
     Args:
-        line: the run.
+        line: the run on a line.
         rest: transition matrix of a step without the record.
         use: transition matrix of a step that uses the record.
+
+    Yields:
+        An array of `PLACES` masses for each step.
     """
     start: FloatArray = np.eye(PLACES)[PLACES // 2]
+    # Fresh batches: every step uses the record with the same probability.
     if line.has_equal_steps:
         mixed = (1.0 - line.share) * rest + line.share * use
         return _run_steps(start, itertools.repeat(mixed, line.spec.steps))
+    # A known order: the steps that use the record are fixed.
     if line.spec.batches == "cyclic":
         return _run_steps(start, (use if is_use else rest for is_use in line.uses(line.spec.steps)))
     if line.repeats_one_batch:
@@ -259,8 +280,11 @@ def _run_steps(model: FloatArray, transitions: Iterable[FloatArray]) -> Iterator
     """Yield the distribution of the model after each of several steps.
 
     Args:
-        model: distribution at the start.
-        transitions: transition matrix of each step.
+        model: distribution at the start, as a row vector of masses.
+        transitions: transition matrix of each step, in the order of the steps.
+
+    Yields:
+        The distribution after each step, a row vector of masses.
     """
     for transition in transitions:
         model = np.asarray(model @ transition)
@@ -272,13 +296,18 @@ def _repeat_one_batch(
 ) -> Iterator[FloatArray]:
     """Yield the distribution of the model after each step if a single secret batch is repeated.
 
-    The record is used in every step, with probability q = `line.share`, or in none.
+    The record is used in every step, with probability q = `line.share`, or in none. The distribution is a mixture of
+    both
+    cases.
 
     Args:
-        line: the run.
+        line: the run on a line.
         rest: transition matrix of a step without the record.
         use: transition matrix of a step that uses the record.
-        start: distribution at the start.
+        start: distribution at the start, as a row vector of masses.
+
+    Yields:
+        The distribution after each step, a row vector of masses.
     """
     with_record = without_record = start
     for _ in range(line.spec.steps):
@@ -292,14 +321,18 @@ def _pass_once(line: OneDimensionalRun, rest: FloatArray, use: FloatArray, start
     The record is used in each step with the same probability q = `line.share`, and at most once.
 
     Args:
-        line: the run.
+        line: the run on a line.
         rest: transition matrix of a step without the record.
         use: transition matrix of a step that uses the record.
-        start: distribution at the start.
+        start: distribution at the start, as a row vector of masses.
+
+    Yields:
+        The distribution after each step, a row vector of masses.
     """
     before_use = start  # the distribution if the record was not used so far
     after_use = np.zeros(PLACES)  # the joint mass of the model and the event that the record was used
     for step in range(1, line.spec.steps + 1):
+        # The use is in this step with probability q. Earlier uses stay uses.
         after_use = after_use @ rest + line.share * (before_use @ use)
         before_use = np.asarray(before_use @ rest)
         yield np.asarray(after_use + max(1.0 - line.share * step, 0.0) * before_use)

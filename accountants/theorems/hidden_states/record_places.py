@@ -46,12 +46,17 @@ class RecordPlaces:
         """Return how many possible places of the record have fewer than v steps from its last use to the release.
 
         It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
-        fall by one each.
+        fall by
+        one each, so that their sum is that of an arithmetic series.
 
         Args:
-            v: numbers of steps from the last use to the release.
+            v: array of numbers of steps from the last use to the release.
+
+        Returns:
+            An array with one count for each v.
         """
         turn = max(float(self.first), min(self.last + 1.0, self.top - self.cap + 1.0))
+        # No place is before the first v or after the last one.
         inside = np.clip(v, self.first, self.last + 1.0)
         level_terms = self.cap * (np.minimum(inside, turn) - self.first)
         if math.isinf(self.top):
@@ -103,10 +108,12 @@ class PossiblePlaces(NamedTuple):
 def places(run: ProjectedRun) -> PossiblePlaces:
     """Return the possible places of a record in the order of the batches, for a run of equal steps.
 
-    If the order is known, only the worst place is returned.
+    A place says which steps use the record, and which step's model is released. If the order is known, only the worst
+    place
+    is returned.
 
     Args:
-        run: the run.
+        run: the run of projected SGD, with equal step sizes and noises.
     """
     return _places_of_random_release(run) if run.stops > 1 else _places_of_last_release(run)
 

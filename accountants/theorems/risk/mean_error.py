@@ -48,15 +48,18 @@ MESSAGE_NOISE_STD = in_squares_or_zero("σ", "noise per coordinate of a message"
 def whole_batch(*, rate: float, records: int) -> int:
     """Return the size b of a batch of a fixed size, the whole number nearest to rate · records.
 
-    A sum over b vectors that is divided by another number than b is biased, so the error bounds would not hold.
+    A sum over b vectors that is divided by another number than b is biased, so the error bounds would not hold. A rate
+    that
+    gives no whole number is therefore rejected.
 
     Args:
-        rate: share b/n of the vectors that a batch has.
-        records: number n of vectors.
+        rate: share b/n of the vectors that a batch has, in (0, 1].
+        records: number n of vectors, at least 1.
 
     Raises:
-        InvalidInput: rate · records is not a whole number of at least 1, up to the rounding of the rate.
+        InvalidInput: if rate · records is not a whole number of at least 1, up to the rounding of the rate.
     """
+    # The product is exact, so that only the rounding of the rate remains.
     exact_batch = Fraction(rate) * records
     batch = round(exact_batch)
     is_whole = abs(exact_batch - batch) <= WHOLE * batch
@@ -69,17 +72,27 @@ def whole_batch(*, rate: float, records: int) -> int:
 def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: float) -> Fraction:
     """Return the largest expected squared distance of the sum of a random batch of vectors from its expectation.
 
+    The bound is derived in the module text. Vectors of norm C attain it; unless the batch is a Poisson sample, their
+    mean
+    must also be 0.
+
     Args:
-        sampling: method by which the batch is drawn.
-        records: number n of vectors.
-        batch: expected batch size b.
-        norm: bound C on the norm of every vector.
+        sampling: method by which the batch is drawn, such as "poisson" or "with-replacement".
+        records: number n of vectors, at least 1.
+        batch: expected batch size b, at most n.
+        norm: bound C ≥ 0 on the norm of every vector.
+
+    Returns:
+        The bound as an exact fraction, in squared units of the norm.
     """
     square = Fraction(norm) ** 2
+    # Each vector is in the batch with probability b/n, independently.
     if sampling == "poisson":
         return batch * (1 - batch / records) * square
+    # The batch has b independent vectors.
     if sampling == "with-replacement":
         return batch * square
+    # Sampling without replacement has the finite population correction.
     return batch * (records - batch) / max(records - 1, 1) * square
 
 

@@ -135,13 +135,15 @@ def _outputs(bounds: Mapping[str, float], name: str) -> Outputs:
 
 
 def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
-    """Bound the excess risk of the initial model.
+    """Bound the excess risk of the initial model, before any training.
+
+    A bound for a trained model is only useful if it is smaller.
 
     Args:
         inputs: the distance of the initial model from a minimiser, and the known constants of the loss.
 
     Returns:
-        A bound for each set of constants that is given, such as `by_lipschitz`, and their minimum.
+        A bound in loss units for each set of constants that is given, such as `by_lipschitz`, and their minimum.
     """
     bounds = excess_risk_bounds(
         distance=inputs.initial_distance,
@@ -154,7 +156,14 @@ def excess_risk_of_the_start(inputs: StartInputs) -> Outputs:
 
 
 def gradient_norm_of_the_start(inputs: StartInputs) -> Outputs:
-    """Return the bounds on the gradient norm at the initial model that the given constants allow, and their minimum."""
+    """Bound the norm of the gradient at the initial model, before any training.
+
+    Args:
+        inputs: the distance of the initial model from a minimiser, and the known constants of the loss.
+
+    Returns:
+        A bound for each set of constants that is given, and their minimum.
+    """
     bounds = gradient_norm_bounds(
         distance=inputs.initial_distance,
         lipschitz=inputs.lipschitz,

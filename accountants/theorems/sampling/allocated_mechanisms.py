@@ -125,14 +125,17 @@ def _upper_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     """Return the dominating pair of a random allocation of a unit to k of t secret batches.
 
-    The batches are cut into k blocks, and the unit is taken to be in one batch of each. This dominates the allocation.
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The batches are cut into k
+    blocks,
+    and the unit is taken to be in one batch of each. This dominates the allocation.
 
     Args:
-        spec: the allocation.
+        spec: specification of the allocation: t batches, of which k have the unit, and the epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-        pair: dominating pair of one run on a batch.
+        pair: dominating pair of one run of the mechanism on a batch.
     """
     epochs, runs = epochs_and_runs(spec)
+    # The pair of each block, and the number of times that it is composed.
     blocks = []
     for size, count in block_sizes(spec.steps, spec.times_chosen):
         block_pair = one_of_several_pair(pair, AllocatedBatches(size, epochs), CELLS, case.effort)
@@ -143,11 +146,16 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
 def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return a guarantee that holds even if it is public which units are in which batches; or a refusal.
 
-    It is the composition of the batches that a unit is in, under replace-one or zero-out-one.
+    It is the composition of the batches that a unit is in, under replace-one or zero-out-one. No privacy comes from the
+    allocation itself.
 
     Args:
-        spec: the random allocation of each unit to some of the batches.
+        spec: specification of the random allocation of each unit to some of the batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee, with upper and lower bounds on δ. A refusal, which says why the theorem does not apply, under
+        add-or-remove-one and if batches cannot have random sizes.
     """
     if refusal := reject_batches(PUBLIC_BATCHES, spec, case):
         return refusal
@@ -168,9 +176,11 @@ def public_batches(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 def reject_batches(theorem: Theorem, spec: RandomAllocation, case: Case) -> Refusal | None:
     """Return a refusal if the mechanism needs batches of a fixed size, or the observer sees them; None otherwise.
 
+    A refusal is an object that says why a theorem does not apply. The size of a batch in a random allocation is random.
+
     Args:
         theorem: the theorem that the refusal names.
-        spec: the allocation.
+        spec: specification of the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     for leaf in leaves(spec.mechanism):
@@ -193,9 +203,9 @@ def public_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     """Return the pair of all runs on batches with the unit, composed, which dominates if the batches are public.
 
     Args:
-        spec: the allocation.
+        spec: specification of the allocation, with the batches that have the unit in an epoch, and the epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
-        pair: pair of one run on a batch.
+        pair: pair of output distributions of one run on a batch.
     """
     return composed_pair([(pair, spec.times_chosen * spec.epochs)], case.effort)
 
@@ -233,9 +243,14 @@ def attained_pairs(spec: RandomAllocation, case: Case, witnesses: tuple[Pair, ..
 def share_of(chosen: int, number: int) -> Share:
     """Return the probability k/t of being in a given batch, with the doubles around it.
 
+    The quotient is computed exactly as a fraction, so that it is known whether it is a double.
+
     Args:
         chosen: number k of chosen batches, or of units in a batch.
-        number: number t of all batches, or of all units.
+        number: number t ≥ k of all batches, or of all units.
+
+    Returns:
+        The double nearest to k/t, that nearest to 1 − k/t, and whether the first one is exact.
     """
     share = Fraction(chosen, number)
     return Share(float(share), float(1 - share), Fraction(float(share)) == share)

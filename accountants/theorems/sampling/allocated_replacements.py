@@ -128,9 +128,16 @@ def _opposite_pairs(spec: RandomAllocation, case: Case) -> list[Pair]:
 def _caps(noise: Noise, shift: float) -> list[float]:
     """Return the caps on likelihood ratios with which statistics of the outputs are formed.
 
+    The caller forms a pair of distributions for each cap. Every pair gives a valid lower bound on δ, so several caps
+    are
+    tried.
+
     Args:
         noise: the noise on the sum of a batch.
-        shift: the shift by one contribution, in scales of the noise.
+        shift: the shift of a sum by one contribution, in scales of the noise.
+
+    Returns:
+        The caps in increasing order, beginning with 0.
     """
     if noise.kind != "gaussian":
         return [0.0, math.exp(shift)]
@@ -143,14 +150,20 @@ def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
     """Return the noise on sums of a batch, with the shift by one contribution, for lower bounds on δ.
 
     Several Gaussian releases are one release. Of all other releases, the one with the largest shift is used. Leaving
-    out the others is post-processing.
+    out
+    the others is post-processing, which keeps lower bounds valid.
 
     Args:
-        mechanism: the mechanism that is run on the batch.
+        mechanism: specification of the mechanism that is run on the batch.
+
+    Returns:
+        At most two noises with their shifts: the Gaussian one, and another one.
     """
     releases = [(release, gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
+    # Combine all Gaussian releases.
     gaussian = [(multiplier, times) for _, multiplier, times in releases if multiplier is not None]
     noises = [ContributionNoise(Noise("gaussian"), root_up(sum_of_squares(gaussian)))] if gaussian else []
+    # Of the other releases, keep the one with the largest shift.
     candidates = (noise_of_contribution(release) for release, multiplier, _ in releases if multiplier is None)
     contributions = [contribution for contribution in candidates if contribution is not None]
     if contributions:

@@ -156,8 +156,12 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
     """Return pairs for lower bounds on δ: a sampled contribution of random size, while all others are zero.
 
     Args:
-        inner: guarantee of the mechanism on a batch that has the contribution.
-        share: probability that the contribution is in the batch.
+        inner: guarantee of the mechanism on a batch that has the contribution. Its attained pairs (output distributions
+        of concrete neighbours) may be Gaussian mixtures.
+        share: probability that the contribution is in the batch, with the doubles around it.
+
+    Returns:
+        One pair for each attained pair that is a Gaussian mixture; the tuple may be empty.
     """
     distributions = [pair.law for pair in inner.curve.witnesses]
     mixtures = [distribution for distribution in distributions if isinstance(distribution, GaussianMixtureLaw)]
@@ -180,16 +184,17 @@ def noise_of_contribution(mechanism: Spec) -> ContributionNoise | None:
     """Return the noise that a mechanism adds to a sum, and the shift of the sum by one contribution.
 
     Args:
-        mechanism: the mechanism, such as a noisy sum of clipped contributions or of integers.
+        mechanism: specification of the mechanism, such as a noisy sum of clipped contributions or of integers.
 
     Returns:
-        The noise and the shift. None if the mechanism does not add noise on an unbounded range, or if no single
-        coordinate may change by the whole sensitivity.
+        The noise and the shift, in the same unit. None if the mechanism does not add noise on an unbounded range, or if
+        no single coordinate may change by the whole sensitivity.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):
         return ContributionNoise(Noise(primitive.distribution), 1.0 / primitive.multiplier)
     if isinstance(primitive, NoisyIntegers) and primitive.noise_levels is None and primitive.shift.fits_one_axis:
+        # The largest integer change of one coordinate, in units of the scale of geometric noise.
         shift = primitive.decay_rate * math.floor(primitive.shift.l1)
         return ContributionNoise(Noise("geometric", primitive.decay_rate), shift)
     return None
@@ -299,9 +304,11 @@ def _shifted_mixture(log_weights: dict[int, float], shift: float) -> Mixture:
 def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
     """Return the Gaussian mixture with means k times a shift, over the multiplicities k of a record.
 
+    A multiplicity is the number of times that the record is drawn into the batch. The noise has standard deviation 1.
+
     Args:
         groups: multiplicities with their log probabilities.
-        shift: shift of one draw of the record, in standard deviations.
+        shift: shift of the sum by one draw of the record, in standard deviations of the noise.
     """
     log_weights = tuple(group.log_weight for group in groups)
     return LineMixture(log_weights, tuple(shift * group.multiplicity for group in groups))
@@ -310,19 +317,20 @@ def _gaussian_mixture(groups: _MultiplicityGroups, shift: float) -> LineMixture:
 def _merge_light_groups(groups: _MultiplicityGroups) -> dict[int, float]:
     """Return log probabilities by multiplicity, with unlikely ones moved to the next smaller likely multiplicity.
 
-    A multiplicity is the number of times that a record is in the batch. A group is likely if its weight is among the
-    `MOST_GROUPS` largest, or its multiplicity is the least.
+    A multiplicity is the number of times that a record is in the batch. It is likely if its weight is among the
+    `MOST_GROUPS` largest, or if it is the least one. The merged distribution has few values.
 
     Args:
         groups: multiplicities with their log probabilities.
 
     Returns:
-        Log probability by multiplicity, in increasing order of the multiplicities.
+        Natural logarithm of the probability by multiplicity, in increasing order of the multiplicities.
     """
     heavy = {group.multiplicity for group in sorted(groups, reverse=True)[:MOST_GROUPS]}
     heavy.add(min(group.multiplicity for group in groups))
     merged: dict[int, float] = {}
     for group in sorted(groups, key=lambda group: group.multiplicity):
+        # The largest multiplicity so far is the next smaller likely one.
         target = group.multiplicity if group.multiplicity in heavy else max(merged)
         merged[target] = float(np.logaddexp(merged.get(target, -math.inf), group.log_weight))
     return merged

@@ -100,12 +100,16 @@ def multiplicities(draws: int, population: int, *, single_groups: int = SINGLE_G
 def _log_ratios(draws: int, population: int) -> FloatArray:
     """Return the log of P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)) for the multiplicities k = 1, 2, ….
 
-    Beyond twice the mean each probability is at most half the previous one. 1024 values later all are below e^−800, and
-    no further ones are returned.
+    A multiplicity is the number of times that a record is drawn, which is binomial. Beyond twice the mean each
+    probability
+    is at most half the previous one. 1024 values later all are below e^−800, and no further ones are returned.
 
     Args:
-        draws: number of draws.
+        draws: number of draws with replacement, at least 1.
         population: number of records that are drawn from, at least 2.
+
+    Returns:
+        An array with one logarithm for each multiplicity from 1 on.
     """
     largest = min(draws, int(2 * draws / population) + 1024)
     k = np.arange(1, largest + 1, dtype=np.float64)
@@ -116,12 +120,16 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
     """Yield groups of multiplicities, as the least and the largest number of each, in increasing order.
 
     The multiplicity of a record is the number of times that it is drawn. A multiplicity below `single_groups` is a
-    group of its own.
+    group of
+    its own. Later groups are as wide as a given factor allows, and wider if they are unlikely.
 
     Args:
-        log_weights: log-probability of the multiplicities 1, 2, ….
+        log_weights: natural logarithms of the probabilities of the multiplicities 1, 2, ….
         mean: mean multiplicity.
         single_groups: number from which on multiplicities are grouped.
+
+    Yields:
+        The least and the largest multiplicity of a group.
     """
     least = 1
     while least <= log_weights.size:

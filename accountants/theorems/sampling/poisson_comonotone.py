@@ -47,11 +47,18 @@ COMONOTONE = Theorem(
 def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
 
-    The dominating pair belongs to contributions C and −C of the record, with all other contributions zero.
+    The dominating pair (two distributions whose hockey-stick divergence bounds δ) belongs to contributions C and −C of
+    the
+    record, with all other contributions zero. Neighbours attain it, so the bound is exact.
 
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. For other mechanisms, samplings and relations it is a refusal, which says why the theorem does
+        not
+        apply.
     """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal

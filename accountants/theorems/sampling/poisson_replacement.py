@@ -48,12 +48,17 @@ CONVEXITY = Theorem(
 def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(log(1 + (e^ε' − 1)/q)) of Poisson sampling under replace-one, by joint convexity.
 
-    δ is the profile of the mechanism for replace-one, and q the inclusion probability. The bound serves sums of bounded
-    contributions for which no dominating pair is known that neighbours attain.
+    δ is the privacy profile of the mechanism for replace-one, and q the inclusion probability. The bound serves sums of
+    bounded contributions for which no dominating pair is known that neighbours attain.
 
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other samplings and relations,
+        and
+        if removing a record may do more than replacing it.
     """
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal

@@ -75,12 +75,16 @@ K_OF_T = Theorem(
 def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of the Gaussian mechanism if each unit is in one random batch of each epoch; or a refusal.
 
+    A unit is the protected record or client. Its batch is secret, which amplifies its privacy.
+
     Args:
-        spec: the allocation of units to batches.
+        spec: specification of the allocation of units to batches.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, with upper and lower bounds. A refusal for other mechanisms, allocations and relations.
+        The guarantee, with upper and lower bounds on δ. For other mechanisms, allocations and relations it is a
+        refusal,
+        which says why the theorem does not apply.
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal
@@ -89,11 +93,13 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
     if spec.times_chosen > 1 or spec.steps == 1:
         return Refusal(ONE_OF_T, f"a unit is in {spec.times_chosen} of {spec.steps} batches")
     shift, runs = _shift_and_runs(spec)
+    # For extreme noise the pair of the theorem is not computed. Public batches give a valid bound.
     if not has_allocation_pairs(shift):
         return _guarantee(spec, case, ONE_OF_T, Curve(_public_batches_pair(spec), _extreme_noise_pairs(spec, case)))
     pairs = allocation_pairs(shift, spec.steps, CELLS)
     upper = composed_pair([(pairs.upper, runs)], case.effort)
     attained = composed_pair([(pairs.attained, runs)], case.effort)
+    # Under much noise the cells may be too wide, and the bound with public batches smaller.
     if shift < _LITTLE_SHIFT:
         upper = least_of([upper, _public_batches_pair(spec)])
     return _guarantee(spec, case, ONE_OF_T, Curve(upper, (attained, _sum_of_outputs(spec), *_hidden_sets(spec))))
@@ -137,8 +143,11 @@ def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
     """Return the sizes of k blocks that divide t batches as evenly as possible, with the number of blocks of each size.
 
     Args:
-        steps: number of batches t.
-        times_chosen: number of blocks k, at most t.
+        steps: number t of batches.
+        times_chosen: number k of blocks, from 1 to t.
+
+    Returns:
+        Pairs of a size and the number of blocks of this size; one pair if k divides t, otherwise two.
     """
     size, longer = divmod(steps, times_chosen)
     return [(size + 1, longer), (size, times_chosen - longer)] if longer else [(size, times_chosen)]
@@ -146,6 +155,8 @@ def block_sizes(steps: int, times_chosen: int) -> list[tuple[int, int]]:
 
 def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
     """Return a refusal if the observer sees in which batches a client is; None otherwise.
+
+    A refusal is an object that says why a theorem does not apply. Amplification needs secret batches.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -160,6 +171,8 @@ def reject_seen_batches(theorem: Theorem, case: Case) -> Refusal | None:
 def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
     """Return a refusal for replace-one, and for an observer who sees the batches of a client; None otherwise.
 
+    A refusal is an object that says why a theorem does not apply.
+
     Args:
         theorem: the theorem that the refusal names.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
@@ -172,10 +185,13 @@ def _reject_setting(theorem: Theorem, case: Case) -> Refusal | None:
 def _block_pair(shift: float, size: int) -> Pair:
     """Return the dominating pair of a Gaussian mechanism on several batches, one of which has the unit.
 
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
+
     Args:
         shift: norm of the unit's contribution over the standard deviation of the noise.
-        size: number of the batches.
+        size: number of the batches, at least 1. The unit is in each with the same probability.
     """
+    # The shift is rounded up, which moves the two Gaussians further apart.
     if size == 1:
         return gaussian_pair(shift * (1.0 + 4 * UNIT_ROUNDOFF))
     return allocation_pairs(shift, size, CELLS).upper
@@ -184,11 +200,13 @@ def _block_pair(shift: float, size: int) -> Pair:
 def squared_shift(mechanism: Spec) -> Fraction | None:
     """Return c² = Σ 1/σᵢ² of all Gaussian releases from a batch, which together are one release with the shift c.
 
+    The noise multiplier σᵢ is the standard deviation of a release's noise over the norm bound of a contribution.
+
     Args:
-        mechanism: a Gaussian mechanism, or a composition or repetition of such mechanisms.
+        mechanism: specification of a Gaussian mechanism, or of a composition or repetition of such mechanisms.
 
     Returns:
-        The square of the shift in standard deviations, as in `sum_of_squares`; None if any other mechanism is run.
+        The square of the shift in standard deviations, as in `sum_of_squares`. None if any other mechanism is run.
     """
     releases = [(gaussian_multiplier(release), times) for release, times in flatten(mechanism)]
     gaussian = [(multiplier, times) for multiplier, times in releases if multiplier is not None]
@@ -196,16 +214,20 @@ def squared_shift(mechanism: Spec) -> Fraction | None:
 
 
 def sum_of_squares(releases: Sequence[tuple[float, int]]) -> Fraction:
-    """Return Σ 1/σᵢ² over Gaussian releases.
+    """Return Σ 1/σᵢ² over Gaussian releases with the noise multipliers σᵢ.
 
-    It is exact for equal noise multipliers σᵢ. Otherwise each term is rounded down by less than 2^−200 of the largest.
+    It is exact for equal noise multipliers. Otherwise each term is rounded down by less than 2^−200 of the largest.
 
     Args:
-        releases: noise multiplier of each release, and the number of its runs. There is at least one.
+        releases: noise multiplier of each release, and the number of its runs. There is at least one release.
+
+    Returns:
+        The sum as a fraction.
     """
     runs: Counter[float] = Counter()
     for multiplier, times in releases:
         runs[multiplier] += times
+    # Terms relative to the largest one, 1/least², are cut to multiples of 1/_SCALE, which keeps fractions short.
     least = Fraction(min(runs))
     terms = (times * _SCALE * least**2 // Fraction(multiplier) ** 2 for multiplier, times in runs.items())
     return Fraction(sum(terms), _SCALE) / least**2
@@ -237,11 +259,15 @@ def _public_batches_pair(spec: RandomAllocation) -> Pair:
 def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]:
     """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest ones.
 
-    The largest output is used only for small noise, and the largest sum of k outputs only for very small noise.
+    All statistics are post-processing of the outputs, so their pairs bound δ from below. The largest output is used
+    only for small noise, where it shows the unit. `_hidden_sets` says when the largest sum of k outputs is used.
 
     Args:
-        spec: the allocation.
+        spec: specification of the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        Pairs of distributions, at least one.
     """
     shift, runs = _shift_and_runs(spec)
     total = _sum_of_outputs(spec)
@@ -277,11 +303,13 @@ def _sum_of_outputs(spec: RandomAllocation) -> Pair:
 def _guarantee(spec: RandomAllocation, case: Case, theorem: Theorem, curve: Curve) -> Guarantee:
     """Return the guarantee of an allocation with a given curve.
 
+    A guarantee has the setting, the bounds on δ, their derivation, and the conditions that the caller declares.
+
     Args:
-        spec: the allocation.
+        spec: specification of the allocation.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
         theorem: the theorem that gives the curve.
-        curve: the privacy curve.
+        curve: the privacy curve, with upper and lower bounds on δ.
     """
     step = theorem.because(
         steps=spec.steps,

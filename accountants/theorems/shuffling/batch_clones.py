@@ -287,7 +287,7 @@ class BatchClonesBound(ScaledBound):
         It is sδ₀ + (m − 1) e^−ε₁ (sδ₀ + δ₁), with s = 1/(1 + e^ε₀) and m clients.
 
         Args:
-            points: points (ε₀, δ₀) and (ε₁, δ₁) of the two guarantees.
+            points: points (ε₀, δ₀) and (ε₁, δ₁) of the two local guarantees, of the victim and of another client.
         """
         log_victim = points.log_delta - np.logaddexp(0.0, points.victim)  # log sδ₀
         log_other_clients = math.log(max(self.clients - 1, 1))
@@ -360,6 +360,9 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
     """Return a table of upper bounds on log δ(ε) of shuffled reports, for two local guarantees.
+
+    The victim is the client to be protected. A dominating pair is two distributions whose hockey-stick divergence
+    bounds δ.
 
     Args:
         clients: number m of clients, the victim included.

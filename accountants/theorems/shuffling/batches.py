@@ -68,12 +68,17 @@ BOTH_DRAWS = Theorem(
 
 
 def _find_batch(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Subsampled, Gaussian] | Refusal:
-    """Return a client's sampling of its records and the Gaussian release on the sample; a refusal for other specs.
+    """Return a client's sampling of its records and the Gaussian release on the sample; otherwise a refusal.
+
+    A refusal is an object that says why a theorem does not apply.
 
     Args:
         theorem: the theorem that the refusal names.
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The sampling and the release on its batch, or the first reason for a refusal.
     """
     if refusal := not_replaced(theorem, case):
         return refusal
@@ -105,11 +110,17 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
     The client always takes part. Its report hides among the reports of the other clients as in `BatchClonesBound`.
-    Sampling then amplifies the guarantee.
+    Sampling
+    then amplifies the guarantee.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings,
+        and
+        for a single client.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
@@ -117,6 +128,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     if spec.clients == 1:
         return Refusal(BATCH_AMONG_CLONES, "there is no other report to hide among")
     sampling, release = batch
+    # The local guarantees of a report: for one record, and for a client's whole contribution.
     record = case.account(release, case.setting)
     client = case.account(_client_release(sampling, release), case.setting)
     bound = BatchClonesBound(
@@ -143,8 +155,11 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     batch.
 
     Args:
-        spec: the draw of clients, whose mechanism is shuffled.
+        spec: specification of the draw of clients, whose mechanism is shuffled.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings.
     """
     shuffled = spec.mechanism
     if shuffled.kind != "shuffled" or drawn_level(spec, "record") != "clients":
@@ -160,6 +175,7 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     )
     clients = Setting(relation="replace-one", unit="client", observer=case.setting.observer)
     inner = case.account(whole_contributions, clients)
+    # The record is in a batch if both its client and itself are drawn.
     rate = spec.inclusion_probability * sampling.inclusion_probability
     step = BOTH_DRAWS.because(WITHOUT_REPLACEMENT.because(rate=rate), inner.derivation, rate=rate)
     declared = tuple(dict.fromkeys((*inner.declared, FRESH_BATCHES, FRESH_SELECTION)))

@@ -64,10 +64,15 @@ class _Levels(NamedTuple):
     def fine_ranges(self, begin: int, end: int, most: int) -> CountRanges:
         """Return the fine ranges within some coarse ranges, merged to at most `most` if they hold several values each.
 
+        Merging loses accuracy but saves time. Ranges of single values are never merged.
+
         Args:
             begin: index of the first coarse range.
             end: index after the last coarse range.
-            most: largest number of ranges.
+            most: largest number of ranges, at least 1.
+
+        Returns:
+            The ranges with their log probabilities, in increasing order.
         """
         first_of_each = np.append(self.starts, self.every.first.size)
         selected = slice(int(first_of_each[begin]), int(first_of_each[end]))
@@ -173,12 +178,17 @@ class ClonesBound(ScaledBound):
     def _add_charge(self, epsilon: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Add (1 + e^ε) t to lower and upper bounds on δ, rounded outward.
 
-        t is the total variation distance of the real reports from idealised ones, to which the bounds apply.
+        The bounds apply to idealised reports. The real reports are within the total variation distance t of them, on
+        both data
+        sets. This increases δ by at most (1 + e^ε) t.
 
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of values of ε, in nats.
             lower: lower bound on log δ of the idealised reports at each ε.
             upper: upper bound on log δ of the idealised reports at each ε.
+
+        Returns:
+            Two arrays, of lower and of upper bounds on log δ with the charge, at most 0.
         """
         charge = self.log_distance + np.logaddexp(0.0, epsilon)
         slack = 8 * UNIT_ROUNDOFF
@@ -207,8 +217,13 @@ class ClonesBound(ScaledBound):
     def _build_levels(self, most: int) -> _Levels:
         """Return fine ranges of the number of clones, and about a hundred coarse ranges that are made of them.
 
+        A clone is another client's report that looks like that of the protected client.
+
         Args:
             most: approximate number of fine ranges; see `CloneCount.ranges`.
+
+        Returns:
+            Both partitions, with the error of the log probability of a range.
         """
         every = self._count.ranges(most)
         starts = np.arange(0, every.first.size, max(1, every.first.size // _COARSE))

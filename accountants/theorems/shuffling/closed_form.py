@@ -53,8 +53,13 @@ class ClosedFormBound(ScaledBound):
     def _log_bounds(self, epsilon: float) -> FloatArray:
         """Return the log of the bound at ε for every point (ε₀, δ₀) of the local guarantee, by the class's equation.
 
+        The local guarantee is that of a single report.
+
         Args:
-            epsilon: ε ≥ 0, in nats.
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            An array of natural logarithms, one for each point. They may exceed 0.
         """
         local, log_delta = self.local.points
         w = np.exp(local) / self.clients
@@ -63,6 +68,8 @@ class ClosedFormBound(ScaledBound):
         t = np.minimum(np.maximum(quotient - 8.0 * w, 0.0), 1e100)  # at most 1e100, so that t² is a double
         log_tail = math.log(4.0) - t * t / (64.0 * w)
         log_least = math.log(2.0) - 1.0 / (16.0 * w)
+        # For t ≤ 0 the theorem has no δ below 1.
         main = np.where(t > 0.0, np.maximum(log_tail, log_least), 0.0)
+        # The second term of the equation, for the δ₀ of the reports.
         charge = log_delta + math.log(self.clients) + np.log1p(0.5 * np.exp(-local)) + float(np.logaddexp(0.0, epsilon))
         return np.asarray(np.logaddexp(main, charge))

@@ -86,10 +86,17 @@ def _all_counts(clients: int) -> tuple[IntArray, IntArray, IntArray]:
 def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: tuple[float, ...]) -> FloatArray:
     """Return the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
 
+    The n reports are independent, and those of the other clients are of kind i with probability r_i. The replaced
+    report is
+    of kind i with probability f_i.
+
     Args:
-        counts: the counts c_i of each kind of reports.
-        crowd: log r of each kind of report.
-        replaced: log f of each kind, for the replaced report.
+        counts: arrays of the counts c_i, one array for each of the three kinds of reports.
+        crowd: natural logarithm of r_i for each kind.
+        replaced: natural logarithm of f_i for each kind.
+
+    Returns:
+        An array with one logarithm for each triple of counts; −∞ if the counts are impossible with the replaced report.
     """
     if crowd == replaced:
         return np.zeros(counts[0].size)

@@ -41,14 +41,17 @@ _LEAST_WEIGHT = 1e-290
 def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
     """Return the probabilities that determine the privacy blanket bound of a randomizer, for every pair of inputs.
 
-    The privacy blanket gives each outcome its least probability over all inputs.
+    The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each outcome
+    its
+    least probability over all inputs.
 
     Args:
-        rows: probabilities of the outcomes, one row per input.
+        rows: probabilities of the outcomes of a report, one row per input.
 
     Returns:
         For each ordered pair of inputs, a triple for each outcome: its probability in the blanket, and its
-        probabilities under the two inputs.
+        probabilities
+        under the two inputs.
     """
     blanket = [min(column) for column in zip(*rows, strict=True)]
     return tuple(tuple(zip(blanket, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
@@ -125,16 +128,23 @@ class FiniteBlanketBound(ScaledBound):
         """Enclose log δ(ε) of the privacy blanket bound for one pair of inputs.
 
         The blanket gives each outcome its least probability over all inputs. An outcome is hidden if it has weight
-        there. The lower bound leaves out the other outcomes.
+        there. The
+        lower bound leaves out the other outcomes.
 
         Args:
-            table: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each outcome i.
-            epsilon: ε, in nats.
+            table: three rows: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each
+                outcome i.
+            epsilon: privacy loss ε ≥ 0, in nats.
+
+        Returns:
+            A lower and an upper bound on log δ, rounded outward and at most 0.
         """
         alpha = math.exp(min(epsilon, 700.0))  # the minimum keeps e^ε finite
         is_hidden = table[0] > _LEAST_WEIGHT
+        # Hidden outcomes contribute the expected positive part of a sum, divided by the number of clients.
         hidden_sum = self._log_positive_sum(table[:, is_hidden], alpha)
         _, p, q = table[:, ~is_hidden]
+        # The other outcomes are charged in full.
         exposed_delta = float(np.maximum(p - alpha * q, 0.0).sum())
         log_exposed_delta = math.log(exposed_delta) + _LOG_ACCURACY if exposed_delta > 0.0 else -math.inf
         log_clients = math.log(self.clients)
@@ -145,10 +155,14 @@ class FiniteBlanketBound(ScaledBound):
         """Enclose log E[(Y₁ + … + Y_n)₊], where Y is (p_i − α q_i)/w_i with probability w_i and otherwise 0.
 
         Args:
-            table: w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
-            alpha: α = e^ε.
+            table: three rows: w_i > 0, p_i and q_i of each outcome i; see `_bound_pair`.
+            alpha: factor α = e^ε ≥ 1.
+
+        Returns:
+            A lower and an upper bound on the natural logarithm.
         """
         weight, p, q = table
+        # The values of Y with their probabilities, and bounds on the rounding errors of both.
         atoms = WeightedPoints(
             points=(p - alpha * q) / weight,
             weights=weight,
@@ -243,10 +257,14 @@ class CountProfile(Profile):
         """Return the least odds k/(trials + 1 − k) from which on a count k favours the first of two data sets.
 
         Above them, k is more than α times as likely on the first data set. With A of `_gap` and D = α (1 − low) − (1 −
-        high), they are (D/A) base/(1 − base), and infinite for A ≤ 0.
+        high),
+        they are (D/A) base/(1 − base).
 
         Args:
-            growth: α − 1 = e^ε − 1.
+            growth: array of α − 1 = e^ε − 1, one for each ε.
+
+        Returns:
+            An array of odds; infinite for A ≤ 0, where no count favours the first data set.
         """
         gap = self._gap(growth)
         has_event = gap > 0.0
@@ -259,11 +277,17 @@ class CountProfile(Profile):
     def log_tails(self, epsilon: FloatArray) -> Tails:
         """Return the log tails of the privacy loss: log P(loss > ε) on the first data set and on the second.
 
-        The loss exceeds ε if the count is at least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the
-        same sum with `low`. B is the number of other clients that send the report, and b its mass function.
+        The privacy loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count
+        is at
+        least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with `low`. B is the number of
+        other
+        clients that send the report, and b its mass function.
 
         Args:
-            epsilon: values of ε, in nats.
+            epsilon: array of values of ε, in nats.
+
+        Returns:
+            Two arrays of natural logarithms, one entry for each ε.
         """
         _, log_mass, tail = self._event(np.asarray(epsilon, dtype=np.float64))
         return Tails(

@@ -131,9 +131,14 @@ def blanket_cells(c: float, *, with_pieces: bool) -> Cells:
 def _combine_into_lumps(cell_moment: FloatArray, cell_mass: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean excess x of the likelihood ratio, and the mass, of each lump of `LUMP` consecutive cells.
 
+    The lumps are for estimates, which need fewer points than bounds.
+
     Args:
         cell_moment: integral of x over each cell under the blanket, the density that all reports have in common.
         cell_mass: mass of each cell under the blanket.
+
+    Returns:
+        Two arrays with one entry for each lump; the last lump may have fewer cells.
     """
     first_of_lump = np.arange(0, cell_mass.size, LUMP)
     lump_mass = np.maximum(np.add.reduceat(cell_mass, first_of_lump), _LEAST_MASS)
@@ -144,12 +149,13 @@ def _edges_and_levels(c: float, *, with_pieces: bool) -> tuple[FloatArray, Float
     """Return the edges of the cells into which the noise w ≥ 0 of Gaussian reports is divided.
 
     Args:
-        c: bound on a contribution in units of the noise.
+        c: bound c > 0 on a contribution, in standard deviations of the noise.
         with_pieces: whether the density of the likelihood ratio is split into uniform pieces and a rest.
 
     Returns:
-        All edges, and those at which a uniform piece ends; the latter are empty without pieces.
+        All edges in increasing order, and those at which a uniform piece ends. The latter are empty without pieces.
     """
+    # The second limit keeps the likelihood ratio e^{2cw} finite.
     furthest = min(c + FURTHEST, _LARGEST_LOG_RATIO / (2.0 * c))
     grid = np.linspace(0.0, furthest, math.ceil(furthest * (1.0 + c) / _SPACING) + 1)
     levels = np.empty(0)

@@ -79,12 +79,15 @@ class Estimates(NamedTuple):
 def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
     """Return the planned fall of log δ from one row of a table to the next.
 
-    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most fall²/8:
-    about 0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5. Hence larger δ get smaller falls.
+    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by at most fall²/8: about
+    0.001, 0.015, 0.06 and 3 for the falls 0.1, 0.35, 0.7 and 5. Hence larger δ get smaller falls.
 
     Args:
-        value: log δ at the row.
-        top: log δ at ε = 0.
+        value: natural logarithm of δ at the row; an array gives several rows.
+        top: natural logarithm of δ at ε = 0.
+
+    Returns:
+        An array with one fall for each row.
     """
     log_delta = np.asarray(value)
     is_largest = log_delta > top - _LIKELY
@@ -96,11 +99,15 @@ def row_spacing(value: FloatArray | float, top: float) -> FloatArray:
 def epsilon_grid(scale: float, furthest: float) -> FloatArray:
     """Return `GRID` values of ε from 0 to `furthest`, evenly spaced near 0 and at equal ratios far from it.
 
-    The values are a sinh(u) at evenly spaced u, where a is a quarter of `scale`.
+    The values are a sinh(u) at evenly spaced u, where a is a quarter of `scale`. The function sinh is linear near 0 and
+    exponential far from it.
 
     Args:
         scale: order of magnitude of the privacy loss, in nats.
-        furthest: the largest ε, in nats.
+        furthest: largest ε of the grid, in nats.
+
+    Returns:
+        An increasing array of values of ε.
     """
     a = max(min(0.25 * scale, furthest), 1e-300)  # positive, because it is a divisor
     largest_u = np.arcsinh(furthest / a)

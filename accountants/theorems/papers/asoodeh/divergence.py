@@ -40,8 +40,11 @@ class DivergenceInputs(TwoLaws):
     def check(self) -> None:
         """Check that all given distributions and the channel are probability vectors of matching lengths.
 
+        A channel is a matrix whose rows are the distributions of the output for each outcome.
+
         Raises:
-            InvalidInput: one of them is not, or only one distribution of the optional second pair is given.
+            InvalidInput: if one of them is no such vector, or if only one distribution of the optional second pair is
+                given.
         """
         super().check()
         if self.kernel is not None:

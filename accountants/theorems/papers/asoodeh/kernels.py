@@ -47,16 +47,22 @@ class WorstPair(NamedTuple):
 def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
     """Return which two of several distributions have the largest hockey-stick divergence E_ε, and this divergence.
 
-    If several pairs attain the maximum, the first one in lexicographic order is returned.
+    The hockey-stick divergence is E_ε(P‖Q) = Σ max(P − e^ε Q, 0). Its largest value over neighbouring data is the least
+    δ of
+    a mechanism at ε. If several pairs attain the maximum, the first one in lexicographic order is returned.
 
     Args:
-        rows: the distributions, all on the same outcomes.
-        epsilon: ε ≥ 0.
+        rows: probability vectors on the same outcomes, at least one.
+        epsilon: privacy loss ε ≥ 0, in nats.
+
+    Returns:
+        The indices of P and Q in `rows`, and their divergence in [0, 1]. The indices are 0 if the divergence is 0.
     """
     table = np.stack(rows)
     gamma = math.exp(min(epsilon, 700.0))  # finite; e^700 times a probability above 1e-304 already exceeds 1
     worst = WorstPair(0, 0, 0.0)
     for index, row in enumerate(table):
+        # Compare this row with all rows at once.
         divergences = np.maximum(row - gamma * table, 0.0).sum(axis=1)
         second = int(divergences.argmax())
         if divergences[second] > worst.divergence:
@@ -79,7 +85,7 @@ class NeighbouringOutputs:
         """Check that there is a data set, and a probability vector of one length for each.
 
         Raises:
-            InvalidInput: there is none, or one is not such a vector.
+            InvalidInput: if there is no data set, or a row is no probability vector as long as the others.
         """
         if not self.output_distributions:
             raise InvalidInput.at("/output_distributions", "must have at least one distribution")
@@ -141,8 +147,10 @@ class ChannelChain(TwoLaws):
     def check(self) -> None:
         """Check the distributions, the number of channels, and that each channel takes the outputs of the previous one.
 
+        A channel is a matrix with one row for each input: the distribution of the output.
+
         Raises:
-            InvalidInput: there are more than 100 channels, or one does not fit.
+            InvalidInput: if there are more than `MOST_CHANNELS` channels, or a channel does not fit.
         """
         super().check()
         if len(self.channels) > MOST_CHANNELS:
@@ -150,6 +158,7 @@ class ChannelChain(TwoLaws):
         outcomes = len(self.first)
         for index, channel in enumerate(self.channels):
             check_kernel(f"/channels/{index}", channel, outcomes)
+            # The first row sets the number of outcomes, which are the inputs of the next channel.
             check_distribution(f"/channels/{index}/0", channel[0], len(channel[0]))
             outcomes = len(channel[0])
 

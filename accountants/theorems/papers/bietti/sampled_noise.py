@@ -145,8 +145,11 @@ def participants_of(sampling: ClientSampling, *, rate: float, clients: int) -> i
 def check_groups(groups: Sequence[object]) -> None:
     """Check that a list has between 1 and 1000 groups.
 
+    Args:
+        groups: groups of equal clients in a request.
+
     Raises:
-        InvalidInput: there are fewer or more groups.
+        InvalidInput: if there are fewer or more groups.
     """
     faults = group_count_faults(groups)
     if faults:

@@ -41,9 +41,12 @@ def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the printed ε₀ of a round, ε/(8 √(2K log(1/δ))) (Theorem 2 of Das et al.).
 
     Args:
-        epsilon: parameter ε of the theorem. The ε of all rounds is ε/8 + ε²/(256 log(1/δ)).
-        delta: slack δ of the composition.
-        rounds: number K of rounds.
+        epsilon: parameter ε > 0 of the theorem. The ε of all rounds is ε/8 + ε²/(256 log(1/δ)).
+        delta: slack δ of the composition, in (0, 1): the part of the total δ that the composition adds.
+        rounds: number K of rounds, at least 1.
+
+    Returns:
+        The privacy parameter ε₀ of a single round.
     """
     return epsilon / (8.0 * math.sqrt(-2.0 * rounds * math.log(delta)))
 
@@ -51,10 +54,12 @@ def round_epsilon(*, epsilon: float, delta: float, rounds: int) -> float:
 def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute ε of K composed rounds by equation (20) of the paper, ε₀ √(2K log(1/δ)) + K ε₀ tanh(ε₀/2).
 
+    It is one of three bounds of Kairouz, Oh and Viswanath. `best_composition` takes the smallest.
+
     Args:
-        epsilon: ε₀ of each round.
-        delta: slack δ of the composition.
-        rounds: number K of rounds.
+        epsilon: privacy parameter ε₀ ≥ 0 of each round.
+        delta: slack δ of the composition, in (0, 1): the part of the total δ that the composition adds.
+        rounds: number K of rounds, at least 1.
     """
     return epsilon * math.sqrt(-2.0 * rounds * math.log(delta)) + rounds * epsilon * math.tanh(0.5 * epsilon)
 
@@ -62,12 +67,17 @@ def printed_composition(*, epsilon: float, delta: float, rounds: int) -> float:
 def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the ε of K composed ε₀-private rounds, by the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4.
 
-    It is the smallest of Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2).
+    It is the smallest of Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
+    them
+    is valid, so the smallest one is.
 
     Args:
-        epsilon: ε₀ of each round.
-        delta: slack δ of the composition, which is the δ of all rounds.
-        rounds: number K of rounds.
+        epsilon: privacy parameter ε₀ ≥ 0 of each round, which has δ₀ = 0.
+        delta: slack δ of the composition, in (0, 1), which is the δ of all rounds.
+        rounds: number K of rounds, at least 1.
+
+    Returns:
+        The privacy parameter ε of all rounds together, not rounded up.
     """
     basic = rounds * epsilon
     printed = printed_composition(epsilon=epsilon, delta=delta, rounds=rounds)

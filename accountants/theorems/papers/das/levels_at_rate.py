@@ -36,8 +36,10 @@ _MOST_LEVELS = int(NOISE_LEVELS.le or 0)
 def _shift(dimension: int, l1_sensitivity: float, linf_sensitivity: float) -> Shift:
     """Return the worst integer shift within both sensitivities.
 
+    A sensitivity bounds the distance of two vectors of integers on neighbouring data, so its integer part is used.
+
     Args:
-        dimension: number of coordinates.
+        dimension: number of coordinates, at least 1.
         l1_sensitivity: ℓ1 sensitivity, in grid steps.
         linf_sensitivity: ℓ∞ sensitivity, in grid steps.
     """

@@ -155,11 +155,16 @@ def unit_distances(dimension: int) -> dict[str, float]:
 def unit_vector_bounds(dimension: int, levels: int) -> Movement:
     """Return sensitivities that hold for any two unit vectors, if both are rounded by the same random numbers.
 
-    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps.
+    They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, one number is
+    the
+    size of the cube [−1, 1]^d, and the other one that of the unit ball with the rounding added.
 
     Args:
-        dimension: number d of coordinates.
-        levels: grid steps s in a unit.
+        dimension: number d of coordinates, at least 1.
+        levels: number s of grid steps in a unit, at least 1.
+
+    Returns:
+        The bounds, which hold for every outcome of the rounding.
     """
     certain = coupled_bounds(dimension, levels, **unit_distances(dimension))
     cube = trivial_bounds(dimension, levels)
@@ -285,7 +290,17 @@ COUPLED = Theorem(
 
 
 def hoeffding_sensitivities(inputs: LikelyUpdateInputs) -> Outputs:
-    """Compute sensitivities that hold except with probability `failure_delta` over the rounding."""
+    """Compute sensitivities that hold except with probability `failure_delta` over the rounding.
+
+    They are smaller than the certain ones, because rounding errors of many coordinates average out (Hoeffding's
+    inequality).
+
+    Args:
+        inputs: the grid, the distances of the unit updates on neighbouring data, and the allowed probability.
+
+    Returns:
+        The ℓ1, ℓ2 and ℓ∞ sensitivities in grid steps, as named outputs.
+    """
     movement = hoeffding_bounds(
         inputs.dimension,
         inputs.quantization_levels,

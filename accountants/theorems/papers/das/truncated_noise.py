@@ -51,13 +51,15 @@ class PrintedInputs:
 def printed_levels(inputs: PrintedInputs) -> int | None:
     """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al.
 
-    It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉, evaluated with 80 or more digits.
+    It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉. It is evaluated with 80 or more digits, because a rounding error
+    could
+    change the ceiling.
 
     Args:
-        inputs: ε, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
+        inputs: privacy parameter ε, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.
 
     Returns:
-        m, or None if the argument of the logarithm is not positive.
+        The integer m, or None if the argument of the logarithm is not positive and the theorem has no noise.
     """
     epsilon, l1, linf = Decimal(inputs.epsilon), Decimal(inputs.l1_sensitivity), Decimal(inputs.linf_sensitivity)
     with decimal.localcontext(decimal.Context(prec=80)) as context:
@@ -253,11 +255,17 @@ THEOREM_1 = Theorem(
 def continuous_escape(rate: float, reach: float, shift: float) -> float:
     """Compute the probability P(Y > A − k) for noise Y with density ∝ e^(−|y|/λ) on [−A, A].
 
+    With this probability the shifted noise Y + k leaves the interval [−A, A], which reveals the shift.
+
     Args:
-        rate: 1/λ of the density.
-        reach: bound A on the absolute value of the noise.
-        shift: k in [0, A].
+        rate: inverse 1/λ > 0 of the scale of the density.
+        reach: bound A > 0 on the absolute value of the noise.
+        shift: shift k in [0, A].
+
+    Returns:
+        The probability, at most 1/2.
     """
+    # The integral of the density from A − k to A. Its form with `expm1` keeps the digits of small shifts.
     return math.exp(-rate * (reach - shift)) * math.expm1(-rate * shift) / (2.0 * math.expm1(-rate * reach))
 
 

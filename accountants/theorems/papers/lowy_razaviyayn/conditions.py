@@ -16,10 +16,14 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
     """Return the two sides of an inequality for the client that decides it, from the sides for every client.
 
     If the inequality fails for some clients, the failing client with the largest relative difference of the sides
-    decides. Otherwise it is the client with the smallest difference.
+    decides.
+    Otherwise it is the client with the smallest difference, which is the closest to failing.
 
     Args:
-        sides_of_clients: left and right side for each client.
+        sides_of_clients: left and right side for each client, at least one.
+
+    Returns:
+        The sides for the deciding client.
     """
     instances = list(sides_of_clients)
     failing = [sides for sides in instances if sides.holds == Verdict.NO]
@@ -37,7 +41,7 @@ def epsilon_range(inputs: BatchRunInputs) -> Sides:
     """Compare ε of each client with the largest ε for which the requested theorem is stated.
 
     Args:
-        inputs: the run and the requested statement (`variant`).
+        inputs: the run and the requested statement (`variant`), in the main text or in the appendix.
 
     Returns:
         The two sides of ε ≤ limit for the client that decides the condition.

@@ -35,25 +35,30 @@ def experimental_noise_std(
 ) -> float:
     """Compute the noise in the experiments of Lowy and Razaviyayn, σ = L √(8 R ln(1/δ))/(nε).
 
-    It is the standard deviation per coordinate of the noise on a client's mean gradient.
+    It is the standard deviation per coordinate of the noise on a client's mean gradient. The paper takes the formula
+    from
+    earlier work, with an unspecified condition on ε.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
-        samples_per_client: number n of records of a client.
-        rounds: number R of rounds.
-        epsilon: ε of the whole run.
-        log_delta: natural logarithm of δ.
+        samples_per_client: number n of records of a client, at least 1.
+        rounds: number R of rounds, at least 1.
+        epsilon: privacy parameter ε > 0 of the whole run.
+        log_delta: natural logarithm of δ, below 0.
     """
     return lipschitz * math.sqrt(8.0 * rounds * -log_delta) / (samples_per_client * epsilon)
 
 
 def experimental_batch_size(*, samples_per_client: int, rounds: int, epsilon: float) -> float:
-    """Compute the batch size of the paper's experiments, K = n√ε/(2√R), before rounding up. It may exceed n.
+    """Compute the batch size of the paper's experiments, K = n√ε/(2√R), before rounding up.
 
     Args:
-        samples_per_client: number n of records of a client.
-        rounds: number R of rounds.
-        epsilon: ε of the whole run.
+        samples_per_client: number n of records of a client, at least 1.
+        rounds: number R of rounds, at least 1.
+        epsilon: privacy parameter ε > 0 of the whole run.
+
+    Returns:
+        The batch size, a real number. It exceeds n if ε > 4R.
     """
     return samples_per_client * math.sqrt(epsilon) / (2.0 * math.sqrt(rounds))
 
@@ -187,10 +192,15 @@ The 1,238 training records of a silo are four fifths of two digits with ⌊5421/
 def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], training_mean: float) -> float:
     """Compute the relative root mean square error of predictions, √(Σ(y − ŷ)²/Σ(y − ȳ_train)²).
 
+    It is 1 for a predictor that always gives the training mean.
+
     Args:
         values: true values y, not all equal to the training mean.
         predictions: predicted values ŷ, in the same order.
-        training_mean: ȳ_train, the mean of the training records' values.
+        training_mean: mean ȳ_train of the values of the training records.
+
+    Returns:
+        The error, at least 0 and without a unit.
     """
     pairs = zip(values, predictions, strict=True)
     squared_errors = math.fsum((value - prediction) ** 2 for value, prediction in pairs)
@@ -201,11 +211,12 @@ def relative_error(values: tuple[float, ...], predictions: tuple[float, ...], tr
 def group_sizes(clients: int, records: int = INSURANCE_RECORDS) -> tuple[int, ...]:
     """Return the sizes of the N groups into which records are split: N − 1 of ⌈records/N⌉, and the remainder.
 
-    The remainder may be negative.
-
     Args:
-        clients: number N of groups, one for each client.
+        clients: number N of groups, one for each client, at least 1.
         records: number of all records.
+
+    Returns:
+        N sizes with the sum `records`. The last one is negative if the others already have too many records.
     """
     size = -(-records // clients)  # ⌈records/clients⌉
     full_groups = clients - 1
@@ -217,11 +228,12 @@ def _check_values(record: FormulaRequest) -> None:
     """Check the values and predictions of a request for the error of a predictor.
 
     Args:
-        record: the request.
+        record: the request, with `values`, `predictions` and `training_mean`.
 
     Raises:
-        InvalidInput: there are no values, too many, or not as many as predictions; a number is out of range; or all
-            values equal the training mean.
+        InvalidInput: if there are no values, too many, or not as many as predictions. Also if a number is out of range,
+            or
+        all values equal the training mean, which makes the error a division by 0.
     """
     if not 1 <= len(record.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")

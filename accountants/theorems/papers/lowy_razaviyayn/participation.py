@@ -48,11 +48,12 @@ def _check_groups(record: FormulaRequest) -> None:
     """Check the groups of clients in a request, and the distribution of the number of participants.
 
     Args:
-        record: the request.
+        record: the request, with `client_groups`, `participation` and `participants`.
 
     Raises:
-        InvalidInput: there are too many groups, the distribution is not valid, or more clients participate than there
-            are.
+        InvalidInput: if there are too many groups, the distribution is not valid, or more clients participate than
+            there
+        are. The error lists all faults.
     """
     read_members(record, "client_groups", GroupFigure)
     faults: list[Fault] = group_count_faults(record.client_groups)

@@ -15,12 +15,15 @@ LN10 = math.log(10.0)
 def local_epsilon_limit(*, clients: int, samples_per_client: int, log_delta: float) -> float:
     """Compute the largest ε₀ of a report for which Theorem F.2 of Lowy and Razaviyayn on shuffling holds.
 
-    It is ln(N/(16 ln(2/δ)))/n. If it is negative, no ε₀ is allowed.
+    It is ln(N/(16 ln(2/δ)))/n.
 
     Args:
-        clients: number N of clients.
-        samples_per_client: number n of records of a client.
-        log_delta: ln δ; for δ ≥ 1, which the theorem excludes, the result is −∞.
+        clients: number N of clients, at least 1.
+        samples_per_client: number n of records of a client, at least 1.
+        log_delta: natural logarithm of δ.
+
+    Returns:
+        The limit. No ε₀ is allowed if it is negative, and it is −∞ for δ ≥ 1, which the theorem excludes.
     """
     if log_delta >= 0.0:
         return -math.inf
@@ -34,12 +37,16 @@ def transferred_log_delta(*, epsilon: float, log_delta: float, log_distance: flo
     Razaviyayn).
 
     Args:
-        epsilon: ε of the pair.
-        log_delta: ln δ of the pair.
-        log_distance: ln t; −∞ for t = 0.
+        epsilon: privacy parameter ε ≥ 0 of the pair.
+        log_delta: natural logarithm of the δ of the pair.
+        log_distance: natural logarithm of t; −∞ for t = 0.
+
+    Returns:
+        The natural logarithm of the new δ, which may exceed 0.
     """
     if log_distance == -math.inf:
         return log_delta
+    # The sum is formed from logarithms, because δ and t may be too small for a double.
     return float(np.logaddexp(log_delta, float(np.logaddexp(0.0, epsilon)) + log_distance))
 
 
@@ -80,10 +87,15 @@ class ShuffledRound:
         """Compute the log total variation distance of the round from one in which the reports have δ₀ = 0.
 
         Args:
-            sharp: if false, the distance 2Nn e^{(n−1)ε₀} δ₀ of Lowy and Razaviyayn; if true, the smaller N(n
-                e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀.
+            sharp: whether to use the smaller distance N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀. Otherwise it is 2Nn e^{(n−1)ε₀}
+                δ₀ of
+            Lowy and Razaviyayn.
+
+        Returns:
+            The natural logarithm of a bound on the distance; −∞ if the reports have δ₀ = 0.
         """
         n, epsilon = self.samples_per_client, self.local_epsilon
+        # ln(n e^{(n−1)ε₀}), the factor of δ₀ for a change of all n records of a client.
         log_group = math.log(n) + (n - 1) * epsilon
         if sharp:
             log_factor = float(np.logaddexp(log_group, -n * epsilon - math.log(2.0)))
@@ -95,10 +107,14 @@ class ShuffledRound:
         """Compute ln δ̃ of the round, where δ̃ also counts the δ₀ of the reports.
 
         Args:
-            log_delta: ln δ at which `epsilon` is computed, without the reports' own δ₀.
-            reading: `printed` has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. `corrected` multiplies the second term by e^{ε^r} + 1
-                (erratum E-20).
-            sharp: if true, the sharper distance of `log_distance` is used.
+            log_delta: natural logarithm of the δ at which `epsilon` is computed, without the reports' own δ₀.
+            reading: version of the formula. "printed" has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. "corrected" multiplies the
+                second term
+            by e^{ε^r} + 1 (erratum E-20), with the ε^r of the round.
+            sharp: whether to use the sharper distance of `log_distance`.
+
+        Returns:
+            The natural logarithm of δ̃, which may exceed 0.
         """
         distance = self.log_distance(sharp=sharp)
         if reading == "printed":

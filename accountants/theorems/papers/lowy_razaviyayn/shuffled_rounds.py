@@ -149,8 +149,13 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
     """Compute the logarithm of a simple upper bound on the δ of a shuffled round.
 
     Args:
-        inputs: N clients with n records each, and (ε₀, δ₀)-differentially private reports.
-        reading: `printed` has 7Nnδ₀, `corrected` has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ with the ε^r of the round.
+        inputs: the round of N clients with n records each, and (ε₀, δ₀)-differentially private reports.
+        reading: version of the bound. "printed" has 7Nnδ₀, "corrected" has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ with the ε^r of
+            the
+        round.
+
+    Returns:
+        The natural logarithm of the bound.
     """
     if reading == "printed":
         return math.log(7.0) + inputs.log_delta
@@ -163,8 +168,11 @@ def _log_least_local_delta(inputs: StandardInputs, reading: Reading) -> float:
     """Compute the logarithm of the least δ₀ of a report for which the theorem holds.
 
     Args:
-        inputs: N clients with n records each.
-        reading: `printed` has 2e^{−N/16}/(Nn), `corrected` has 2e^{−N/(16e)}/(Nn) (erratum E-21).
+        inputs: the round of N clients with n records each.
+        reading: version of the limit. "printed" has 2e^{−N/16}/(Nn), "corrected" has 2e^{−N/(16e)}/(Nn) (erratum E-21).
+
+    Returns:
+        The natural logarithm of the least δ₀.
     """
     divisor = 16.0 if reading == "printed" else 16.0 * math.e
     return math.log(2.0) - inputs.clients / divisor - math.log(inputs.clients * inputs.samples_per_client)
@@ -193,11 +201,15 @@ def sequential(inputs: StandardInputs, reading: Reading = "printed") -> Outputs:
 def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outputs:
     """Compute ε and δ of R equal shuffled rounds by Corollary F.1 of Lowy and Razaviyayn.
 
-    It is advanced composition with the slack δ' = NnRδ₀.
+    It is advanced composition with the slack δ' = NnRδ₀, the part of δ that the composition adds.
 
     Args:
         inputs: R rounds of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
-        reading: `printed` has the paper's δ = 14NnRδ₀. `corrected` has δ = δ' + Rδ̃, with the δ̃ of a round.
+        reading: version of the δ. "printed" has the paper's δ = 14NnRδ₀. "corrected" has δ = δ' + Rδ̃, with the δ̃ of a
+        round.
+
+    Returns:
+        ε and δ of all rounds, the ε of a single round, and the decimal logarithm of δ.
     """
     round_outputs = standard_round(inputs, "corrected")
     log_slack = inputs.log_delta + math.log(inputs.rounds)

@@ -56,7 +56,8 @@ class WeightInputs:
         """Check that all lists have the same length and entries in range, and that the weights sum to 1.
 
         Raises:
-            InvalidInput: one of these fails.
+            InvalidInput: if a length differs, an entry is negative or not finite, or the sum differs from 1 by more
+                than 1e-9.
         """
         count = len(self.weights)
         if not 1 <= count <= MOST_CLIENTS:

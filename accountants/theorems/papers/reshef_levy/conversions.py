@@ -105,12 +105,16 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
     """Solve ln δ(ε) = ln δ of μ-Gaussian differential privacy for ε, elementwise, by Newton's method.
 
     ln δ(ε) is decreasing and concave, with the slope −e^ε Φ(−ε/μ − μ/2)/δ(ε). Hence the iterates decrease from the
-    start to the root.
+    start to
+    the root.
 
     Args:
-        mu: parameter μ > 0.
-        log_delta: natural logarithm of δ.
-        start: an ε at or above the root.
+        mu: array of parameters μ > 0.
+        log_delta: natural logarithm of δ, below 0.
+        start: array of the shape of `mu`, with an ε at or above each root.
+
+    Returns:
+        The roots up to rounding, an array of the shape of `mu`.
     """
     epsilon = start.copy()
     for _ in range(MOST_NEWTON_STEPS):
@@ -130,13 +134,16 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
 def exact_mu(*, epsilon: float, log_delta: float) -> float:
     """Compute the largest μ at which μ-Gaussian differential privacy is (ε, δ), rounded down.
 
+    It is the inverse of the least noise of the Gaussian mechanism with sensitivity 1.
+
     Args:
-        epsilon: ε of the target, 0 or more.
-        log_delta: natural logarithm of δ.
+        epsilon: privacy parameter ε ≥ 0 of the target.
+        log_delta: natural logarithm of δ, below 0.
 
     Raises:
-        InvalidInput: μ is above 1e5.
+        InvalidInput: if μ is above 1e5.
     """
+    # At ε = 0 there is a closed form, which is moved down by its rounding error.
     if epsilon == 0.0:
         return _mu_of_advantage(log_delta) * (1.0 - 16 * UNIT_ROUNDOFF)
     return 1.0 / gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=1.0).upper
@@ -177,12 +184,16 @@ def epsilons(*, mu: float, log_delta: float) -> dict[str, float]:
     They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
 
     Args:
-        mu: Gaussian DP parameter μ, 0 for no dependence on the data.
-        log_delta: natural logarithm of δ.
+        mu: Gaussian differential privacy parameter μ ≥ 0; it is 0 if nothing depends on the data.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The three values of ε by name, all 0 if μ = 0.
     """
     if mu == 0.0:
         return {"exact_epsilon": 0.0, "zcdp_epsilon": 0.0, "lemma_epsilon": 0.0}
     by_lemma = by_zcdp = lemma_epsilon(mu=mu, log_delta=log_delta)
+    # For smaller μ the better conversion is not computed, and the value of the lemma is used.
     if math.log(mu) > _LEAST_LOG_MU:
         by_zcdp = float(zcdp_epsilon(np.asarray(mu), np.asarray(log_delta)))
     return {
@@ -198,8 +209,11 @@ def mus(*, epsilon: float, log_delta: float) -> dict[str, float]:
     They are the exact curve, the best conversion of zero-concentrated privacy, and Lemma 2.6 of Reshef and Levy.
 
     Args:
-        epsilon: ε of the target.
-        log_delta: natural logarithm of δ.
+        epsilon: privacy parameter ε of the target.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The three values of μ by name.
     """
     return {
         "exact_gaussian_dp_mu": exact_mu(epsilon=epsilon, log_delta=log_delta),

@@ -90,9 +90,12 @@ def _pair_divergence(first: Probabilities, second: Probabilities, order: float) 
     """Compute the Rényi divergence of a pair of distributions, rounded up.
 
     Args:
-        first: probabilities of P.
+        first: probabilities of P, one for each outcome.
         second: probabilities of Q on the same outcomes.
-        order: order a > 1.
+        order: order a > 1 of the divergence.
+
+    Returns:
+        The divergence of P from Q, in nats. It is infinite if Q misses an outcome of P.
     """
     return renyi_divergence(difference(first, second), rounded_probabilities(second), order)
 
@@ -111,7 +114,7 @@ class ConcentratedCompositionInputs(DeltaFields):
         """Check that there are 1 to 10^6 mechanisms, and that ρ and ξ of each are in [0, 1e9].
 
         Raises:
-            InvalidInput: a list has another length, or an entry is out of range.
+            InvalidInput: if the lists have different lengths or too many entries, or an entry is out of range.
         """
         offsets = self.zcdp_offsets or (0.0,) * len(self.zcdp_rhos)
         lists: dict[str, tuple[object, ...]] = {"zcdp_rhos": self.zcdp_rhos, "zcdp_offsets": offsets}
@@ -125,6 +128,10 @@ class ConcentratedCompositionInputs(DeltaFields):
 
 def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
     """Compute the (ξ, ρ)-zCDP of several mechanisms together, and its ε at δ, all rounded up.
+
+    Zero-concentrated differential privacy, (ξ, ρ)-zCDP, bounds the Rényi divergence of each order a by ξ + ρa. These
+    bounds
+    add up under composition.
 
     Args:
         inputs: ρ_k and ξ_k of each mechanism, and δ.

@@ -80,8 +80,10 @@ class ScheduledRun(ParticipantFields):
     def check(self) -> None:
         """Check that schedules have one value for each step, and that the run has enough steps to stop after.
 
+        A schedule is a list of values or a formula for the values of all steps.
+
         Raises:
-            InvalidInput: a list has another length, or `stops` exceeds the number of steps.
+            InvalidInput: if the length of a list is not the number of steps, or `stops` exceeds the number of steps.
         """
         for name in ("step_schedule", "noise_schedule"):
             schedule: object = getattr(self, name)
@@ -105,13 +107,18 @@ class ScheduledRun(ParticipantFields):
         return self.steps if self.stops is None else self.stops
 
     def moments(self, first: int, last: int) -> FloatArray:
-        """Return bounds s_t² = L² + dσ_t²/m on the mean squared norm of the noisy gradient in each of some steps.
+        """Return bounds s_t² on the mean squared norm of the noisy gradient in the steps of a range.
 
-        L is the Lipschitz constant, d the dimension, m the batch size and σ_t the noise of one record in step t.
+        They are s_t² = L² + dσ_t²/m. L is the Lipschitz constant, d the dimension, m the batch size, and σ_t the
+        standard
+        deviation of one record's noise per coordinate in step t.
 
         Args:
-            first: index of the first step, from 1.
-            last: index of the last step.
+            first: index of the first step of the range, from 1.
+            last: index of the last step of the range, at least `first` − 1.
+
+        Returns:
+            An array of one bound for each step from `first` to `last`, in squared gradient units.
         """
         squares = np.full(last - first + 1, self.lipschitz**2)
         if self.noise_schedule is None:
@@ -139,9 +146,14 @@ class Window:
     def of(cls, run: ScheduledRun, first: int) -> Window:
         """Return the steps that follow the models from W_first on, with the step that is appended after W_T.
 
+        The appended step is only used in the analysis. It has the size of the last step and a gradient without noise.
+
         Args:
             run: the run of T steps.
-            first: index of the first model.
+            first: index of the first model of the window, at most T.
+
+        Returns:
+            The T − first + 1 step sizes, and as many bounds on the gradients.
         """
         steps = run.steps
         sizes = np.append(run.step_schedule.at(first + 1, steps), run.step_schedule.at(steps, steps))
@@ -178,13 +190,19 @@ def stop_bound(run: ScheduledRun) -> float:
 def _long_stop_bound(run: ScheduledRun, first: int) -> float:
     """Return an upper bound on the excess risk after a random one of many steps, in closed form.
 
-    It is not below the result of `stop_bound`. The step sizes are constant or fall like 1/t.
+    It is not below the result of `stop_bound`, which adds up the steps one by one. The step sizes must be constant or
+    fall
+    like 1/t. All noises are replaced by the noise of step first + 1, the largest of the following steps.
 
     Args:
-        run: the run. All noises are replaced by the noise of step first + 1, the largest of the following steps.
+        run: the run of T steps with its schedule.
         first: index of the first step after which the run may stop.
+
+    Returns:
+        The bound, in loss units.
     """
     stops, steps = run.possible_stops, run.steps
+    # Bound the gradients of all later steps by that of the step with the largest noise.
     largest_moment = float(run.moments(first + 1, first + 1)[0])
     schedule = run.step_schedule
     if isinstance(schedule, InverseTime):
@@ -197,6 +215,7 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
         step_size = schedule.least(1)
         distance_factor = max(1.0 / step_size - run.strong_convexity, 0.0)
         sum_of_sizes = stops * step_size
+    # Divide the sums over the steps by their number, as each is the last with the same probability.
     return 2.0 * run.radius**2 * distance_factor / stops + 0.5 * largest_moment * sum_of_sizes / stops
 
 
@@ -248,17 +267,22 @@ def _long_last_bound(run: ScheduledRun) -> float:
 def squared_distance(run: ScheduledRun) -> float:
     """Bound the mean squared distance E‖W_T − w*‖² of the last model of noisy projected SGD from the minimiser.
 
-    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t². It begins with the squared diameter 4ρ² of the domain,
-    at most `MOST_STEPS` steps before the end.
+    The recursion is A_t ≤ max{1 − 2λη_t, 0} A_{t−1} + η_t²s_t², inequality (a) of the module text. It begins with the
+    squared diameter 4ρ² of the domain, at most `MOST_STEPS` steps before the end. This start is valid at every step.
 
     Args:
         run: the run of T steps, with step sizes η_t, bounds s_t² on the mean squared norms of the gradients, strong
-            convexity λ and radius ρ.
+        convexity λ and radius ρ.
+
+    Returns:
+        The bound, rounded up and at most 4ρ².
     """
     has_one_noise = run.noise_schedule is None or run.noise_schedule.constant is not None
     step_size = run.step_schedule.constant
+    # Equal steps have a closed form.
     if step_size is not None and has_one_noise:
         return _squared_distance_of_equal_steps(run, step_size)
+    # Otherwise run the recursion over the last steps.
     first = max(run.steps - MOST_STEPS, 0) + 1
     sizes, moments = run.step_schedule.at(first, run.steps), run.moments(first, run.steps)
     lowered_convexity = 2.0 * run.strong_convexity * sizes * (1.0 - 2.0**-50)  # rounded down
@@ -274,11 +298,17 @@ def squared_distance(run: ScheduledRun) -> float:
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
     """Return the bound of `squared_distance` in closed form, for steps of one size and one noise.
 
-    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ².
+    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ². It solves the recursion
+    A_t = (1 − c) A_{t−1} + η²s².
 
     Args:
-        run: the run of T steps, with strong convexity λ, moment s² of a gradient, and radius ρ of the domain.
-        step_size: step size η.
+        run: the run of T steps, with strong convexity λ, bound s² on the mean squared norm of a gradient, and radius ρ
+            of
+        the domain.
+        step_size: step size η > 0 of all steps.
+
+    Returns:
+        The bound. If c ≥ 1, each step forgets the previous distance, and the bound is η²s² or 4ρ².
     """
     largest = 4.0 * run.radius**2
     addition = step_size * step_size * float(run.moments(1, 1)[0])

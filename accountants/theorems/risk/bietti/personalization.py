@@ -151,7 +151,7 @@ class Landscape:
         )
 
     def _infinite_bound(self) -> PersonalizationBounds:
-        """Return the bound of clients with different optima at α = ∞, where it is infinite."""
+        """Return the bound for clients with different optima at α = ∞, where all its parts are infinite."""
         return PersonalizationBounds(
             alpha=math.inf,
             optimisation=math.inf,

@@ -140,9 +140,14 @@ def _clipping_norm(inputs: SampledTargetInputs, federation: DrawnGradients) -> f
 def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float:
     """Return the noise σ_ζ of equation (12) of Bietti et al. for the target (ε, δ), per shared coordinate of the mean.
 
+    The shared part of the model is the part that all clients have in common; only it is sent and gets noise.
+
     Args:
-        inputs: rounds, constant of the noise, and the target.
+        inputs: number of rounds, constant of the noise, and the target.
         federation: the clients. Their total weight divides the sum of messages.
+
+    Returns:
+        The standard deviation σ_ζ, in the unit of a gradient.
     """
     return noise_with_constant(
         constant=inputs.noise_constant,
@@ -157,10 +162,13 @@ def _noise_std(inputs: SampledTargetInputs, federation: DrawnGradients) -> float
 def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> float:
     """Return the smoothness L max{αa, b} of the loss in the α-norm, in which the shared part has the weight α.
 
+    The shared part of a model is common to all clients. The α-norm of a model divides its square by α
+    (`WeightedOptimum`).
+
     Args:
         inputs: the run, with smoothness L of the losses and weight α of the shared part.
         federation: the clients. Their weighting gives the factors a and b.
-        reading: factors as "printed" in Bietti et al., or as "corrected".
+        reading: version of these factors: "printed" in Bietti et al., or "corrected".
     """
     shared, local = federation.smoothness_factors(reading)
     return inputs.smoothness * max(inputs.personalization * shared, local)
@@ -169,12 +177,15 @@ def _smoothness(inputs: SampledTargetInputs, federation: DrawnGradients, reading
 def _coarser_outputs(inputs: SampledTargetInputs, federation: DrawnGradients, reading: Reading) -> dict[str, float]:
     """Return the bound on the excess risk with the variance of a step as if every batch had the smallest size.
 
-    This variance is equation (36) of Bietti et al. It is not below the true one.
+    This variance is equation (36) of Bietti et al. It is not below the true one, so the bound is valid but larger.
 
     Args:
         inputs: clients, rounds, constants of the losses, and the target (ε, δ).
         federation: the clients with equal weights.
-        reading: smoothness and variance as "printed" or as "corrected".
+        reading: version of smoothness and variance: "printed" in the paper, or "corrected".
+
+    Returns:
+        `coarser_variance` in squared gradient units, and `coarser_excess_risk` in loss units.
     """
     alpha, dimension = inputs.personalization, inputs.shared_dimension
     std = _noise_std(inputs, federation)

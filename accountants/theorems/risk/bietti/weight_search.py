@@ -11,17 +11,23 @@ from epsilond.accountants.numerics.minimum import golden_section
 def grid_minima(bound: Callable[[float], float], low: float, high: float, intervals: int) -> list[float]:
     """Return two candidates for the argument α > 0 that minimises a function: a refined grid point, and that point.
 
-    The grid is uniform in log α. A golden section search between the neighbours of its best point refines this point.
+    The grid is uniform in log α. A golden-section search between the two neighbours of its best point refines this
+    point.
+    The grid point is returned too, because the search may miss the minimum if there are several.
 
     Args:
         bound: the function of α, here a bound on the excess risk.
         low: smallest log α of the grid.
-        high: largest log α of the grid.
-        intervals: number of intervals of the grid.
+        high: largest log α of the grid, above `low`.
+        intervals: number of intervals of the grid, at least 1.
+
+    Returns:
+        The refined α and the best α of the grid.
     """
     grid = [low + (high - low) * index / intervals for index in range(intervals + 1)]
     values = [bound(math.exp(log_alpha)) for log_alpha in grid]
     best_index = values.index(min(values))
+    # The neighbours of the best point, which is itself a limit at an end of the grid.
     left, right = grid[max(best_index - 1, 0)], grid[min(best_index + 1, intervals)]
     refined = golden_section(lambda log_alpha: bound(math.exp(log_alpha)), left, right, width=0.0, most=24)
     return [math.exp(refined), math.exp(grid[best_index])]

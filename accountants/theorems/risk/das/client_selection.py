@@ -9,9 +9,13 @@ def selection_constant(*, clients: int, participants: int) -> float:
     It is the larger of 2 + 23(n − r)/(r(n − 1)) and 64n(r − 1)/(r(n − 1)), and 64 for r = n.
 
     Args:
-        clients: number n of clients.
-        participants: number r of clients in a round.
+        clients: number n of clients, at least 1.
+        participants: number r of clients that are drawn in a round, from 1 to n.
+
+    Returns:
+        The constant c, without a unit. The bounds grow in proportion to it.
     """
+    # For r = n the second number is 64, and the first one is only 2. This also covers n = 1.
     if participants == clients:
         return 64.0
     divisor = participants * (clients - 1)

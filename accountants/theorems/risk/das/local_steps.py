@@ -86,10 +86,13 @@ def _quasar_step(*, step_size: float, smoothness: float, quasar_convexity: float
     """Compare the step size η with the largest one that a statement allows, `most` times ζ/L.
 
     Args:
-        step_size: step size η.
-        smoothness: smoothness L.
-        quasar_convexity: quasar-convexity ζ.
+        step_size: step size η > 0 of a client.
+        smoothness: smoothness L > 0 of the loss.
+        quasar_convexity: quasar-convexity ζ of the loss, in (0, 1], a weaker form of convexity.
         most: largest allowed multiple of ζ/L.
+
+    Returns:
+        The two sides of the condition.
     """
     return Sides.at_most(step_size, most * quasar_convexity / smoothness)
 
@@ -198,9 +201,15 @@ LEMMA_2_DISTANCE = Theorem(
 def growth(ratio: float, steps: int) -> float:
     """Return ((1 + x)^τ − 1)/(τx), the growth of a path of τ steps; its limit 1 at x = 0.
 
+    It is the mean of the powers (1 + x)^j for j < τ. Each gradient step changes the gradient by at most the factor 1 +
+    x.
+
     Args:
-        ratio: x ≥ 0, step size times smoothness.
+        ratio: number x ≥ 0, the step size times the smoothness.
         steps: number τ of steps.
+
+    Returns:
+        The factor, at least 1. It is 1 if there are no steps.
     """
     exponent = steps * math.log1p(ratio)
     return math.expm1(exponent) / (steps * ratio) if steps * ratio > 0.0 else 1.0

@@ -141,14 +141,21 @@ class AcceleratedProblem(EqualClientsRound):
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
 
-        The parts are the sampling of records, the sampling of clients, and the noise.
+        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
+        is not
+        given is replaced by its largest possible value.
 
         Args:
-            noise_std: standard deviation σ of a message's noise per coordinate.
+            noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.
+
+        Returns:
+            The three parts, in squared gradient units.
         """
+        # One pass: each record is used once, so batches are fresh samples of the distributions.
         if self.objective == "population":
             gradient_std, heterogeneity = self._worst_statistics()
             return self.fresh_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)
+        # Several passes: batches are drawn from the records at hand.
         gradient_std = self.lipschitz if self.gradient_std is None else self.gradient_std
         heterogeneity = gradient_std if self.heterogeneity is None else self.heterogeneity
         return self.reused_variance(gradient_std=gradient_std, heterogeneity=heterogeneity, noise_std=noise_std)

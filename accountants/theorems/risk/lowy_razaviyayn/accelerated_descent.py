@@ -43,12 +43,19 @@ class DescentFacts:
     initial_gap: float = math.inf
 
     def squared_distance(self, gap: float, *, largest_distance: float) -> float:
-        """Return the least of two bounds on the squared distance |w − w*|² of a point w from the minimiser w*.
+        """Return the smaller of two bounds on the squared distance |w − w*|² of a point w from the minimiser w*.
+
+        Both bounds are valid, so the smaller one is. The first comes from strong convexity: F(w) − F(w*) ≥ μ|w −
+        w*|²/2.
 
         Args:
-            gap: bound on the excess risk F(w) − F(w*). If μ > 0, it implies |w − w*|² ≤ 2 · gap/μ.
-            largest_distance: bound on |w − w*| from another source, such as the diameter of the domain.
+            gap: upper bound on the excess risk F(w) − F(w*) in loss units, at least 0.
+            largest_distance: upper bound on |w − w*| from another source, such as the diameter of the domain.
+
+        Returns:
+            An upper bound on |w − w*|². It is the square of `largest_distance` if μ = 0.
         """
+        # This bound holds with and without strong convexity.
         squared = largest_distance * largest_distance
         if self.strong_convexity == 0.0:
             return squared
@@ -110,34 +117,46 @@ def stage_factors(stage: Stage, *, smoothness: float, strong_convexity: float) -
 def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> float:
     """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + c), at most 0.2 % above it.
 
-    The terms increase in t. Hence the terms beyond m = `LISTED_TERMS` are at most the integral of x²/(μx² + c) over
-    [m + 1, T + 1].
+    This sum is the factor of the gradient variance in the risk bound of a stage of T rounds. The first m =
+    `LISTED_TERMS`
+    terms are added one by one. The terms increase in t, so each later term is at most the integral of x²/(μx² + c) over
+    the
+    unit interval that follows it. The rest is hence at most the integral over [m + 1, T + 1].
 
     Args:
-        rounds: number T of rounds.
-        offset: c ≥ 0.
-        strong_convexity: strong convexity μ > 0.
+        rounds: number T of rounds, at least 1.
+        offset: constant c ≥ 0 in the denominators.
+        strong_convexity: strong convexity μ > 0 of the function.
+
+    Returns:
+        The bound. If T ≤ m, it is the sum itself, up to rounding.
     """
     listed = np.arange(1.0, min(rounds, LISTED_TERMS) + 1.0)
     total = float(np.sum(listed * listed / (strong_convexity * listed * (listed + 1.0) + offset)))
+    # Bound the remaining terms, if any, by an integral.
     if rounds <= LISTED_TERMS:
         return total
     return total + _upper_integral(LISTED_TERMS + 1.0, rounds + 1.0, offset, strong_convexity)
 
 
 def _upper_integral(low: float, high: float, offset: float, strong_convexity: float) -> float:
-    """Return an upper bound on the integral of x²/(μx² + c) over [low, high].
+    """Return an upper bound on the integral of x²/(μx² + c) over the interval [low, high].
 
-    The integral is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a the difference would
-    lose its digits. The slightly larger integral of x²/c is then returned.
+    The integral is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a this difference would
+    lose
+    its digits to cancellation. The integral of x²/c is then returned, which is slightly larger because μx² ≥ 0.
 
     Args:
-        low: lower limit of the integral.
-        high: upper limit of the integral.
-        offset: c ≥ 0.
-        strong_convexity: strong convexity μ > 0.
+        low: lower limit of the integral, at least 0.
+        high: upper limit of the integral, at least `low`.
+        offset: constant c ≥ 0 in the denominator.
+        strong_convexity: strong convexity μ > 0 of the function.
+
+    Returns:
+        The bound on the integral, which is the integral itself up to rounding if `high` is not far below a.
     """
     a = math.sqrt(offset / strong_convexity)
+    # Here the closed form would subtract two nearly equal numbers.
     if high < SMALL_SUBTRACTION_RATIO * a:
         return (high**3 - low**3) / (3.0 * offset)
     arctangents = a * (math.atan2(high, a) - math.atan2(low, a)) if a > 0.0 else 0.0
@@ -147,19 +166,26 @@ def _upper_integral(low: float, high: float, offset: float, strong_convexity: fl
 def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: float) -> DescentBound:
     """Return the bound on the excess risk of accelerated descent after several stages.
 
-    Each stage starts at the output of the previous one.
+    A stage is a block of rounds with its own schedule of step sizes. Each stage starts at the output of the previous
+    one,
+    so its bound is computed from the previous bound.
 
     Args:
-        stages: the stages in their order.
-        descent: constants of the function.
+        stages: the stages, in the order in which they are run.
+        descent: constants of the function, such as its smoothness.
         variance: bound V² on the variance of a gradient. It only decides, before each stage, whether the excess risk or
-            the diameter gives the smaller bound on the distance from the minimiser. Each choice is valid.
+        the diameter gives the smaller bound on the distance from the minimiser. Each choice is valid.
+
+    Returns:
+        The numbers A and B of the bound A + B V² on the excess risk. Without stages, A bounds the risk of the start.
     """
+    # Before the first stage, only the excess risk and the distance of the start are known.
     bound = DescentBound(descent.initial_gap, 0.0)
     largest_distance = descent.initial_distance
     for stage in stages:
         factors = stage_factors(stage, smoothness=descent.smoothness, strong_convexity=descent.strong_convexity)
         bound = _bound_after_stage(factors, bound, descent, largest_distance=largest_distance, variance=variance)
+        # A later stage may start anywhere in the domain.
         largest_distance = descent.diameter
     return bound
 
@@ -231,13 +257,19 @@ MOST_STAGES = 64
 def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple[Stage, ...]:
     """Return stages of accelerated descent with R rounds in all, at which the risk bound is nearly minimal.
 
-    A convex function gets one stage. For a strongly convex function, one stage is compared with several short stages of
-    equal length that a last stage follows. More short stages are tried until they no longer reduce the bound.
+    A stage is a block of rounds with its own schedule of step sizes. A convex function gets one stage. For a strongly
+    convex function, one stage is compared with several short stages of equal length that a last stage follows. More
+    short
+    stages are tried until they no longer reduce the bound. The bound is valid for all stages, so the search need not be
+    exact.
 
     Args:
-        rounds: number R of rounds.
-        descent: constants of the function.
+        rounds: number R of rounds, at least 1.
+        descent: constants of the function, such as its smoothness.
         variance: bound V² on the variance of a gradient.
+
+    Returns:
+        The stages, in the order in which they are run.
     """
     initial = descent.squared_distance(descent.initial_gap, largest_distance=descent.initial_distance)
 
@@ -249,6 +281,7 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
     if descent.strong_convexity == 0.0:
         return best
     least_risk = excess_risk(best)
+    # Restarts help after a number of rounds of the order √(β/μ), so the lengths are multiples of it.
     condition_root = math.sqrt(descent.smoothness / descent.strong_convexity)
     for relative_length in STAGE_LENGTHS:
         length = math.ceil(relative_length * condition_root)

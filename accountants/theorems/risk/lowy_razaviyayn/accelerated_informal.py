@@ -20,12 +20,18 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
     """Return the rounds and the excess risk of accelerated descent that Lowy and Razaviyayn state for equal clients.
 
     The statements of their main text hide constants. They are Theorem E.1 for smooth losses, equations (28) and (29),
-    and Theorem 2.4 for other losses, equations (10) and (11).
+    and
+    Theorem 2.4 for other losses, equations (10) and (11).
 
     Args:
         run: a federation of equal clients, and the loss.
-        rounds: number R of rounds; None for the smallest number that the statement allows.
+        rounds: number R of rounds; if None, the smallest number that the statement allows.
+
+    Returns:
+        The rounds, the order of the excess risk in loss units, and the argument of the logarithm in the rounds. This
+        argument is infinite if the loss is only convex, as no logarithm then appears.
     """
+    # The rounds must suffice both for the descent and for averaging out the sampled records.
     required_rounds = max(_informal_descent_rounds(run), _informal_sampling_rounds(run))
     if rounds is None:
         rounds = smallest_round_count(lambda _: required_rounds)
@@ -42,6 +48,12 @@ def _informal_logarithm_argument(run: ReusedRun) -> float:
 
     M clients with n records and privacy parameter ε each take part in a round. The loss in d dimensions has Lipschitz
     constant L and strong convexity μ, on a domain of diameter D.
+
+    Args:
+        run: a federation of equal clients (one group), and a strongly convex loss.
+
+    Returns:
+        The argument, a positive number. The statement is only meaningful if it exceeds 1.
     """
     (group,) = run.federation.groups
     effective_records = group.epsilon * group.samples_per_client  # εn
@@ -76,10 +88,18 @@ def _informal_descent_rounds(run: ReusedRun) -> float:
 def _informal_sampling_rounds(run: ReusedRun) -> float:
     """Return the rounds that Lowy and Razaviyayn require to average out the sampling of records, up to constants.
 
-    They are ε²n²Φ̂²/(K d ln(1/δ) L²), and 0 if a round uses all records. Each client has n records, batches of K and
-    the target (ε, δ). The loss in d dimensions has Lipschitz constant L. Φ̂ is the standard deviation of a record's
-    gradient, and L for a loss that is not smooth.
+    They are ε²n²Φ̂²/(K d ln(1/δ) L²). Each client has n records, batches of K and the target (ε, δ). The loss in d
+    dimensions has Lipschitz constant L. Φ̂ is the standard deviation of a record's gradient, and L for a loss that is
+    not
+    smooth.
+
+    Args:
+        run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The order of the number of rounds, not rounded to an integer. It is 0 if a round uses all records.
     """
+    # Without sampling of records there is nothing to average out.
     if not run.leaves_records_out("printed"):
         return 0.0
     (group,) = run.federation.groups
@@ -92,9 +112,15 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
 def _informal_scale(run: ReusedRun) -> float:
     """Return the order of the excess risk in the main text of Lowy and Razaviyayn, without constants.
 
-    It is LD √(c/M)/(εn), or L²c/(μ(εn)²M) for strong convexity μ > 0. c is d ln(2/δ) for smooth losses and d ln(1/δ)
-    for others. M clients with n records and the target (ε, δ) each take part in a round. L is the Lipschitz constant, d
-    the dimension, and D the diameter of the domain.
+    It is LD √(c/M)/(εn), or L²c/(μ(εn)²M) for strong convexity μ > 0. The factor c is d ln(2/δ) for smooth losses and
+    d ln(1/δ) for others. M clients with n records and the target (ε, δ) each take part in a round. L is the Lipschitz
+    constant, d the dimension, and D the diameter of the domain.
+
+    Args:
+        run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The order of the excess risk, in loss units.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean
@@ -111,7 +137,14 @@ def speedup(run: ReusedRun) -> float:
     """Return the factor by which Theorem 2.4 of Lowy and Razaviyayn needs fewer rounds than earlier results.
 
     It is min{√M εn/√d, MK}, for convex losses and without logarithms (equation (10)). M equal clients take part in a
-    round, each with a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
+    round.
+    Each has a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
+
+    Args:
+        run: a federation of equal clients (one group), and the loss.
+
+    Returns:
+        The order of the factor, without constants.
     """
     (group,) = run.federation.groups
     participants = run.federation.participation.mean

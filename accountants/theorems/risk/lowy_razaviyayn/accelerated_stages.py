@@ -101,10 +101,15 @@ class StagesInputs:
     def stages(self, reading: Reading = "corrected") -> tuple[Stage, ...]:
         """Return the first stages of the schedule that fit in the run's rounds, at most `MOST_STAGES`.
 
-        The result is empty if the first stage has more rounds than the run.
+        A stage is a block of rounds with its own schedule of step sizes. Stage k aims at the excess risk Δ2^{−k}.
 
         Args:
-            reading: "printed" or "corrected" prox weights, as `stage` explains.
+            reading: version of the prox weights, the factors of the step schedule. It is "printed" for those of the
+                paper
+            or "corrected", as `stage` explains.
+
+        Returns:
+            The stages in order. The tuple is empty if the first stage has more rounds than the run.
         """
         stages: list[Stage] = []
         remaining_rounds = self.rounds
@@ -120,13 +125,16 @@ class StagesInputs:
 def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     """Return the stages of accelerated descent in Algorithm 2 of Lowy and Razaviyayn that fit in the available rounds.
 
+    A stage is a block of rounds with its own schedule of step sizes, which halves the targeted excess risk.
+
     Args:
         inputs: constants of the loss, variance of a gradient, initial excess risk Δ, and the number of rounds.
-        reading: "printed" or "corrected" prox weights, as `StagesInputs.stage` explains.
+        reading: version of the prox weights, the factors of the step schedule: "printed" for those of the paper or
+        "corrected". `StagesInputs.stage` explains the difference.
 
     Returns:
-        `stages`, the rounds and the prox weight of each; `used_rounds`, the sum of their rounds; and
-        `aimed_excess_risk`, Δ2^{−k} after k stages.
+        A mapping with `stages`, the rounds and the prox weight of each; `used_rounds`, the sum of their rounds; and
+        `aimed_excess_risk`, Δ2^{−k} in loss units after k stages.
     """
     stages = inputs.stages(reading)
     return {

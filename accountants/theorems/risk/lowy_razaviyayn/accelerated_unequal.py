@@ -72,11 +72,19 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
     def of_groups(cls, groups: Sequence[ClientGroup], **fields: Any) -> UnequalAcceleratedProblem:
         """Return the run of accelerated descent of a federation with several groups of equal clients.
 
+        The fields for equal clients get the fewest records and the smallest batch of a group. Their Lipschitz constant
+        is the
+        root mean square over clients.
+
         Args:
-            groups: the clients; each `lipschitz` is that of the group's weighted losses.
-            fields: the fields of the problem that do not follow from the groups.
+            groups: the groups of clients; the `lipschitz` of a group is that of its weighted losses.
+            fields: the fields of the problem that do not follow from the groups, by name.
+
+        Returns:
+            The problem that describes all clients.
         """
         clients = sum(group.clients for group in groups)
+        # Share of each group in the mean of the squared Lipschitz constants.
         squares = [group.clients / clients * group.lipschitz**2 for group in groups]
         fewest_samples = min(group.samples_per_client for group in groups)
         smallest_batch = min(group.batch_size for group in groups)
@@ -92,10 +100,16 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
     def envelope_convexity(self, envelope_smoothness: float) -> float:
         """Return a lower bound on the strong convexity of the mean of the clients' Moreau envelopes of smoothness b.
 
-        It is μb/(μ_max + b), where μ_max is the strong convexity of the client's loss with the largest weight.
+        A Moreau envelope is a smooth approximation of a loss. The weighted loss of client i has strong convexity μ_i,
+        with mean
+        μ and maximum μ_max. Its envelope has μ_i b/(μ_i + b) ≥ μ_i b/(μ_max + b). The mean over clients is at least
+        μb/(μ_max + b).
 
         Args:
-            envelope_smoothness: smoothness b.
+            envelope_smoothness: smoothness b > 0 of the envelopes.
+
+        Returns:
+            The bound, 0 if the loss is only convex.
         """
         steepest = self.heaviest * self.strong_convexity
         convexity = envelope_strong_convexity(strong_convexity=steepest, envelope_smoothness=envelope_smoothness)
@@ -104,8 +118,15 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
 
+        The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
+        is not
+        given is replaced by infinity. The Lipschitz constants then limit its part.
+
         Args:
-            noise_std: root mean square over clients of the noise per coordinate.
+            noise_std: root mean square over clients of the noise's standard deviation per coordinate, at least 0.
+
+        Returns:
+            The three parts, in squared gradient units.
         """
         gradient_variance = _square_or_infinity(self.gradient_std)
         used_once = self.objective == "population"
@@ -196,8 +217,12 @@ class FederatedAcceleratedInputs(FederatedRun):
 def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
     """Return the bound on the excess risk of accelerated descent, its terms, and the stages that attain it.
 
+    Args:
+        inputs: the clients, the loss, the noise and the number of rounds.
+
     Returns:
-        If the run minimises a Moreau envelope, `envelope_smoothness` is its smoothness.
+        The bound and its terms in loss units, and the stages. If the run minimises a Moreau envelope (a smooth
+        approximation of the loss), `envelope_smoothness` is its smoothness.
     """
     envelope = inputs.envelope
     outputs = inputs.risk(envelope).outputs
@@ -207,8 +232,15 @@ def bound(inputs: FederatedAcceleratedInputs) -> Outputs:
 def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
     """Compare the largest share K_i R/n_i of a client's records that the run uses with 1.
 
-    This is for one pass over the records. If they are re-used, the share is compared with itself, so the condition
-    holds.
+    The condition is for one pass over the records, in which each record is used at most once. If records are re-used,
+    the
+    share is compared with itself, so the condition holds.
+
+    Args:
+        inputs: the clients, with n_i records and batches of K_i, and the number R of rounds.
+
+    Returns:
+        The two sides of the condition: the share, which must be at most the second number.
     """
     shares = [group.batch_size * inputs.rounds / group.samples_per_client for group in inputs.client_groups]
     largest = max(shares)

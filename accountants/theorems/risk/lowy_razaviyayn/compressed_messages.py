@@ -29,12 +29,17 @@ SINGLE = 32
 def compression_variance(*, dimension: int, quantization_levels: int) -> float:
     """Return ω, a bound on the mean squared error of stochastically rounding a message, over its squared norm.
 
-    It is ω = min{d/(4s²), √d/s}.
+    Stochastic rounding replaces each coordinate by one of its two neighbouring levels, at random and without bias. The
+    bound is ω = min{d/(4s²), √d/s}. The first number is smaller for many levels, the second for few.
 
     Args:
-        dimension: number d of coordinates.
-        quantization_levels: levels s between 0 and the norm of a message.
+        dimension: number d of coordinates of the message, at least 1.
+        quantization_levels: number s of levels between 0 and the norm of a message, at least 1.
+
+    Returns:
+        The relative error ω > 0, without a unit.
     """
+    # The variance of rounding to one of two levels at distance |m|/s is at most |m|²/(4s²) per coordinate.
     for_many_levels = dimension / (4.0 * quantization_levels * quantization_levels)
     for_few_levels = math.sqrt(dimension) / quantization_levels
     return min(for_many_levels, for_few_levels)

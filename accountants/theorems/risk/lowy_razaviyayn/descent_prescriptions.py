@@ -141,10 +141,15 @@ class Prescription:
 def effective_samples(*, samples_per_client: int, epsilon: float, dimension: int) -> float:
     """Return the number of records of a client that privacy lets the run use, min{n, ε² n²/d}.
 
+    If it is below n, the cost of privacy √d/(εn) exceeds the statistical error 1/√n.
+
     Args:
-        samples_per_client: number n of records of a client.
-        epsilon: ε of the client's privacy target.
-        dimension: number d of coordinates.
+        samples_per_client: number n of records of a client, at least 1.
+        epsilon: ε > 0 of the client's privacy target.
+        dimension: number d of coordinates of the model, at least 1.
+
+    Returns:
+        The number, which need not be an integer.
     """
     return min(float(samples_per_client), (epsilon * samples_per_client) ** 2 / dimension)
 
@@ -228,6 +233,12 @@ def _informal_logarithm_argument(run: DescentRun) -> float:
     It is βD²μMε²n²/(dL²) for a smooth loss, and D²μ²M²ε²n³/(dL²) otherwise. M equal clients with n records and privacy
     parameter ε each take part in a round. The loss in d dimensions has Lipschitz constant L, smoothness β and strong
     convexity μ, and D is the diameter of the domain.
+
+    Args:
+        run: a federation of equal clients (one group), and a strongly convex loss.
+
+    Returns:
+        The argument, a positive number. The statement is only meaningful if it exceeds 1.
     """
     (group,) = run.federation.groups
     participants, mu = run.federation.participation.mean, run.strong_convexity

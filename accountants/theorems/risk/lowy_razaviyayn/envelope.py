@@ -35,11 +35,13 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_envelope.py"
 def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
     """Return the largest difference L²/(2b) between a loss f and its Moreau envelope f_b, in loss units.
 
-    The envelope is below the loss, so the difference is added to a bound on the excess risk of f_b.
+    The envelope is a smooth function below the loss. The difference is added to a bound on the excess risk of f_b,
+    which
+    gives a bound for f.
 
     Args:
         lipschitz: Lipschitz constant L of the loss.
-        envelope_smoothness: smoothness b of the envelope.
+        envelope_smoothness: smoothness b > 0 of the envelope.
     """
     return lipschitz * lipschitz / (2.0 * envelope_smoothness)
 
@@ -66,13 +68,17 @@ def envelope_strong_convexity(*, strong_convexity: float, envelope_smoothness: f
 
 # The explicit bound on the envelope, derived in `unequal_clients.py` -------------------------------------------------
 def on_envelope(problem: ExcessRiskProblem, envelope_smoothness: float) -> ExcessRiskProblem:
-    """Return the problem of minimising the Moreau envelope of the loss, a smooth function that is at most the loss.
+    """Return the problem of minimising the Moreau envelope of the loss instead of the loss itself.
 
-    The envelope is b-smooth and less strongly convex.
+    The envelope is a smooth function that is at most the loss. It is b-smooth and less strongly convex. Its Lipschitz
+    constant is at most that of the loss, so this number stays.
 
     Args:
-        problem: the clients and the loss.
-        envelope_smoothness: smoothness b of the envelope.
+        problem: the clients and the loss, which need not be smooth.
+        envelope_smoothness: smoothness b > 0 of the envelope.
+
+    Returns:
+        The problem with the constants of the envelope.
     """
     convexity = envelope_strong_convexity(
         strong_convexity=problem.strong_convexity, envelope_smoothness=envelope_smoothness
@@ -85,12 +91,18 @@ def enveloped_excess_risk(
 ) -> ExcessRisk:
     """Bound the expected excess risk of noisy SGD on the Moreau envelope of a loss that need not be smooth.
 
+    The envelope is a smooth function f_b with f_b ≤ f ≤ f_b + L²/(2b). The bound for f_b therefore bounds the risk of f
+    after adding the gap L²/(2b).
+
     Args:
-        problem: the clients and the loss.
-        envelope_smoothness: smoothness b of the envelope.
-        noise_std: standard deviation σ of a message's noise per coordinate.
-        rounds: number R of rounds.
-        step_size: step size η.
+        problem: the clients and the loss f.
+        envelope_smoothness: smoothness b > 0 of the envelope.
+        noise_std: standard deviation σ of a message's noise per coordinate, at least 0.
+        rounds: number R of rounds, at least 1.
+        step_size: step size η > 0 of the descent.
+
+    Returns:
+        The bound as the sum of its terms in loss units; `smoothing` is the gap.
 
     Guarantees:
         The excess risk of the loss itself is at most `total`, in loss units, if proximal points are exact.
@@ -161,9 +173,11 @@ class _EnvelopeSearch:
     def bound(self, product: float, log_step: float) -> float:
         """Return the bound on the excess risk at a step size η and a smoothness b of the envelope, in loss units.
 
+        The search varies ln η and the product ηb in place of η and b.
+
         Args:
-            product: ηb.
-            log_step: log η.
+            product: product ηb > 0, which gives b for the step size.
+            log_step: natural logarithm of the step size η.
         """
         step = math.exp(log_step)
         return enveloped_excess_risk(
@@ -183,10 +197,14 @@ class _EnvelopeSearch:
         """Return the product x = ηb in (0, 1) that minimises the bound if η is the best step size for x.
 
         The search is over the logit ln(x/(1 − x)), from 6 below that of the start value to 3 above it. A minimum
-        outside this range is missed, but the bound is valid for every x.
+        outside this
+        range is missed, but the bound is valid for every x.
 
         Args:
-            start_product: start value of x.
+            start_product: start value of the product x, in (0, 1).
+
+        Returns:
+            The product at the least bound that the search evaluates.
         """
 
         def bound_at_logit(logit: float) -> float:
@@ -199,10 +217,12 @@ class _EnvelopeSearch:
 
 
 def _minimiser(cost: Callable[[float], float], low: float, high: float) -> float:
-    """Return the minimiser of a function on an interval, to about 1e-5 of its length.
+    """Return the minimiser of a function on an interval, to about 1e-5 of the length of the interval.
+
+    The golden-section search shortens the interval by the factor 0.618 in each of its 24 steps.
 
     Args:
-        cost: the function, with one minimum.
+        cost: the function, which should have only one local minimum in the interval.
         low: lower limit of the interval.
         high: upper limit of the interval.
     """

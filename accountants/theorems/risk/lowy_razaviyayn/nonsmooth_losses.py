@@ -202,8 +202,10 @@ class NonsmoothInputs(DescentInputs):
     def check(self) -> None:
         """Check that the groups add up to the clients, and that a loss can have the given constants.
 
+        On a domain of diameter D, an L-Lipschitz loss can only be μ-strongly convex if μD ≤ 2L.
+
         Raises:
-            InvalidInput: the groups do not, or μD > 2L for the smallest L of a client.
+            InvalidInput: if the groups do not add up, or μD > 2L for the smallest Lipschitz constant L of a client.
         """
         super().check()
         # A group without a Lipschitz constant of its own has that of the request.

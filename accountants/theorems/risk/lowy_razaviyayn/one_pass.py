@@ -124,14 +124,16 @@ def one_pass(inputs: OnePassInputs, reading: Reading = "printed") -> Outputs:
 def _noise_outputs(inputs: OnePassInputs, *, batch_size: int, noise_std: float) -> dict[str, float]:
     """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, and bounds on the smallest σ for the target (ε, δ).
 
+    The bounds come from the exact privacy curve of the Gaussian mechanism. They show how much noise the theorem wastes.
+
     Args:
-        inputs: the clients, the loss and the privacy target.
-        batch_size: records K of a batch. Replacing one record moves a client's mean gradient by at most 2L/K.
-        noise_std: σ of Theorem 2.3.
+        inputs: the clients, the loss with Lipschitz constant L, and the privacy target.
+        batch_size: number K of records of a batch. Replacing one record moves a client's mean gradient by at most 2L/K.
+        noise_std: standard deviation σ of Theorem 2.3 per coordinate.
 
     Returns:
-        σ, the noise multiplier σK/L, the sensitivity 2L/K, the σ of the risk proof, both bounds, and `epsilon_limit`, 8
-        ln(1/δ).
+        A mapping with σ, the noise multiplier σK/L, the sensitivity 2L/K, the σ of the risk proof, both bounds, and
+        `epsilon_limit`, 8 ln(1/δ).
     """
     sensitivity = 2.0 * inputs.lipschitz / batch_size
     exact = gaussian_noise_std_bounds(epsilon=inputs.epsilon, log_delta=inputs.log_delta, sensitivity=sensitivity)

@@ -20,13 +20,17 @@ def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log
     """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, per coordinate of the client's mean gradient.
 
     It is √(32 L² ln(1.25/δ))/(εK), the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is
-    1.05 to 3.3 times the least sufficient σ.
+    1.05 to
+    3.3 times the least sufficient σ.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient.
-        batch_size: records K of a batch.
-        epsilon: ε, at most 8 ln(1/δ).
-        log_delta: log δ.
+        batch_size: number K of records of a batch, at least 1.
+        epsilon: privacy parameter ε of the target, in (0, 8 ln(1/δ)].
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The standard deviation σ, in the unit of a gradient.
     """
     return math.sqrt(32.0 * (math.log(1.25) - log_delta)) * lipschitz / (epsilon * batch_size)
 
@@ -114,11 +118,13 @@ def logarithm_argument(run: OnePassFacts) -> float:
 def strongly_convex_batch(run: OnePassFacts) -> float:
     """Return the batch size that Theorem 2.3 of Lowy and Razaviyayn prescribes for strongly convex losses.
 
-    It is n/(√κ ln a), with a from `logarithm_argument`. It is infinite if a is at most 1, where the theorem prescribes
-    none.
+    It is n/(√κ ln a), with a from `logarithm_argument`.
 
     Args:
         run: constants of the run: the condition number κ, and n records of a client.
+
+    Returns:
+        The batch size, a real number. It is infinite if a is at most 1, where the theorem prescribes none.
     """
     argument = logarithm_argument(run)
     if argument <= 1.0:
@@ -192,10 +198,14 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
     """Return the order of the excess risk of one pass on convex losses at the prescribed batch size K, by its terms.
 
     Their sum is φD/√(nM) + (β^{1/4} L D^{3/2} √(d ln(1/δ)/M)/(εn))^{4/5} + √K vD/√(nM) · √((N − M)/(N − 1)), equation
-    (37) of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
+    (37)
+    of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
 
     Args:
-        run: constants of the run, whose symbols `OnePassFacts` defines.
+        run: constants of the run, with the symbols that `OnePassFacts` defines.
+
+    Returns:
+        The terms `sampling`, `privacy` and `heterogeneity`, in loss units without constants.
     """
     loss_factor = math.pow(run.smoothness, 0.25) * run.lipschitz * math.pow(run.diameter, 1.5)  # β^{1/4} L D^{3/2}
     privacy_root = math.sqrt(run.privacy / run.participants)  # √(d ln(1/δ)/M)
@@ -214,8 +224,11 @@ def balanced_strongly_convex_terms(run: OnePassFacts, *, reading: Reading = "cor
     Their sum is φ²/(μnM) + L²√κ d ln(1/δ)/(με²n²M) + v²/(μ√κM) (N − M)/(N − 1), equation (38) of Lowy and Razaviyayn.
 
     Args:
-        run: constants of the run, whose symbols `OnePassFacts` defines; κ is its condition number.
-        reading: "printed" has no μ in the first term (erratum E-08).
+        run: constants of the run, with the symbols that `OnePassFacts` defines; κ is its condition number.
+        reading: version of the formula: "printed" has no μ in the first term (erratum E-08), "corrected" has it.
+
+    Returns:
+        The terms `sampling`, `privacy` and `heterogeneity`, in loss units without constants.
     """
     mu = run.strong_convexity
     root_kappa = math.sqrt(run.condition_number)
@@ -253,6 +266,9 @@ def informal_rounds(run: OnePassFacts) -> float:
     """Return the order of the number of rounds that the main text prescribes, without constants and logarithms.
 
     It is ((βDεn)² M/(L²d))^{1/5} for convex losses, and √κ for strongly convex losses.
+
+    Args:
+        run: constants of the run, with the symbols that `OnePassFacts` defines; κ is its condition number.
     """
     if run.strong_convexity > 0.0:
         return math.sqrt(run.condition_number)
@@ -263,8 +279,15 @@ def informal_rounds(run: OnePassFacts) -> float:
 def heterogeneity_threshold(run: OnePassFacts) -> float:
     """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate.
 
-    At this v, the heterogeneity term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
-    It is infinite if all clients participate.
+    The heterogeneity v is the standard deviation of the clients' expected gradients. At the returned v, the
+    heterogeneity
+    term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
+
+    Args:
+        run: constants of the run, with the symbols that `OnePassFacts` defines.
+
+    Returns:
+        The order of v in gradient units; infinite if all clients participate.
     """
     if run.left_out == 0.0:
         return math.inf
@@ -274,7 +297,12 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
 def _strongly_convex_threshold(run: OnePassFacts) -> float:
     """Return the v of `heterogeneity_threshold` for strongly convex losses.
 
-    It is v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))).
+    It is v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))). It makes the last term of equation (38) equal to
+    the
+    sum of the other two.
+
+    Args:
+        run: constants of the run, with M < N participants and the symbols that `OnePassFacts` defines.
     """
     root = math.sqrt(run.condition_number)
     noise = root * (run.lipschitz / run.reach) ** 2 * run.privacy
@@ -308,8 +336,10 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
     """Return (εn/√(d ln(1/δ)))³, the order of the number of participants that equation (8) requires (Remark E.2).
 
     Args:
-        run: constants of the run.
-        reading: "printed" has d ln(1/δ) without the square root (erratum E-25).
+        run: constants of the run: n records of a client, dimension d, and the target (ε, δ).
+        reading: version of the formula: "printed" has d ln(1/δ) without the square root (erratum E-25), "corrected" has
+            the
+        root.
     """
     divisor = run.privacy if reading == "printed" else math.sqrt(run.privacy)
     return math.pow(run.reach / divisor, 3.0)
@@ -318,12 +348,15 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
 def regularization(*, variance: float, diameter: float, rounds: int) -> float:
     """Return the weight λ of the regulariser (λ/2)|w|² that Theorem 2.3 of Lowy and Razaviyayn adds to convex losses.
 
-    It is λ = V/(2D√R). Lemma E.11 has V/(D√R), for the squared distance from the first iterate in place of |w|²
-    (erratum E-29).
+    The regulariser makes the loss strongly convex. The weight is λ = V/(2D√R). Lemma E.11 has V/(D√R), for the squared
+    distance from the first iterate in place of |w|² (erratum E-29).
 
     Args:
-        variance: bound V² on the variance of a round's gradient.
-        diameter: diameter D of the domain.
-        rounds: number R of rounds.
+        variance: bound V² on the variance of a round's gradient, in squared gradient units.
+        diameter: diameter D > 0 of the domain.
+        rounds: number R of rounds, at least 1.
+
+    Returns:
+        The weight λ, in the unit of a strong convexity.
     """
     return math.sqrt(variance) / (2.0 * diameter * math.sqrt(rounds))

@@ -111,9 +111,13 @@ class FederatedRun:
     def check(self) -> None:
         """Check the batches, the distribution of the number of participants, and that a smooth loss has no envelope.
 
+        A Moreau envelope is a smooth approximation that replaces a loss that is not smooth.
+
         Raises:
-            InvalidInput: with every fault, such as a batch above the client's number of records.
+            InvalidInput: if a field is invalid, such as a batch above the client's number of records. It lists all
+                faults.
         """
+        # Read the members of both lists first, as the checks below use their fields.
         read_members(self, "client_groups", GroupRun)
         read_members(self, "participation", ParticipationCount)
         faults = group_count_faults(self.client_groups)
@@ -242,11 +246,14 @@ def bound(inputs: FederatedInputs) -> Outputs:
     """Return the bound on the excess risk of noisy mini-batch SGD on clients that may differ, with its terms.
 
     Args:
-        inputs: the clients, the loss and the run. An absent step size or envelope is chosen.
+        inputs: the clients, the loss and the run. If the step size or the envelope is absent, a good one is chosen.
 
     Returns:
-        The bound, its terms and the step size. `envelope_smoothness` is present if the run descends on a Moreau
-        envelope. The output averages the iterates with weights that grow by `averaging_ratio` in each round.
+        The bound and its terms in loss units, and the step size. `envelope_smoothness` is present if the run descends
+        on
+        a Moreau envelope, a smooth approximation of the loss. The output averages the iterates with weights that grow
+        by
+        `averaging_ratio` in each round.
     """
     choice = inputs.choice
     outputs: dict[str, float] = {**inputs.risk.outputs, "step_size": choice.step_size}

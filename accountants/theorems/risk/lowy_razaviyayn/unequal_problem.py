@@ -88,11 +88,15 @@ class UnequalProblem(ExcessRiskProblem):
     def variance(self, noise_std: float) -> Variance:
         """Return an upper bound on the variance V² of one averaged noisy gradient, by its parts.
 
-        It is mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M over clients i, with the factors a_i/M of the sampling of
-        records and c of the sampling of clients.
+        It is mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M over clients i. The factor a_i/M belongs to the sampling of
+        records,
+        and c to the sampling of clients. L_i is the Lipschitz constant of client i, and M the number of participants.
 
         Args:
-            noise_std: root mean square over clients of the noise σ_i per coordinate.
+            noise_std: root mean square over clients of the noise's standard deviation σ_i per coordinate, at least 0.
+
+        Returns:
+            The parts of the bound, in squared gradient units.
         """
         return unequal_variance(
             self.groups, participants=self.participants, dimension=self.dimension, noise_std=noise_std

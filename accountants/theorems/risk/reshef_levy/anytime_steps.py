@@ -40,16 +40,17 @@ def check_list(name: str, values: Sequence[object], low: float) -> None:
     """Check the length of a list and the range of its entries.
 
     Args:
-        name: field of the request that holds the list, for the error.
-        values: the list.
-        low: smallest allowed entry.
+        name: name of the request's field that holds the list, for the error.
+        values: entries of the list.
+        low: smallest allowed entry; the largest is 1e100.
 
     Raises:
-        InvalidInput: unless the list has 1 to `LONGEST` numbers, each from `low` to 1e100.
+        InvalidInput: if the list does not have 1 to `LONGEST` entries, or an entry is no number from `low` to 1e100.
     """
     if not 1 <= len(values) <= LONGEST:
         raise InvalidInput.at(f"/{name}", "has too few or too many entries", allowed=f"1 to {LONGEST}")
     for value in values:
+        # A truth value is an integer in Python, but it is no number of a request.
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= 1e100:
             raise InvalidInput.at(f"/{name}", "an entry is out of range", allowed=f"≥ {low:g} and ≤ 1e+100")
 
@@ -76,10 +77,11 @@ def _check_rounds(inputs: FormulaRequest) -> None:
     """Check the inner products and the weights of the rounds in a request.
 
     Args:
-        inputs: the request; weights may be absent.
+        inputs: the request, with the lists `inner_products` and `weights`; the weights may be None.
 
     Raises:
-        InvalidInput: a list is too long, an entry is out of range, a weight is not positive, or the lengths differ.
+        InvalidInput: if a list is empty or too long, an entry is out of range, a weight is not positive, or the lengths
+        differ.
     """
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
@@ -126,12 +128,16 @@ def anytime(
 def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ...] | None) -> Sides:
     """Compare the least partial sum of the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
 
+    The regret of round τ is the inner product of the gradient at the model x_τ with the difference of the iterate w_τ
+    and
+    the minimiser x*.
+
     Args:
-        inner_products: ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
-        weights: weights α_τ of the rounds, or None for 1, …, t.
+        inner_products: inner products ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.
+        weights: positive weights α_τ of the rounds; if None, 1, …, t.
 
     Returns:
-        The sides of the condition that every partial sum is at least 0.
+        The two sides of the condition that every partial sum is at least 0.
     """
     alphas = _round_weights(weights, len(inner_products))
     products = (alpha * product for alpha, product in zip(alphas, inner_products, strict=True))

@@ -159,12 +159,16 @@ def _quotient_or_infinity(numerator: float, denominator: float) -> float:
 def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     """Return a step size η that nearly minimises the proved bound on the excess risk, `certified_risk`.
 
-    The least bound on a geometric grid is refined by a golden section search in log η. The bound is valid for every η;
-    only its tightness depends on the search.
+    The least bound on a geometric grid is refined by a golden-section search in log η. The bound is valid for every η;
+    only
+    its tightness depends on the search.
 
     Args:
         run: the clients, rounds and constants of the losses.
-        noise_variance: c > 0; a client's noise has variance c N per coordinate after N reports.
+        noise_variance: number c > 0. A client's noise has variance c N per coordinate after N reports.
+
+    Returns:
+        The step size, below 1/(2LT) for T rounds and losses of smoothness L > 0.
     """
     # At this η the optimisation term D²/(2η) equals ηcdA/(mp), about the noise term of `stability_bound`. m clients
     # report in a round, p is their share of all clients, d the dimension, D the diameter, and A = T(T + 1)/2.
@@ -180,8 +184,10 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
         """Return the proved bound at log η."""
         return certified_risk(run, step_size=math.exp(log_step_size), noise_variance=noise_variance).total
 
+    # Evaluate the bound on the grid, and keep the best point.
     grid = np.linspace(math.log(smallest), math.log(largest), _STEP_SIZES).tolist()
     best = min(range(len(grid)), key=lambda index: bound(grid[index]))
+    # Refine between its neighbours. The grid point is kept if the search does not improve it.
     left = grid[max(best - 1, 0)]
     right = grid[min(best + 1, len(grid) - 1)]
     refined = golden_section(bound, left, right, width=0.0, most=_SECTIONS)

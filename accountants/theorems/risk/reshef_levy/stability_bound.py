@@ -77,12 +77,17 @@ def _best_weights(recent: FloatArray, old: FloatArray, h: float) -> FloatArray:
 def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> FloatArray:
     """Return log κ = 2ηL Σ_{a<l} a² for each age l; κ ≥ 1 multiplies the noise of the last l rounds in the bound.
 
-    It is capped at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
+    An age is a number of rounds for which noise counts as recent. The sum is (l − 1)l(2l − 1)/6. The result is capped
+    at
+    `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
 
     Args:
-        run: the run, with the smoothness L of its losses.
-        step_size: step size η.
-        ages: numbers l ≥ 1 of rounds for which noise counts as recent.
+        run: the run, with the smoothness L ≥ 0 of its losses.
+        step_size: step size η > 0.
+        ages: array of ages l ≥ 1.
+
+    Returns:
+        An array of the shape of `ages`.
     """
     growth = 2.0 * step_size * run.smoothness * (ages - 1.0) * ages * (2.0 * ages - 1.0) / 6.0
     return np.asarray(np.minimum(growth, _LARGEST_LOG_KAPPA))
@@ -133,12 +138,15 @@ def candidate_ages(run: CancellationRun, step_size: float, *, thorough: bool) ->
 def stated_criterion(run: CancellationRun, *, step_size: float) -> float:
     """Return the criterion under which the risk bound of Theorem 5.2 of Reshef and Levy is proved: it is at most 2.
 
-    It is the least value over ages l of κ + (M/m)(1 − m/M)^l, with κ of `log_kappa`, for m of M clients in a round
-    (erratum E-R1).
+    It is the least value over ages l of κ + (M/m)(1 − m/M)^l, for m of M clients in a round (erratum E-R1). An age is a
+    number of rounds for which noise counts as recent, and κ is the factor of `log_kappa`.
 
     Args:
         run: the clients, rounds and constants of the losses.
-        step_size: step size η.
+        step_size: step size η > 0.
+
+    Returns:
+        The least value, above 1. The printed bound is proved if it is at most 2.
     """
     ages = candidate_ages(run, step_size, thorough=False)
     values = np.exp(log_kappa(run, step_size, ages)) + _absence_powers(run.rate, ages) / run.rate

@@ -145,14 +145,19 @@ def trusted_run(inputs: TrustedRunInputs) -> Outputs:
 def order_terms(*, server: Server, clients: int, reports: float, dimension: int, epsilon: float) -> dict[str, float]:
     """Return the terms of the lower bound on the excess risk, 1/√n and min{1, √d/(εn)}.
 
-    They are in units of GD, Lipschitz constant times diameter, which is the largest possible excess risk.
+    They are in units of GD, Lipschitz constant times diameter, which is the largest possible excess risk. Constants are
+    left
+    out. With an untrusted server every client adds its own noise, so that √d/(εn) is √M times as large.
 
     Args:
-        server: "trusted" or "untrusted"; with an untrusted server, √d/(εn) is √M times as large.
-        clients: number M of clients.
-        reports: number n of records of all clients and rounds.
-        dimension: number d of coordinates.
-        epsilon: ε; infinite without privacy.
+        server: "trusted" or "untrusted".
+        clients: number M of clients, at least 1.
+        reports: number n of records of all clients and rounds, at least 1.
+        dimension: number d of coordinates of the model, at least 1.
+        epsilon: privacy parameter ε > 0; infinite without privacy.
+
+    Returns:
+        The terms `statistical` and `privacy`; the latter is 0 without privacy.
     """
     separate_noises = float(clients) if server == "untrusted" else 1.0
     return {

@@ -26,10 +26,15 @@ from epsilond.accountants.verdict import Verdict
 def printed_step_size(run: CancellationRun, *, mu: float) -> float:
     """Return the step size of Theorem 5.2 of Reshef and Levy, min{ρDm/(2ST√(2Md(1 + ln T))), 1/(8LT)}.
 
+    The first number is a limit due to the privacy noise, and the second one a limit due to the smoothness.
+
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
-            and bound S on the norm of a message.
-        mu: Gaussian DP parameter ρ.
+        and bound S on the norm of a message.
+        mu: Gaussian differential privacy parameter ρ > 0.
+
+    Returns:
+        The step size. If L = 0, it is the first number, as the second one is infinite.
     """
     noise_root = math.sqrt(2.0 * run.clients * run.dimension * (1.0 + math.log(run.rounds)))
     step_for_noise = mu * run.diameter * run.participants / (2.0 * run.clipping_norm * run.rounds * noise_root)
@@ -141,7 +146,10 @@ def small_step(left: float) -> Sides:
     The printed step size makes the ratio 1 exactly, so a ratio up to `ROUNDED` counts as 1.
 
     Args:
-        left: the ratio, which is the left side of the condition.
+        left: the ratio, at least 0, which is the left side of the condition.
+
+    Returns:
+        The verdict and the two sides of the condition.
     """
     return Sides(Verdict.of(left <= ROUNDED), left, 1.0)
 

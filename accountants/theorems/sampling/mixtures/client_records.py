@@ -78,13 +78,15 @@ class _ClientPairs(NamedTuple):
 def client_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a client with a bounded number of records, which are sampled one by one.
 
+    The number of the client's records in a batch is random. The output is hence a Gaussian mixture over this number.
+
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism, with the bound on the records of one client.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal if clients are not protected, the bound on their records is not given, or the
-        mechanism is not a single Gaussian release.
+        The guarantee, or a refusal (an object that says why the theorem does not apply). It refuses if clients are not
+        protected, the bound on their records is not given, or the mechanism is not a single Gaussian release.
     """
     if spec.records_of_one_client is None or case.setting.unit != "client":
         return Refusal(CLIENT_RECORDS, "needs records_of_one_client, where clients are protected")
@@ -108,18 +110,24 @@ def _client_pairs(spec: Subsampled, relation: Relation, multiplier: float) -> _C
     """Return pairs for upper and lower bounds on δ of a client, if records are sampled; or a refusal.
 
     Args:
-        spec: the subsampled mechanism.
-        relation: the neighbouring relation.
+        spec: specification of the subsampled mechanism.
+        relation: neighbouring relation, such as "replace-one".
         multiplier: standard deviation of the noise over the norm bound of one record.
+
+    Returns:
+        The pairs of output distributions and the derivation. A refusal says why there is no bound, for example because
+        too many of the client's records are drawn on average.
     """
     records = spec.records_of_one_client or 1
     step = CLIENT_RECORDS.because(
         sampling=spec.sampling, rate=spec.inclusion_probability, records_of_one_client=records, noise=multiplier
     )
+    # Without sampling, the client's contribution is that of all its records.
     if spec.inclusion_probability >= 1.0:
         return _all_records(spec, relation, records / Fraction(multiplier), step)
     if spec.sampling != "poisson":
         return _fixed_size(spec, relation, multiplier, step)
+    # If the rate is not a double, upper bounds use a larger rate, and lower bounds a smaller one.
     lower_rate = upper_rate = spec.inclusion_probability
     if spec.rate is None:
         lower_rate, upper_rate = _rates_around(spec)
@@ -146,14 +154,18 @@ def _all_records(spec: Subsampled, relation: Relation, shift: Fraction, step: St
     The pairs are Gaussian, for the contribution of all records together.
 
     Args:
-        spec: the subsampled mechanism.
-        relation: the neighbouring relation.
-        shift: largest norm of the client's contribution, in standard deviations of the noise.
+        spec: specification of the subsampled mechanism.
+        relation: neighbouring relation, such as "replace-one".
+        shift: largest norm of the client's contribution, in standard deviations of the noise, as an exact fraction.
         step: derivation of the bound.
+
+    Returns:
+        The pairs, or a refusal if a batch of this size does not exist without the client.
     """
     if spec.sampling == "without-replacement" and relation == "add-or-remove-one":
         return Refusal(CLIENT_RECORDS, "a batch of this fixed size does not exist without the client")
     exact_mu = Fraction(sensitivity_factor(relation)) * shift
+    # Upper bounds use the mean rounded up, and lower bounds the next double below it.
     upper_mu = round_up(exact_mu)
     upper = gaussian_pair(upper_mu)
     if Fraction(upper_mu) == exact_mu:
@@ -186,12 +198,15 @@ def _mixture_law(
 ) -> GaussianMixtureLaw:
     """Return the Gaussian mixture over the number of a client's records in a batch, with this number rounded.
 
+    Each component is the noise shifted by the contribution of so many records.
+
     Args:
         counts: distribution of the number, in groups of neighbouring values.
         numbers: number of records that represents each group.
         multiplier: standard deviation of the noise, over the shift of the sum by one record.
-        direction: direction of the pair.
-        upward: True for a stochastically larger number, False for a smaller one.
+        direction: direction of the pair, such as "remove" or "replace".
+        upward: whether the rounded number is stochastically larger than the true one, for upper bounds; otherwise
+            smaller.
     """
     probabilities = round_probabilities((counts.log_absent, *counts.log_weights), counts.accuracy, upward=upward)
     shifts = round_shifts([float(number) for number in (0, *numbers)], multiplier, upward=upward)
@@ -201,11 +216,16 @@ def _mixture_law(
 def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: Step) -> _ClientPairs | Refusal:
     """Return pairs for bounds on δ of a client, if records are sampled in a batch of fixed size; or a refusal.
 
+    The number of the client's records in the batch is hypergeometric.
+
     Args:
-        spec: the subsampled mechanism.
-        relation: the neighbouring relation.
+        spec: specification of the subsampled mechanism.
+        relation: neighbouring relation, such as "replace-one".
         multiplier: standard deviation of the noise over the norm bound of one record.
-        step: derivation of the bound.
+        step: derivation of the bound, to which further steps are added.
+
+    Returns:
+        The pairs of output distributions and the derivation; or a refusal, which says why there is no bound.
     """
     if spec.batch_size is None or spec.population is None:
         return Refusal(CLIENT_RECORDS, "a batch of fixed size needs batch_size and population")
@@ -215,6 +235,7 @@ def _fixed_size(spec: Subsampled, relation: Relation, multiplier: float, step: S
     counts = fixed_size_counts(records, spec.batch_size, spec.population)
     if counts is None:
         return Refusal(CLIENT_RECORDS, "the number of records of one client in a batch is too large to be computed")
+    # Other records take the places of the removed ones, which doubles the shift.
     if relation == "add-or-remove-one":
         return _mixture_pairs(counts, counts, 0.5 * multiplier, "remove", step)
     upper = unseen_multiplicities_pair(counts, 1.0 / multiplier, "replace-one")

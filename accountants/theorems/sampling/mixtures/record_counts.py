@@ -29,12 +29,15 @@ MOST_FACTORS = 10**6
 def independent_counts(records: int, rate: float) -> Multiplicities | None:
     """Return the binomial distribution of the number of a client's records in a Poisson batch.
 
+    Each record is drawn independently with the same probability.
+
     Args:
-        records: number of records of the client.
+        records: number k of records of the client, at least 1.
         rate: probability q that a record is drawn, 0 < q < 1.
 
     Returns:
-        The distribution, with values in groups; None if more than `MOST_DRAWS` records are drawn on average.
+        The distribution, with neighbouring values in groups. None if more than `MOST_DRAWS` records are drawn on
+        average.
     """
     mean = records * rate
     if mean > MOST_DRAWS:
@@ -87,11 +90,15 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
     """Yield groups of numbers of records, as the least and the largest number of each, in increasing order.
 
     Where numbers have a probability above e^−80, a group is as wide as a quarter of the root of the mean, which is at
-    least the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
+    least
+    the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
 
     Args:
-        log_weights: log-probability of the numbers 1, 2, ….
-        mean: mean number.
+        log_weights: natural logarithms of the probabilities of the numbers 1, 2, ….
+        mean: mean number of records.
+
+    Yields:
+        The least and the largest number of a group. The groups cover all numbers of `log_weights`.
     """
     width = max(int(0.25 * math.sqrt(mean)), 1)
     likely = np.flatnonzero(log_weights > FAINT_LOG_WEIGHT) + 1
@@ -112,22 +119,25 @@ def _of_ratios(most: int, mean: float, log_absent: float, log_ratios: FloatArray
     """Return the distribution of a client's number of records in a batch, from ratios of successive probabilities.
 
     Args:
-        most: largest possible number.
-        mean: mean number.
-        log_absent: logarithm of the probability of 0.
+        most: largest possible number of records.
+        mean: mean number of records.
+        log_absent: natural logarithm of the probability of 0.
         log_ratios: logarithms of P(j)/P(j − 1) for j = 1, 2, ….
 
     Returns:
         The distribution, with neighbouring numbers merged into groups.
     """
     log_weights = log_absent + np.cumsum(log_ratios)
+    # Leave out the numbers of negligible probability above the last other one.
     is_included = (log_weights > NEGLIGIBLE_LOG_WEIGHT) | (np.arange(log_weights.size) == 0)
     included = int(np.max(np.nonzero(is_included)[0])) + 1
     groups = list(_group_counts(log_weights[:included], mean))
     weights = [float(logsumexp(log_weights[least - 1 : last])) for least, last in groups]
+    # One more group has all numbers that are left out, with an upper bound on their probability.
     if included < most:
         groups.append((included + 1, most))
         weights.append(NEGLIGIBLE_LOG_WEIGHT + 1.0)
+    # Each running sum has rounding errors in proportion to its terms.
     accuracy = 8 * UNIT_ROUNDOFF * (abs(log_absent) + float(np.abs(log_ratios[:included]).sum()) + included)
     return Multiplicities(
         least=tuple(least for least, _ in groups),

@@ -96,15 +96,19 @@ def truncated_batch(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def _masses_of(population: int, rate: float, largest_batch: int) -> TruncatedMasses:
     """Return the log probabilities of the sizes of a truncated Poisson batch, and that the record is kept in one.
 
-    The sampling rate q may be 1; every batch is then truncated.
+    A truncated batch is cut down to B random members if more records are drawn.
 
     Args:
         population: number n of records.
-        rate: probability q that a record is drawn.
+        rate: probability q that a record is drawn, in (0, 1].
         largest_batch: largest size B of a batch, below n.
+
+    Returns:
+        The natural logarithms, with a bound on their errors.
     """
     if rate < 1.0:
         return TruncatedMasses.of(population=population, rate=rate, largest_batch=largest_batch)
+    # If q = 1, every batch is truncated, and the record is kept with probability B/n.
     return TruncatedMasses(
         below=-math.inf,
         next_to_full=-math.inf,
@@ -194,24 +198,29 @@ def _counted_pair(masses: TruncatedMasses, rate: float, shift: float, relation: 
 def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation: Relation) -> Pair:
     """Return the dominating pair of a truncated batch if it is public whether B or more other records are drawn.
 
-    B is the largest size of a batch. In a batch that is truncated, the record takes the place of another one.
+    A truncated batch is cut down to B random members. In it, the record takes the place of another one. The public
+    symbol
+    only helps the observer, so the pair bounds δ from above.
 
     Args:
-        masses: probabilities of a truncated batch.
+        masses: log probabilities of the sizes of a truncated batch.
         rate: probability q that a record is drawn.
         shift: norm of a contribution, in standard deviations of the noise.
-        relation: the neighbouring relation.
+        relation: neighbouring relation, such as "replace-one".
     """
+    # Probability that the record is in a truncated batch, rounded up.
     share = min(math.exp(masses.retained - masses.full) * (1.0 + 8.0 * masses.margin), 1.0)
     margin = 8.0 * masses.margin
     included = _included_pair(rate, shift, relation)
     untruncated = Symbol(masses.untruncated, masses.untruncated, included, is_shared=True)
+    # The exchange is a replacement in a batch of fixed size.
     if relation != "add-or-remove-one":
         profile = AmplifiedProfile(GaussianProfile(2.0 * shift), share)
         truncated = Symbol(masses.full, masses.full, Pair(profile, profile), is_shared=True)
         return symbol_pair((untruncated, truncated), margin)
     exchanged = _included_pair(share, 2.0 * shift, relation)
     truncated = Symbol(masses.full, masses.full, exchanged, is_shared=True)
+    # Formulas for the Rényi divergences of the same pair.
     shown = (
         ShownSymbol(masses.untruncated, masses.untruncated, rate, shift),
         ShownSymbol(masses.full, masses.full, share, 2.0 * shift),
@@ -224,11 +233,12 @@ def _distance(shift: float, relation: Relation) -> float:
     """Return an upper bound on the distance of the means of noisy sums over two batches, in standard deviations.
 
     A zeroed record is drawn as before, so that the sum changes by its contribution only. Otherwise another record takes
-    its place in the batch.
+    its
+    place in the batch, and two contributions change.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise.
-        relation: the neighbouring relation.
+        relation: neighbouring relation, such as "zero-out-one".
     """
     return shift if relation == "zero-out-one" else 2.0 * shift
 
@@ -236,13 +246,18 @@ def _distance(shift: float, relation: Relation) -> float:
 def _included_pair(rate: float, shift: float, relation: Relation) -> Pair:
     """Return the pair of a Gaussian noisy sum to which a record contributes with a given probability.
 
-    Under replace-one the contribution has the opposite sign in the second distribution, otherwise it is missing there.
+    The first distribution has the contribution. Under replace-one it has the opposite sign in the second distribution,
+    otherwise it is missing there.
 
     Args:
-        rate: probability that the record is in the batch.
+        rate: probability in (0, 1] that the record is in the batch.
         shift: norm of the contribution, in standard deviations of the noise.
-        relation: the neighbouring relation.
+        relation: neighbouring relation, such as "replace-one".
+
+    Returns:
+        A pair of Gaussian mixtures on the line, along the direction of the contribution.
     """
+    # With certainty the mixture has a single component.
     log_weights: tuple[float, ...] = (0.0,)
     means: tuple[float, ...] = (shift,)
     if rate < 1.0:

@@ -61,10 +61,18 @@ class SymbolRenyi:
     def divergence(self, order: float) -> Interval:
         """Return bounds on the Rényi divergence of the given order, valid in both directions: 0 and an upper bound.
 
+        A symbol is a public random outcome, such as whether the batch is full.
+
         Args:
-            order: order a > 1.
+            order: order a > 1 of the divergence.
+
+        Returns:
+            The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
+            pair that
+            also dominates the mechanism.
         """
         most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
+        # Symbols of probability 0 under both distributions have no effect.
         shown = [symbol for symbol in self.symbols if max(symbol.log_p, symbol.log_q) > -math.inf]
         divergences = [self._divergence_of(symbol, order) for symbol in shown]
         forward_logs = [(symbol.log_p, symbol.log_q) for symbol in shown]

@@ -50,17 +50,20 @@ class GroupStatistics:
 def check_groups_and_participation(record: FormulaRequest) -> None:
     """Check the groups of clients in a request, and the distribution of the number of participants.
 
+    Both are optional. A group is a number of clients with equal statistics.
+
     Args:
-        record: the request.
+        record: the request, with its fields `client_groups`, `participation`, `participants` and `clients`.
 
     Raises:
-        InvalidInput: with all faults: groups that do not add up to the clients, an invalid distribution, or a
-            distribution next to a number of participants.
+        InvalidInput: if the groups do not add up to the clients, if the distribution is invalid, or if the request has
+        both a distribution and a number of participants. The error lists all faults.
     """
     faults: list[Fault] = []
     if record.client_groups is not None:
         read_members(record, "client_groups", GroupStatistics)
         faults += group_count_faults(record.client_groups)
+        # The sum is only compared if every group has a valid number of clients.
         if not faults and sum(group.clients for group in record.client_groups) != record.clients:
             faults.append(Fault("/client_groups", "must add up to clients", f"{record.clients} clients"))
     if record.participation is not None:
@@ -88,10 +91,15 @@ class Average:
     def over_participants(self, moments: ParticipationMoments, reading: Reading) -> float:
         """Return the variance of the mean over a round's participants, if x_i² is the variance of client i.
 
+        The participants are a uniformly random set of clients of the random size M_r.
+
         Args:
             moments: averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] of the number M_r of participants.
-            reading: "printed" gives the bound min{X²/M', x²_max/M} of Lowy and Razaviyayn. "corrected" gives the mean
-                of x_i² divided by M, which is exact (erratum E-31).
+            reading: version of the formula. "printed" gives the bound min{X²/M', x²_max/M} of Lowy and Razaviyayn.
+            "corrected" gives the mean of x_i² divided by M, which is exact (erratum E-31).
+
+        Returns:
+            The variance, in the unit of x_i².
         """
         if reading == "corrected":
             return self.mean / moments.mean
@@ -134,9 +142,14 @@ class ClientFields:
     def statistics(self, *, gradient_std: float, noise_std: float) -> ClientStatistics:
         """Return the averages over clients of their gradient variances φ_i² and noise variances σ_i².
 
+        Without groups in the request, all clients have the two given values.
+
         Args:
-            gradient_std: standard deviation φ of a record's gradient, for groups that do not state their own.
-            noise_std: noise σ per coordinate, for groups that do not state their own.
+            gradient_std: standard deviation φ ≥ 0 of a record's gradient, for groups that do not state their own.
+            noise_std: standard deviation σ ≥ 0 of the noise per coordinate, for groups that do not state their own.
+
+        Returns:
+            The averages of both statistics, and those of the number of participants.
         """
         groups = self.client_groups or (GroupStatistics(clients=self.clients),)
         gradients = [gradient_std if group.gradient_std is None else group.gradient_std for group in groups]
@@ -152,8 +165,11 @@ class ClientFields:
         """Return the averages over clients of a squared standard deviation that is equal within each group.
 
         Args:
-            deviations: the standard deviation of each group.
-            sizes: number of clients of each group.
+            deviations: standard deviation of each group's clients, at least 0.
+            sizes: number of clients of each group, in the same order; the sum is the number of all clients.
+
+        Returns:
+            The mean square, the largest square, and the root mean square of the average over the largest squares.
         """
         squares_and_sizes = [(deviation**2, size) for deviation, size in zip(deviations, sizes, strict=True)]
         return Average(

@@ -50,12 +50,15 @@ def contraction(*, step_size: StepSize, smoothness: Smoothness, strong_convexity
 
 
 def _step(*, step_size: float, smoothness: float, strong_convexity: float) -> Sides:
-    """Compare the step size η with 2/(β + μ).
+    """Compare the step size η with 2/(β + μ), the largest one for which a gradient step is a contraction.
 
     Args:
-        step_size: step size η.
+        step_size: step size η > 0 of the descent.
         smoothness: smoothness β of the loss.
-        strong_convexity: strong convexity μ of the loss.
+        strong_convexity: strong convexity μ of the loss, at most β.
+
+    Returns:
+        The two sides of the condition η ≤ 2/(β + μ).
     """
     return Sides.at_most(step_size, 2.0 / (smoothness + strong_convexity))
 

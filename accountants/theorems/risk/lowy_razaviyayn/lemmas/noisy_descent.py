@@ -121,9 +121,15 @@ class NoisyDescent(ClientFields):
     def variance(self, reading: Reading) -> Variance:
         """Return the variance of a round's averaged noisy gradient, by its parts.
 
+        The parts are the sampling of records, the sampling of clients, and the noise.
+
         Args:
-            reading: "printed" has the upper bounds of Lowy and Razaviyayn on averages over the participants.
-                "corrected" has plain means over all clients, which are exact (erratum E-31).
+            reading: version of the averages over the participants. "printed" has the upper bounds of Lowy and
+                Razaviyayn.
+            "corrected" has plain means over all clients, which are exact (erratum E-31).
+
+        Returns:
+            The three parts, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.empirical_gradient_std, noise_std=self.noise_std),
@@ -137,11 +143,16 @@ class NoisyDescent(ClientFields):
     def bound(self, step_size: float, strong_convexity: float = 0.0) -> float:
         """Return a proved bound on the empirical excess risk, which replaces Lemma E.4 of Lowy and Razaviyayn.
 
-        It is D²/(2ηR) + ηV²/(2(1 − ηβ)) for convex losses, in loss units; see `noisy_descent_bound`.
+        For convex losses it is D²/(2ηR) + ηV²/(2(1 − ηβ)). D is the distance of the start from a minimiser, R the
+        number of
+        rounds, β the smoothness, and V² the variance of a gradient. `noisy_descent_bound` has the derivation.
 
         Args:
-            step_size: step size η.
+            step_size: step size η > 0 of the descent.
             strong_convexity: strong convexity μ of the loss; 0 if it is only convex.
+
+        Returns:
+            The bound in loss units.
         """
         return noisy_descent_bound(
             initial_distance=self.initial_distance,
@@ -193,13 +204,15 @@ class StronglyConvexDescent(NoisyDescent):
 def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outputs:
     """Bound the empirical excess risk of noisy SGD on a convex loss (Lemma E.4 of Lowy and Razaviyayn).
 
+    The empirical risk is the mean loss on the data at hand.
+
     Args:
         inputs: the run and its step size.
-        reading: "printed" evaluates the lemma as it is, although it may be false; "corrected" has the proved bound for
-            the average of w_1, …, w_R.
+        reading: version of the lemma. "printed" evaluates it as it is, although it may be false. "corrected" has the
+        proved bound for the average of the iterates w_1, …, w_R.
 
     Returns:
-        The bound, and the parts of the variance of a step.
+        The bound `excess_risk` in loss units, and the parts of the variance of a step in squared gradient units.
     """
     variance = inputs.variance(reading)
     if reading == "corrected":

@@ -15,11 +15,14 @@ from epsilond.accountants.federation import ClientGroup
 def sampling_factor(*, population: int, drawn: float) -> float:
     """Return (N − m)/((N − 1) m), the relative variance of the mean of m of N values drawn without replacement.
 
-    It is relative to the variance of the N values, and 0 for N = 1.
+    It is relative to the variance of the N values, as in the finite population correction of survey sampling.
 
     Args:
-        population: number N of values.
-        drawn: number m of drawn values; it may be a harmonic mean of counts, as the factor is linear in 1/m.
+        population: number N ≥ 1 of values.
+        drawn: number m of drawn values, in (0, N]. It may be a harmonic mean of counts, as the factor is linear in 1/m.
+
+    Returns:
+        The factor, in [0, 1] for m ≥ 1. It is 0 for N = 1, as a single value has no variance.
     """
     if population == 1:
         return 0.0
@@ -29,12 +32,15 @@ def sampling_factor(*, population: int, drawn: float) -> float:
 def client_factor(*, clients: int, participants: float) -> float:
     """Return the relative variance of the mean over M of N clients that are drawn without replacement.
 
-    It is (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients, and 0 for N = 1. In Appendix E.1 of Lowy and
-    Razaviyayn it is Υ²/(M v²).
+    It is (1 − (M − 1)/(N − 1))/M, the `sampling_factor` of clients. In Appendix E.1 of Lowy and Razaviyayn it is Υ²/(M
+    v²).
 
     Args:
-        clients: number N of clients.
+        clients: number N ≥ 1 of clients.
         participants: number M of participants, or 1/E[1/M_r] for a random number M_r.
+
+    Returns:
+        The factor by which the variance v² of the clients' values is multiplied. It is 0 for N = 1.
     """
     return sampling_factor(population=clients, drawn=participants)
 
@@ -59,10 +65,13 @@ class Variance:
         return self.sampling + self.clients + self.noise
 
     def scale(self, factor: float) -> Variance:
-        """Return the variance with all parts multiplied by a factor.
+        """Return the variance with all its parts multiplied by a factor.
 
         Args:
-            factor: the factor, which may be infinite; a part of 0 stays 0.
+            factor: the factor, at least 0; it may be infinite. A part of 0 stays 0.
+
+        Returns:
+            A new object; this one is unchanged.
         """
 
         def scale_part(part: float) -> float:
@@ -104,12 +113,19 @@ class EqualClientsRound:
     def fresh_variance(self, *, gradient_std: float, heterogeneity: float, noise_std: float) -> Variance:
         """Return the variance of a round's averaged noisy gradient, for records that are used once, by its parts.
 
-        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M.
+        It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three parts are independent: the batch of K fresh records of
+        each
+        client, the choice of M of N clients, and the noise in d coordinates.
 
         Args:
-            gradient_std: standard deviation φ of a record's gradient about its client's expected one.
-            heterogeneity: standard deviation v of the clients' expected gradients.
-            noise_std: noise σ per coordinate of a message; the root mean square over clients if it differs.
+            gradient_std: standard deviation φ ≥ 0 of a record's gradient about its client's expected one.
+            heterogeneity: standard deviation v ≥ 0 of the clients' expected gradients.
+            noise_std: standard deviation σ ≥ 0 of a message's noise per coordinate. If it differs between clients, it
+                is the
+            root mean square.
+
+        Returns:
+            The three parts, in squared gradient units.
         """
         between_factor = client_factor(clients=self.clients, participants=self.participants)
         return Variance(
@@ -187,12 +203,16 @@ def largest_variance(
 def _greedy_variances(factors: Sequence[float], limits: Sequence[float], total: float) -> list[float]:
     """Return the x_j in [0, limit_j] with Σ x_j ≤ `total` that maximise Σ factor_j x_j.
 
-    The variables are set to the largest possible value in decreasing order of their factors.
+    This is a fractional knapsack problem. It is solved exactly by filling the variables in decreasing order of their
+    factors, each as far as its limit and the remaining total allow.
 
     Args:
-        factors: nonnegative factors.
-        limits: upper bound on each variable.
-        total: upper bound on the sum of the variables.
+        factors: factor of each variable in the objective, at least 0.
+        limits: upper bound on each variable, at least 0; it may be infinite.
+        total: upper bound on the sum of the variables; it may be infinite.
+
+    Returns:
+        The variables, in the order of the factors.
     """
     variances = [0.0] * len(factors)
     remaining = total

@@ -80,17 +80,23 @@ def mean_divergence(*, contraction: float, rounds: int) -> float:
 def _geometric_excess(contraction: float, rounds: int) -> float:
     """Return (1 − x)^{−R} − 1 − Rx as its series Σ_{k≥2} C(R + k − 1, k) x^k, for Rx below 1/4.
 
-    C(n, k) are the binomial coefficients. Terms below 1e-18 of Rx are left out.
+    The closed form would lose its digits to cancellation for small x. C(n, k) are the binomial coefficients. The series
+    is
+    cut after the first term below 1e-18 of Rx, the number to which the caller adds the result.
 
     Args:
-        contraction: x ≥ 0.
-        rounds: number R.
+        contraction: number x ≥ 0, the product of step size and strong convexity.
+        rounds: number R ≥ 1 of rounds.
+
+    Returns:
+        The sum of the series.
     """
     first_term = contraction * rounds
     term, total = first_term, 0.0
     for k in range(2, 80):
         if term <= 1e-18 * first_term:
             break
+        # Each term follows from the previous one: C(R + k − 1, k) = C(R + k − 2, k − 1)(R + k − 1)/k.
         term *= (rounds + k - 1) / k * contraction
         total += term
     return total

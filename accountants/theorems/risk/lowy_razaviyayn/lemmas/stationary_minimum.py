@@ -69,10 +69,16 @@ class MinimiserRound(ClientFields):
     def variance(self, reading: Reading, heterogeneity: float) -> Variance:
         """Return the variance of a round's averaged noisy gradient at the minimiser, by its parts.
 
+        The parts are the sampling of records, the sampling of clients, and the noise.
+
         Args:
-            reading: "printed" has the bounds of Lowy and Razaviyayn on averages over clients, "corrected" plain means
-                (erratum E-31).
-            heterogeneity: standard deviation of the clients' mean gradients.
+            reading: version of the averages over clients. "printed" has the bounds of Lowy and Razaviyayn, "corrected"
+                has
+            plain means (erratum E-31).
+            heterogeneity: standard deviation of the clients' mean gradients, at least 0.
+
+        Returns:
+            The three parts, in squared gradient units.
         """
         return fresh_gradient_variance(
             self.statistics(gradient_std=self.gradient_std, noise_std=self.noise_std),
@@ -88,15 +94,21 @@ class MinimiserRound(ClientFields):
 def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outputs:
     """Return the mean square E|g|² of a round's averaged noisy gradient at the minimiser w*, and its parts.
 
+    The exact value contains |∇F(w*)|², which may be positive if the minimiser is on the boundary of the domain.
+
     Args:
         inputs: the round, and statistics of the gradients at the minimiser.
-        reading: "printed" has the second inequality of Lemma E.5 of Lowy and Razaviyayn. "corrected" has the exact
-            value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
+        reading: version of the formula. "printed" has the second inequality of Lemma E.5 of Lowy and Razaviyayn.
+        "corrected" has the exact value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
+
+    Returns:
+        `mean_square` and the parts of the variance, all in squared gradient units.
     """
     if reading == "printed":
         variance = inputs.variance(reading, inputs.heterogeneity)
         return {"mean_square": variance.total, **variance.parts}
     squared_mean = inputs.mean_gradient_norm * inputs.mean_gradient_norm
+    # The squared norms of the clients' means have the mean v*². Subtract the square of their mean.
     client_variance = max(inputs.heterogeneity * inputs.heterogeneity - squared_mean, 0.0)
     variance = inputs.variance(reading, math.sqrt(client_variance))
     return {"mean_square": variance.total + squared_mean, **variance.parts}

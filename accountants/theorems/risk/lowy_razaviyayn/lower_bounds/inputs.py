@@ -67,11 +67,16 @@ class LossScales:
     def statistical(self, gradient_std: float, records: float) -> float:
         """Return the order of the smallest possible excess risk without privacy, in loss units.
 
-        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0.
+        It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0. It is due to the
+        finite number
+        of records.
 
         Args:
-            gradient_std: standard deviation φ of a record's gradient; the smaller one of φ and L is used.
-            records: number nN of records of all clients.
+            gradient_std: standard deviation φ ≥ 0 of a record's gradient; the smaller one of φ and L is used.
+            records: number nN ≥ 1 of records of all clients.
+
+        Returns:
+            The order, without constants.
         """
         deviation = min(gradient_std, self.lipschitz)
         convex = deviation * self.diameter / math.sqrt(records)
@@ -99,10 +104,10 @@ class LossScales:
     def cap(self, *terms: float) -> float:
         """Return the sum of the terms of an excess risk, or LD if that is less.
 
-        No point of the domain has an excess risk above LD.
+        No point of the domain has an excess risk above LD, the Lipschitz constant times the diameter.
 
         Args:
-            terms: terms in loss units.
+            terms: terms of the excess risk, in loss units.
         """
         return min(math.fsum(terms), self.lipschitz * self.diameter)
 
@@ -129,14 +134,15 @@ def local_ratio(
 def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, clients: int) -> float:
     """Return √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
 
-    Over the largest possible excess risk, the cost is min{1, r} for this ratio r, up to constants, or min{1, r²} for
-    strongly convex losses.
+    The cost of privacy is LD min{1, r} for this ratio r, up to constants, or LD min{1, r²} for strongly convex losses.
+    LD
+    is the largest possible excess risk.
 
     Args:
-        epsilon: ε of a record against an observer of the server's output.
-        dimension: number d of coordinates.
-        samples_per_client: records n of a client.
-        clients: number N of clients.
+        epsilon: privacy parameter ε > 0 of a record against an observer of the server's output.
+        dimension: number d of coordinates of the model, at least 1.
+        samples_per_client: number n of records of a client, at least 1.
+        clients: number N of clients, at least 1.
     """
     return math.sqrt(dimension) / (epsilon * samples_per_client * clients)
 
@@ -168,11 +174,16 @@ class LowerBoundFields:
         """Return the order of the smallest possible excess risk without privacy, as the field `statistical_term`.
 
         For strongly convex losses, `printed_statistical_term` is the paper's term, which may exceed every possible risk
-        (erratum E-37).
+        (erratum
+        E-37).
 
         Args:
-            gradient_std: standard deviation φ of a record's gradient; the Lipschitz constant if None.
+            gradient_std: standard deviation φ of a record's gradient; if None, the Lipschitz constant, its largest
+                value.
             scales: Lipschitz constant, diameter of the domain and strong convexity, which determine the orders.
+
+        Returns:
+            The fields by name, in loss units and without constants.
         """
         phi = self.lipschitz if gradient_std is None else gradient_std
         records = float(self.samples_per_client) * self.clients
@@ -211,8 +222,15 @@ class LocalFederation(LowerBoundFields):
     def local_ratio(self, compositionality: float = 1.0) -> float:
         """Return √d/(ε₀n√N C²), which determines the cost of privacy if clients trust only themselves.
 
+        Here d is the dimension, ε₀ the privacy parameter `epsilon`, and n the number of records of each of N clients.
+
         Args:
-            compositionality: C ≥ 1 of the algorithm, √(Σ_r (ε₀^r)²) ≤ Cε₀ for `epsilon` ε₀ and its rounds r.
+            compositionality: number C ≥ 1 with √(Σ_r (ε₀^r)²) ≤ Cε₀, where ε₀^r is the largest ε of a report in round
+                r.
+
+        Returns:
+            The ratio r. The cost of privacy is LD min{1, r}, or LD min{1, r²} for strongly convex losses, up to
+            constants.
         """
         return local_ratio(
             epsilon=self.epsilon,
@@ -272,12 +290,18 @@ class LocalEmpiricalInputs(LocalFederation):
     def log10_least_round_delta(self, exponent: float) -> float:
         """Return log10 of the smallest δ of one report for which the lower bound is proved, 2e^{−Ne^{−x}/16}/(Nn).
 
-        N clients have n records each.
+        N clients have n records each. The logarithm is returned because the number itself may be too small for a
+        double.
 
         Args:
-            exponent: x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the theorem of Lowy and Razaviyayn has 0
-                (erratum E-21).
+            exponent: exponent x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the theorem of Lowy and Razaviyayn
+                has 0
+            (erratum E-21).
+
+        Returns:
+            The decimal logarithm of the smallest δ.
         """
+        # Size of the exponent Ne^{−x}/16.
         decay = self.clients * math.exp(-exponent) / 16.0
         natural = math.log(2.0) - decay - math.log(self.clients) - math.log(self.samples_per_client)
         return natural / math.log(10.0)

@@ -43,11 +43,13 @@ CONDITION_NUMBER = Quantity(symbol="κ", ge=1, le=1e100, description="smoothness
 def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     """Return √(d/n), the ε above which local privacy costs no more than the sampling of records, up to constants.
 
-    Local privacy protects a record from all parties except its client.
+    Local privacy protects a record from all parties except its client. Its cost √d/(εn) is then at most 1/√n, the order
+    of
+    the statistical error.
 
     Args:
-        dimension: number d of coordinates.
-        samples_per_client: records n of a client.
+        dimension: number d of coordinates of the model, at least 1.
+        samples_per_client: number n of records of a client, at least 1.
     """
     return math.sqrt(dimension / samples_per_client)
 
@@ -217,11 +219,16 @@ def earlier(
 def _privacy_ratio(*, samples_per_client: int, clients: int, dimension: int, epsilon: float) -> Sides:
     """Compare the privacy ratio √d/(ε₀n√N), on which the cost of local privacy depends, with 1.
 
+    If the ratio exceeds 1, the lower bound is of the order of the largest possible excess risk.
+
     Args:
-        samples_per_client: records n of a client.
-        clients: number N of clients.
-        dimension: number d of coordinates.
-        epsilon: ε₀ of a record.
+        samples_per_client: number n of records of a client, at least 1.
+        clients: number N of clients, at least 1.
+        dimension: number d of coordinates of the model, at least 1.
+        epsilon: privacy parameter ε₀ > 0 of a record.
+
+    Returns:
+        The two sides of the condition that the ratio is at most 1.
     """
     ratio = local_ratio(epsilon=epsilon, dimension=dimension, samples_per_client=samples_per_client, clients=clients)
     return Sides.at_most(ratio, 1.0)

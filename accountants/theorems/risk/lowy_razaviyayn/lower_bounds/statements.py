@@ -32,12 +32,15 @@ _TESTS = "tests/theorems/risk/lowy_razaviyayn/test_lower_bounds.py"
 def _population_outputs(inputs: LocalInputs | CentralInputs, scales: LossScales, ratio: float) -> dict[str, float]:
     """Return the order of the lower bound on the excess risk of the expected loss, and its two terms.
 
-    The order is the statistical plus the privacy term, at most LD, the largest possible excess risk.
+    The order is the sum of the statistical and the privacy term. It is at most LD, the largest possible excess risk.
 
     Args:
         inputs: the clients and the loss.
         scales: Lipschitz constant L, size D of the domain and strong convexity.
-        ratio: privacy ratio r, on which the privacy term depends.
+        ratio: privacy ratio r ≥ 0, on which the privacy term depends.
+
+    Returns:
+        `excess_risk_scale` and the terms, in loss units without constants.
     """
     terms = inputs.statistical_outputs(inputs.gradient_std, scales)
     terms["privacy_term"] = scales.privacy(ratio)
