@@ -198,7 +198,7 @@ async def _run_parts(parts: ServiceParts, app: FastAPI) -> AsyncIterator[None]:
 
     Args:
         parts: the parts, which are not running yet.
-        app: the application, whose documentation pages are prepared in the background.
+        app: the application; its documentation pages are prepared in the background.
 
     Yields:
         None, once, when all parts run.

@@ -87,7 +87,7 @@ class Together(Generic[Request, Answer]):
         If the call is interrupted, for example by KeyboardInterrupt, the other requests return to the queue.
 
         Args:
-            leader: the caller in whose thread the requests are answered.
+            leader: the caller; the requests are answered in its thread.
         """
         with self._lock:
             group, self._pending = self._pending[: self._most], self._pending[self._most :]

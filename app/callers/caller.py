@@ -273,7 +273,7 @@ class Caller:
             budgets: the service's accounts of the CPU time that callers may use.
 
         Returns:
-            The caller, whose identity is "address:" followed by its network.
+            The caller; its identity is "address:" followed by its network.
         """
         identity = f"address:{network_of(address)}"
         return cls(

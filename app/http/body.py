@@ -216,7 +216,7 @@ async def read_json(request: Request) -> bytes:
     """Return the whole body of a request that declares it as JSON.
 
     Args:
-        request: the HTTP request, whose body has not been read.
+        request: the HTTP request; its body has not been read.
 
     Returns:
         The received bytes. They are not parsed, so that they may be invalid JSON.
@@ -237,7 +237,7 @@ async def read_bytes(request: Request) -> bytes:
     declared as longer, or a client that waits for a go-ahead (Expect), is rejected at once.
 
     Args:
-        request: the HTTP request, whose body has not been read.
+        request: the HTTP request; its body has not been read.
 
     Returns:
         The received bytes, at least one.
@@ -286,7 +286,7 @@ class BoundedBody:
         """Read the body to its end, but not beyond `DRAINED` times the limit.
 
         Args:
-            request: the HTTP request, whose body has not been read.
+            request: the HTTP request; its body has not been read.
 
         Raises:
             ClientDisconnect: the client has disconnected.

@@ -44,7 +44,7 @@ def read_sweep(home: str, name: str, body: bytes) -> Question:
         body: the JSON text.
 
     Returns:
-        The question (request for a computation), whose parts are calibrations at the swept values.
+        The question (request for a computation); its parts are calibrations at the swept values.
 
     Raises:
         MalformedJson: the body is not JSON.

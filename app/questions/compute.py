@@ -134,7 +134,7 @@ class Compute:
         The outcome is cached. If the pool turns the computation away, `shared.problem` has the reason.
 
         Args:
-            shared: the computation, whose outcome or problem is set here.
+            shared: the computation; its outcome or problem is set here.
         """
         try:
             with shared.scope:

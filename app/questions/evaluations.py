@@ -59,7 +59,7 @@ def read_evaluation(home: str, identifier: str, body: bytes) -> Question:
         body: the JSON text.
 
     Returns:
-        The question, whose answer has the outputs of the formula.
+        The question; its answer has the outputs of the formula.
 
     Raises:
         MalformedJson: the body is not JSON.

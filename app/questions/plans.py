@@ -30,7 +30,7 @@ def read_plan(calibrators: tuple[Calibrator, ...], body: bytes) -> Question:
         body: the JSON text.
 
     Returns:
-        The question, whose answer ranks the algorithms.
+        The question; its answer ranks the algorithms.
 
     Raises:
         MalformedJson: the body is not JSON.

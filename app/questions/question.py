@@ -177,7 +177,7 @@ def read_posted(kind: str, problem: type, solve: Callable[[object], object], bod
         body: the JSON text.
 
     Returns:
-        The question, whose computation renders the answer of `solve` as JSON.
+        The question; its computation renders the answer of `solve` as JSON.
 
     Raises:
         MalformedJson: the body is not JSON.

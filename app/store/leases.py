@@ -300,7 +300,7 @@ def _count_lost(row: JsonObject) -> int:
         row: the state of the job, and the number of lost attempts before.
 
     Returns:
-        The number of attempts whose replica was lost, at least 0.
+        The number of attempts in which the replica was lost, at least 0.
     """
     lost: int = row["lost"]
     has_lost_replica = row["state"] == "running"

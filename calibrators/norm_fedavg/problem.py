@@ -117,7 +117,7 @@ class NormFedavgProblem(GridProblem):
     def ratio(self) -> float:
         """Ratio β/η of the server's step size to the clients'.
 
-        It is that of the request, or else minimises the bound on gradient norms.
+        It is that of the request, or otherwise minimises the bound on gradient norms.
         """
         if self.step_ratio is not None:
             return self.step_ratio

@@ -227,7 +227,7 @@ async def _body(request: Request) -> bytes:
     """Return the body of a request. Reading stops once it has more than `LARGEST_BODY` bytes.
 
     Args:
-        request: the request, whose body was not read yet.
+        request: the request; its body was not read yet.
 
     Raises:
         _Answer: the body is too large. The exception has the HTTP answer with status 413.

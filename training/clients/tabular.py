@@ -143,7 +143,7 @@ def tabular(
         strong_convexity: μ ≥ 0; μ/2 ‖w‖² is added to every record's loss.
 
     Returns:
-        The clients, whose losses have known constants of smoothness and Lipschitz continuity.
+        The clients; its losses have known constants of smoothness and Lipschitz continuity.
 
     Example:
         >>> from epsilond.training import tabular

@@ -361,7 +361,7 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
     """Return a table of upper bounds on log δ(ε) of shuffled reports, for two local guarantees.
 
-    The victim is the client to be protected. A dominating pair is two distributions whose hockey-stick divergence
+    The victim is the client to be protected. A dominating pair is two distributions with a hockey-stick divergence
     bounds δ.
 
     Args:

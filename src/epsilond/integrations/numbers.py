@@ -59,7 +59,7 @@ def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields
         **fields: values of the fields of `request`.
 
     Returns:
-        The instance, whose fields were checked by its class.
+        The instance; its fields were checked by its class.
 
     Raises:
         InvalidInput: fields are out of range. The pointers of the error begin with `at`.

@@ -240,7 +240,7 @@ class PlacedEvent:
             fields: values of the fields of the spec, for the message.
 
         Returns:
-            The error, whose pointer leads into the event.
+            The error; its pointer leads into the event.
         """
         first, _, rest = fault.pointer[1:].partition("/")
         field = names.get(first, first)

@@ -155,7 +155,7 @@ def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
     """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
 
     Args:
-        placed: the sampled event, whose inner event is run on each batch.
+        placed: the sampled event; its inner event is run on each batch.
 
     Returns:
         The mechanism. None if the inner event releases nothing.

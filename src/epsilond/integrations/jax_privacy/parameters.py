@@ -156,7 +156,7 @@ class ParameterChanges:
             parameters: sample of the present parameters of the model.
 
         Returns:
-            True if nothing else has changed the parameters, or if no gradient was computed before.
+            True if no other code has changed the parameters, or if no gradient was computed before.
         """
         if self._latest is None:
             return True

@@ -39,7 +39,7 @@ def paid_round(
         **sampling: the sampling of the clients, as for `spec_from_tff_state`.
 
     Returns:
-        The result of `run_round`, whose attribute `state` is the next state of the process.
+        The result of `run_round`; its attribute `state` is the next state of the process.
 
     Raises:
         LedgerExhausted: too little is left; nothing was run.

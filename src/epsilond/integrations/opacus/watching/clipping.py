@@ -167,7 +167,7 @@ class ClippedSums:
         """Return the present clipped sums at the same coordinates; None where nothing was accumulated yet.
 
         Args:
-            optimizer: the private optimizer, whose parameters have the sums in `summed_grad`.
+            optimizer: the private optimizer; its parameters have the sums in `summed_grad`.
 
         Returns:
             For each parameter, the copied values in double precision, or None.

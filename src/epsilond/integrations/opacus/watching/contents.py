@@ -167,7 +167,7 @@ class Contents:
             tensors: inputs of the model.
 
         Returns:
-            The first such batch whose tensors were not changed since it was handed out.
+            The first such batch with tensors that were not changed since it was handed out.
         """
         are_empty = all(tensor.numel() == 0 for tensor in tensors)
         for candidate in self._list_unused() if are_empty else self._list_candidates():

@@ -207,7 +207,7 @@ def generator_of(optimizer: DPOptimizer, parameters: Sequence[torch.nn.Parameter
         parameters: its parameters. Without a generator of its own, torch's default generator of their device is used.
 
     Returns:
-        The generator, whose state is observed.
+        The generator; its state is observed.
     """
     if isinstance(optimizer.generator, torch.Generator):
         return optimizer.generator
