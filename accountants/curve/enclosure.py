@@ -54,31 +54,19 @@ class Enclosure(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Bounds of one number: lower ≤ truth ≤ upper.
-
-    A bound may be infinite if no finite one is known.
-
-    Attributes:
-        lower: lower bound.
-        upper: upper bound.
-    """
+    """Bounds of one number."""
 
     lower: float
     upper: float
 
     @classmethod
     def of(cls, *, lower: float, upper: float, name: str) -> Interval:
-        """Return the interval of two bounds that were computed separately.
-
-        By rounding, the lower bound may exceed the upper one slightly. It is then replaced by the upper bound.
+        """Return the interval of two bounds that were computed apart. A lower bound may exceed the upper by rounding.
 
         Args:
             lower: the lower bound.
             upper: the upper bound.
-            name: name of the number, for the message of an error.
-
-        Returns:
-            The interval, with lower ≤ upper.
+            name: the number, for the message of an error.
 
         Raises:
             ContradictoryBounds: the lower bound exceeds the upper bound by more than `ROUNDED_BOUNDS` of 1 + |upper|.
