@@ -71,16 +71,23 @@ LEDGER_MODULES = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ServiceParts:
-    """The long-lived objects of one service, which its routes and middleware share."""
+    """The long-lived objects of one service, which its routes and middleware share.
+
+    They are made before the service starts, and run only while the application is served.
+    """
 
     settings: Settings
+    # Figures about requests, computations and jobs, which /metrics serves.
     metrics: Metrics
+    # The checks whether each part of the service works.
     health: Health
+    # Limits on the CPU time of callers, with the time that each has used.
     budgets: Budgets
     keyring: Keyring | None
     """The API keys; None if the settings name no file of keys."""
     tokens: Tokens | None
     """The verifier of bearer tokens; None if the settings name no identity provider."""
+    # The worker processes, which compute everything that takes longer than milliseconds.
     pool: Pool
     compute: Compute
     simulations: SimulationRunner

@@ -351,6 +351,9 @@ class OutcomeCache:
     The least recently used outcomes are dropped first.
 
     Faults of the service may pass, and are not cached.
+
+    Args:
+        megabytes: largest estimated size of all outcomes, in megabytes.
     """
 
     def __init__(self, megabytes: int) -> None:

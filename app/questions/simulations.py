@@ -21,7 +21,11 @@ from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 @dataclass(frozen=True)
 class SimulationAsked:
-    """A simulation that has been read and is within the limits of this service."""
+    """A simulation that has been read and is within the limits of this service.
+
+    `kind` is the kind of simulation, such as "risk". `plan` has its number of blocks (groups of repetitions) with the
+    estimated time and memory.
+    """
 
     kind: str
     request: bytes
