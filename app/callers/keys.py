@@ -133,6 +133,7 @@ def new(
         raise ValueError("a role is one on ledgers: it needs the scope ledger")
     if expires is not None and expires <= datetime.now(UTC):
         raise ValueError("a key that has expired already opens nothing")
+    # The random part has 256 bits, so that a key cannot be guessed.
     key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)
     line = KeyLine(
         name=name,

@@ -61,6 +61,7 @@ class Places:
             yield
         finally:
             self._taken[identity] -= 1
+            # Callers without a place are forgotten, so that the counter does not grow without bound.
             if not self._taken[identity]:
                 del self._taken[identity]
 

@@ -276,6 +276,7 @@ class PosedQuestions:
             return True
         digests[question] = None
         self._bytes += DIGEST_ENTRY_BYTES
+        # The digest that was used least recently is first.
         if len(digests) > MOST_DIGESTS:
             digests.popitem(last=False)
             self._bytes -= DIGEST_ENTRY_BYTES

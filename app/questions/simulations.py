@@ -67,6 +67,7 @@ def read_simulation(
     request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)
+    # The estimates are checked before anything is run or stored.
     require_within(limits, kind, request, plan)
     if runs_here and kind.check_data is not None:
         kind.check_data(request)
