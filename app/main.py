@@ -71,20 +71,31 @@ LEDGER_MODULES = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ServiceParts:
-    """The long-lived objects of one service, which its routes and middleware share."""
+    """The long-lived objects of one service, which its routes and middleware share.
+
+    They are made before the service starts, and run only while the application is served.
+    """
 
     settings: Settings
+    # Figures about requests, computations and jobs, which /metrics serves.
     metrics: Metrics
+    # The checks whether each part of the service works.
     health: Health
+    # Limits on the CPU time of callers, with the time that each has used.
     budgets: Budgets
     keyring: Keyring | None
     """The API keys; None if the settings name no file of keys."""
     tokens: Tokens | None
     """The verifier of bearer tokens; None if the settings name no identity provider."""
+    # The worker processes, which compute everything that takes longer than milliseconds.
     pool: Pool
+    # Computes the answers to questions, once for equal questions, and caches them.
     compute: Compute
+    # Runs simulations as jobs, block by block.
     simulations: SimulationRunner
+    # Computations that go on after their request was answered.
     jobs: Jobs
+    # Privacy budgets that are kept over all releases of a data set.
     ledgers: Ledgers
 
 
@@ -173,6 +184,7 @@ def _make_parts(
     readings = Readings(calibrators, theorems, theorem_home)
     jobs = Jobs(settings, metrics, health, QuestionRunner(settings, compute, pool), simulation_runner, readings)
     ledgers = Ledgers(settings, metrics, pool, jobs, keyring.organisations if keyring else dict)
+    # A check returns the reason why its part does not work, or None.
     health.register("ledgers", ledgers.trouble)
     health.register("workers", lambda: None if pool.ready else "No worker is warm yet.")
     return ServiceParts(

@@ -57,6 +57,8 @@ SHARE_OF_A_MINUTE = 45.0
 def unknown_variables(environment: Mapping[str, str], fields: Iterable[str]) -> Iterator[str]:
     """Yield a sentence for each variable with the service's prefix that is not a setting; values are not read.
 
+    A misspelt setting would otherwise be ignored. Variables of the client programs and of Kubernetes are not reported.
+
     Args:
         environment: environment variables by name.
         fields: names of the settings, without the prefix.

@@ -88,7 +88,12 @@ MOST_IDENTITIES = 10_000
 
 @dataclass(eq=False, slots=True)
 class CallerUsage:
-    """CPU time that one caller of the service has used, which decays with time, and is allowed to use."""
+    """CPU time that one caller of the service has used, which decays with time, and is allowed to use.
+
+    Two amounts are kept. The pool of workers chooses the next caller by the recently used time (`used`). A caller who
+    owes
+    too much (`owed`) is rejected until the allowance has covered enough of it.
+    """
 
     at: float
     """Time of the last update, in seconds of `Budgets.clock`."""

@@ -136,6 +136,8 @@ class Issuer:
     async def _fetch(self) -> None:
         """Fetch all keys of the issuer into the cache.
 
+        After a failure, no attempt is made for `FAILED_SECONDS`, so that many requests do not flood the issuer.
+
         Raises:
             IssuerUnreachable: the keys cannot be fetched, or an attempt within the last `FAILED_SECONDS` failed.
         """

@@ -32,7 +32,13 @@ NAME_PATTERN = r"^[A-Za-z0-9._-]{1,64}$"
 
 @dataclass(frozen=True, kw_only=True)
 class KeyLine:
-    """A line of the file of keys."""
+    """A line of the file of API keys: one key with its owner, its permissions and its limits.
+
+    The line holds only the SHA-256 digest of the secret key, so that the file does not reveal it. A scope is a
+    permission
+    for one kind of requests, such as calibrations. A role is a permission on the ledgers of an organisation's data
+    sets.
+    """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
 
@@ -127,6 +133,7 @@ def new(
         raise ValueError("a role is one on ledgers: it needs the scope ledger")
     if expires is not None and expires <= datetime.now(UTC):
         raise ValueError("a key that has expired already opens nothing")
+    # The random part has 256 bits, so that a key cannot be guessed.
     key = PREFIX_OF_KEYS + secrets.token_urlsafe(32)
     line = KeyLine(
         name=name,

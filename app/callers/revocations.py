@@ -15,7 +15,8 @@ from epsilond.app.callers.keys import KeyLine
 class Revocations:
     """API keys that this process has revoked: the time of each revocation, by the id of the key.
 
-    They are revoked at once, even if the file of keys could not be changed.
+    They are revoked at once, even if the file of keys could not be changed. Other processes of the service learn of a
+    revocation only from the file.
     """
 
     _since: dict[str, datetime] = field(default_factory=dict)

@@ -269,7 +269,13 @@ async def read_bytes(request: Request) -> bytes:
 
 
 class BoundedBody:
-    """A request body of which at most `limit` bytes are kept in memory. Further bytes are dropped."""
+    """A request body of which at most `limit` bytes are kept in memory. Further bytes are dropped.
+
+    So a client cannot fill the memory with a large body, and the service can still read the body to its end.
+
+    Args:
+        limit: largest number of bytes to keep.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

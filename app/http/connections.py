@@ -242,7 +242,12 @@ class LingeringTransport:
 
 
 class BoundedApplication:
-    """The ASGI application for one connection, which rejects requests while there are too many connections."""
+    """The ASGI application for one connection, which rejects requests while there are too many connections.
+
+    Rejecting a request closes its connection, so that the number falls again. Requests that check whether the service
+    is
+    alive are always answered.
+    """
 
     def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:
         """Wrap an ASGI application for one connection.

@@ -23,7 +23,16 @@ K = TypeVar("K")
 
 
 class Document:
-    """A document that the service sends, plain or compressed. Its entity tag is weak, because it denotes both forms."""
+    """A document that the service sends, plain or compressed. Its entity tag is weak, because it denotes both forms.
+
+    The entity tag is a hash of the content. A client sends it with a later request, and gets 304 if nothing has
+    changed.
+
+    Args:
+        body: the content in bytes.
+        media_type: media type of the content, such as text/html.
+        headers: further headers of every answer; None for none.
+    """
 
     def __init__(self, body: bytes, media_type: str, headers: Mapping[str, str] | None = None) -> None:
         self.body = body

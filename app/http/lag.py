@@ -17,7 +17,13 @@ KEPT = 600
 
 
 class LoopLag:
-    """Delays of one event loop: how late it wakes up a sleeping task. They are measured within `running()`."""
+    """Delays of one event loop: how late it wakes up a sleeping task. They are measured within `running()`.
+
+    All requests of the service share this event loop. A large delay means that some code has kept it busy for too long.
+
+    Args:
+        metrics: metrics of the service, which get each delay and the 99th percentile.
+    """
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics

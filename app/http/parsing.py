@@ -65,6 +65,7 @@ class BoundedParser(h11.Connection):
         """
         self._piece = b""
         begins_request = bool(data) and not self._receive_buffer and self.their_state is h11.IDLE
+        # `next_event` takes events from the end of the list.
         if begins_request and self._last is not None and self._last.matches(data):
             body = data[len(self._last.head) :]
             body_events: list[h11.Event] = [h11.Data(data=body)] if body else []

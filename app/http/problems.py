@@ -55,7 +55,11 @@ class FieldError:
 
 
 class Problem(Exception):
-    """An exception that the service answers with a problem document (RFC 9457)."""
+    """An exception that the service answers with a problem document (RFC 9457).
+
+    Besides the arguments, the document may have a failed `condition` of a theorem, the `nearest` values that have an
+    answer, the theorems that were tried (`considered`), and `observations` that contradict a run.
+    """
 
     def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:
         """Make the exception from the kind of problem and an explanation.

@@ -58,7 +58,15 @@ def record_of(request: HTTPConnection) -> RequestRecord:
 
 
 class ServicePart(Generic[T]):
-    """A typed attribute of the state of a Starlette application, for one long-lived part of the service."""
+    """A typed attribute of the state of a Starlette application, for one long-lived part of the service.
+
+    Each part, such as the pool of workers, has one such object as a constant of its module. By it, endpoints read the
+    part
+    from the application of a request, with the correct type.
+
+    Args:
+        name: name of the attribute.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name

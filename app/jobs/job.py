@@ -93,6 +93,8 @@ def _seconds_left(record: Record) -> float | None:
 def new_record(kind: str, name: str, request: bytes, caller: Caller, **more: Any) -> Record:
     """Make a new job for the store, with a random id that begins with "sim_" or "job_".
 
+    A job is a computation that goes on after its request was answered. Its id cannot be guessed.
+
     Args:
         kind: kind of the question.
         name: name of the question among the questions of its kind.

@@ -13,7 +13,10 @@ RETRY = {"Retry-After": "30"}
 
 
 class Places:
-    """A limit on the number of open streams or waiting requests, in total and for each caller. Not thread-safe."""
+    """A limit on the number of open streams or waiting requests, in total and for each caller. Not thread-safe.
+
+    Each of them keeps a connection open for a long time, so that too many would exhaust the service.
+    """
 
     def __init__(self, most: int, plural: str) -> None:
         """Limit the number of open streams or waiting requests: `most` in total, and half of that for each caller.
@@ -58,6 +61,7 @@ class Places:
             yield
         finally:
             self._taken[identity] -= 1
+            # Callers without a place are forgotten, so that the counter does not grow without bound.
             if not self._taken[identity]:
                 del self._taken[identity]
 

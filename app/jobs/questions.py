@@ -18,7 +18,13 @@ from epsilond.app.workers.work import pickle_result, unpickle
 
 
 class QuestionRunner:
-    """Runs questions (requests for a computation) as jobs, which go on after the request was answered."""
+    """Runs questions (requests for a computation) as jobs, which go on after the request was answered.
+
+    Args:
+        settings: settings of the service, with the longest duration of a job.
+        compute: computes answers, and shares the computation of equal questions.
+        pool: the worker processes.
+    """
 
     def __init__(self, settings: Settings, compute: Compute, pool: Pool) -> None:
         self._settings = settings

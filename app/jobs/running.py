@@ -118,7 +118,11 @@ class RunningQuestion(Running):
 
 @dataclass(eq=False, kw_only=True)
 class RunningSimulation(Running):
-    """A simulation that runs as a job, with the times of its blocks, which are groups of repetitions."""
+    """A simulation that runs as a job, with the times of its blocks, which are groups of repetitions.
+
+    From these times, the remaining time of the job is estimated. `steps_done` and `blocks` are the progress for
+    clients.
+    """
 
     simulation: SimulationAsked | None = None
     """The simulation; None until its body was read."""

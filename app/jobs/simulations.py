@@ -85,6 +85,7 @@ class SimulationRunner:
         running.concurrency = await self._concurrency(simulation.plan.blocks)
         kind = next(kind for kind in self._kinds if kind.request.kind == simulation.kind)
         request = simulation.request
+        # Each step runs in a worker process. Its pickled result is passed on without unpickling it here.
         resolved = (await self._step(partial(work.prepare, kind, request), caller)).body
         blocks = await self._run_blocks(running, kind, resolved)
         result = (await self._step(partial(work.assemble, kind, request, resolved, blocks), caller)).body

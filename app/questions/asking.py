@@ -367,6 +367,7 @@ class _FirstEvent:
     """Name of the event that happened first of several for which tasks wait; `late` until one happens."""
 
     def __init__(self) -> None:
+        # Until an event happens, the name says that the time has run out.
         self.name: Waited = "late"
 
     async def watch(self, wait: Callable[[], Awaitable[object]], name: Waited, scope: anyio.CancelScope) -> None:

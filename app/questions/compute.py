@@ -72,6 +72,8 @@ class Compute:
     ) -> tuple[SharedComputation, bool]:
         """Return the running computation that answers a question, or start one. Call `leave` to end the wait for it.
 
+        Equal questions thus cost CPU time only once. Each party that joins is counted in `waiting`.
+
         Args:
             question: the question to answer.
             owner: owner of the answer; equal questions of one owner share a computation.
@@ -87,6 +89,7 @@ class Compute:
             shared = SharedComputation(question=question, owner=owner, caller=caller, lane=lane)
             self._shared[shared.key] = shared
             self._tasks.start_soon(self._run, shared)
+        # The last party had left, so that the task would soon have been stopped.
         elif shared.waiting == 0 and shared.task is not None:
             self._pool.keep(shared.task)
         shared.waiting += 1
@@ -225,6 +228,8 @@ class Compute:
     async def _compute_parts(self, shared: SharedComputation) -> tuple[Outcome, ...]:
         """Return the outcomes of all parts of a question, in order; at most one part per worker runs at a time.
 
+        A question with parts is, for example, a sweep: one calibration at each of many values of a field.
+
         Raises:
             Problem: a part was turned away. The other parts are then stopped.
         """
@@ -351,6 +356,9 @@ class OutcomeCache:
     The least recently used outcomes are dropped first.
 
     Faults of the service may pass, and are not cached.
+
+    Args:
+        megabytes: largest estimated size of all outcomes, in megabytes.
     """
 
     def __init__(self, megabytes: int) -> None:

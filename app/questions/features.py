@@ -164,6 +164,8 @@ def runs_of(spec: Any, times: float = 0.0, rate: float = 0.0, label: str = "") -
 def _inner_runs(spec: Any, times: float, rate: float, label: str) -> list[tuple[Any, float, float, str]] | None:
     """Return the mechanisms that a spec is composed of, each with its own number of runs, rate and label.
 
+    Numbers of runs multiply along a nested spec, and so do sampling rates; their logarithms are added.
+
     Args:
         spec: description of a run.
         times: decimal logarithm of the number of times that the spec is run.

@@ -78,6 +78,8 @@ def _part(draft: Draft, problem: PlanProblem) -> Question:
 def _convert_outcome(draft: Draft, outcome: Outcome) -> rankings.Outcome:
     """Convert the outcome of one algorithm's calibration to the form in which algorithms are ranked.
 
+    Workers return answers as JSON text, while the ranking needs the figures in it.
+
     Args:
         draft: the plan's problem as a request to one calibrator (an algorithm whose noise is calibrated).
         outcome: the answer as JSON, a rejection, or a failure of the service.

@@ -210,7 +210,10 @@ DIGEST_BYTES = 16
 class ParsedQuestions:
     """Cache of parsed requests (questions) by their owner and a hash of the request, within a number of bytes.
 
-    The least recently used are dropped first.
+    A repeated request need not be parsed and validated again. The least recently used are dropped first.
+
+    Args:
+        most_bytes: largest estimated size of all cached questions, in bytes.
     """
 
     def __init__(self, most_bytes: int = 8 * MEGABYTE) -> None:
@@ -245,6 +248,9 @@ class PosedQuestions:
 
     An answer may say that it came from the cache only if the same caller posed the question before. The caller whose
     last question is oldest is forgotten first.
+
+    Args:
+        most_bytes: largest estimated size of all digests, in bytes.
     """
 
     def __init__(self, most_bytes: int = 16 * MEGABYTE) -> None:
@@ -270,6 +276,7 @@ class PosedQuestions:
             return True
         digests[question] = None
         self._bytes += DIGEST_ENTRY_BYTES
+        # The digest that was used least recently is first.
         if len(digests) > MOST_DIGESTS:
             digests.popitem(last=False)
             self._bytes -= DIGEST_ENTRY_BYTES

@@ -48,6 +48,9 @@ class Readings:
     def __call__(self, kind: str, name: str) -> Reading | None:
         """Return the function that reads bodies of this kind and name; None if this service does not answer them.
 
+        A job in the store has only the kind, the name and the body of its question. This function finds how to read
+        them.
+
         Args:
             kind: kind of the question, such as "calibration".
             name: name of the question among those of its kind.

@@ -21,7 +21,11 @@ from epsilond.witness.kind import SimulationKind, SimulationPlan
 
 @dataclass(frozen=True)
 class SimulationAsked:
-    """A simulation that has been read and is within the limits of this service."""
+    """A simulation that has been read and is within the limits of this service.
+
+    `kind` is the kind of simulation, such as "risk". `plan` has its number of blocks (groups of repetitions) with the
+    estimated time and memory.
+    """
 
     kind: str
     request: bytes
@@ -63,6 +67,7 @@ def read_simulation(
     request = read_body(request_type(tuple(kind.request for kind in kinds)), parse(body))
     kind = next(kind for kind in kinds if isinstance(request, kind.request))
     plan = kind.plan(request)
+    # The estimates are checked before anything is run or stored.
     require_within(limits, kind, request, plan)
     if runs_here and kind.check_data is not None:
         kind.check_data(request)

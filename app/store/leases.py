@@ -152,6 +152,8 @@ class Leases(Reading):
     def _free(self, connection: Connection, engine_version: str, limit: int, held: Collection[str]) -> list[JsonObject]:
         """Find the next jobs that this process of the service (replica) may run, and lock their rows against others.
 
+        A job is free if it waits, or if the lease of its replica has expired. Callers take turns, in a fair order.
+
         Args:
             connection: the transaction, which holds the locks.
             engine_version: version of the mathematics that the jobs need.
@@ -172,6 +174,7 @@ class Leases(Reading):
             .where(JOBS.c.sequence.in_(turns), is_free)
             .order_by(case(turns, value=JOBS.c.sequence))
             .limit(limit)
+            # Rows that another replica has locked are skipped, so that no job is taken twice.
             .with_for_update(skip_locked=True)
         )
         return [dict(row) for row in connection.execute(chosen).mappings()]
@@ -206,6 +209,8 @@ class Leases(Reading):
         self, connection: Connection, is_this_job: ColumnElement[bool], replica: str, lost: int, lease_seconds: float
     ) -> Record:
         """Give a job to a replica (a process of the service), which will run it, and return the job.
+
+        The replica holds the job by a lease, a period that it must renew. After it, others may take the job.
 
         Args:
             connection: the transaction.
@@ -251,6 +256,7 @@ class Leases(Reading):
                 media_type=end.media_type,
                 result=end.result,
                 problem=end.problem,
+                # The size limits how much the store keeps.
                 size=JOBS.c.size + len(end.result or b"") + len(end.problem or b""),
                 replica=None,
                 lease_until=None,

@@ -60,6 +60,8 @@ class Reading:
     ) -> Sequence[Record]:
         """Return the newest jobs of an owner, without their large members.
 
+        Pages are read by their sequence number, so that new jobs do not move the entries of later pages.
+
         Args:
             owner: owner of the jobs.
             state: state of the jobs; None for any.

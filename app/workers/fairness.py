@@ -127,7 +127,10 @@ NEWEST = 0.1
 
 
 class MeanSeconds:
-    """Running mean of the durations of tasks in seconds, in which newer tasks count more; 1 s before the first task."""
+    """Running mean of the durations of tasks in seconds, in which newer tasks count more; 1 s before the first task.
+
+    From it follows the time after which a rejected client should try again.
+    """
 
     def __init__(self) -> None:
         self._mean = 1.0
@@ -147,7 +150,14 @@ class MeanSeconds:
 
 
 class Usage:
-    """CPU seconds that each caller has used recently. Used time counts half after each `HALF_LIFE`."""
+    """CPU seconds that each caller has used recently. Used time counts half after each `HALF_LIFE`.
+
+    The pool of workers serves the waiting caller with the least recent use first. Callers with almost no recent use are
+    forgotten.
+
+    Args:
+        clock: returns the time in seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

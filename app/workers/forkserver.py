@@ -37,7 +37,10 @@ PROGRAM: Final = (
 
 
 class ServerProcess(Protocol):
-    """The process of a fork server."""
+    """The process of a fork server, which was forked from the service or started as a program.
+
+    A fork server is a process that has imported all modules, and forks itself for each new worker.
+    """
 
     @property
     def pid(self) -> int:
@@ -52,7 +55,12 @@ class ServerProcess(Protocol):
 
 @dataclass(frozen=True)
 class ForkedServer:
-    """A fork server that is a fork of the service itself, and the service's end of the connection to it."""
+    """A fork server that is a fork of the service itself, and the service's end of the connection to it.
+
+    A fork server is a process that has imported all modules, and forks itself for each new worker. `pid` is its process
+    id,
+    and `control` the connection.
+    """
 
     pid: int
     control: socket.socket

@@ -68,6 +68,7 @@ def fork_worker(orders: socket.socket, wires: list[int], nicer: int, memory_mega
         process = os.fork()
     except OSError as error:
         process = -(error.errno or errno.EAGAIN)
+    # This branch runs in the new process, and never returns.
     if process == 0:
         run_worker(orders, wires[0], parent, nicer, memory_megabytes)
     os.close(wires[0])

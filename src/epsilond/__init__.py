@@ -131,7 +131,17 @@ if TYPE_CHECKING:
 else:  # a type checker would take any name for one of ours
 
     def __getattr__(name: str) -> object:
-        """Import a public name on its first use."""
+        """Import a public name of the package on its first use, so that importing the package itself is fast.
+
+        Args:
+            name: the requested attribute of the package, which is not imported yet.
+
+        Returns:
+            The object. It is also stored in the module, so that later uses do not call this function.
+
+        Raises:
+            AttributeError: the package has no such public name.
+        """
         if name == "__all__":
             value = ["ENGINE_VERSION", *_HOME, *_spec_names()]
         elif home := _home_of(name):

@@ -27,6 +27,9 @@ def spec_of(answer: Calibration) -> Spec:
     Args:
         answer: the calibration.
 
+    Returns:
+        The spec of the whole run.
+
     Raises:
         InvalidInput: the client groups of the calibration have different specs.
     """
@@ -48,6 +51,9 @@ def _norm_fedavg_spec(problem: NormFedavgProblem, parameters: NormFedavgParamete
     Args:
         problem: request of the calibration.
         parameters: its calibrated parameters.
+
+    Returns:
+        The spec of all rounds together.
     """
     message = TruncatedDiscreteLaplace(
         noise_levels=parameters.noise_levels,

@@ -114,6 +114,9 @@ class Connection:
             data: the body; None for a request without a body.
             headers: the headers, to which the API key is added.
 
+        Returns:
+            The value that `read` returns.
+
         Raises:
             ServiceProblem: the service answers with an error.
             NoAnswer: no complete answer was received.
@@ -147,6 +150,9 @@ class Connection:
         Args:
             error: the answer of the service.
             pause: pause [s] of this try, to which the requested seconds are added.
+
+        Returns:
+            The pause in seconds. None if the request must not or need not be sent again.
         """
         repeated_statuses = (429, 502, 503, 504) if self.is_repeatable else (429, 503)
         if error.code not in repeated_statuses:

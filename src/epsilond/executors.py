@@ -134,6 +134,9 @@ class _Batches(Generic[T]):
 
         Args:
             places: number of batches that the executor runs at one time.
+
+        Returns:
+            The number of parts, at least 1 if parts wait, and at most the number of waiting parts.
         """
         half_share = len(self.waiting) / (2 * places)
         # The number of parts that take `BATCH_SECONDS` at the mean CPU time so far.

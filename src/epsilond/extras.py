@@ -18,6 +18,9 @@ def extra(name: str, feature: str) -> Iterator[None]:
         name: name of the extra.
         feature: the part of epsilond that needs the packages, for the message.
 
+    Yields:
+        None, once, for the imports.
+
     Raises:
         MissingExtra: one of these packages is not installed.
     """

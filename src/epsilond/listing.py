@@ -61,6 +61,9 @@ def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
 
     Args:
         calibrator: the calibrator.
+
+    Returns:
+        The entry, which can be rendered as JSON.
     """
     return ListedAlgorithm(
         name=calibrator.name,
@@ -76,6 +79,9 @@ def listed_theorem(theorem: Theorem) -> ListedTheorem:
 
     Args:
         theorem: the theorem.
+
+    Returns:
+        The entry, which can be rendered as JSON.
     """
     return ListedTheorem(
         id=theorem.id,
@@ -95,6 +101,9 @@ def theorem_in_full(theorem: Theorem) -> TheoremInFull:
 
     Args:
         theorem: the theorem.
+
+    Returns:
+        The description, which can be rendered as JSON.
     """
     has_formula = theorem.formula is not None and theorem.inputs is not None
     return TheoremInFull(

@@ -63,6 +63,9 @@ def read_options(request: type, texts: Mapping[str, object]) -> JsonRecord:
         request: the request class.
         texts: the text of each option by the name of its field; None for an option that was left out.
 
+    Returns:
+        The values by the name of their field, without the options that were left out.
+
     Raises:
         InvalidInput: the text of an option that takes JSON is not JSON. The error lists all such options.
     """
@@ -78,6 +81,9 @@ def _describe_option(field: Field[object], annotation: object) -> FieldOption:
     Args:
         field: the field of a request class.
         annotation: its type, with its metadata, such as a range.
+
+    Returns:
+        The description. The help ends with the default value if there is one.
     """
     bare, _ = quantity_of(annotation)
     help_text = _describe_field(annotation)
@@ -109,6 +115,9 @@ def _metavar(bare: object) -> str:
 
     Args:
         bare: type of the field, without metadata.
+
+    Returns:
+        WORD, JSON, or the placeholders of the possible types with "|" between them.
     """
     if get_origin(bare) is Literal or WindowedUnit in get_args(bare):
         return "WORD"
@@ -125,6 +134,9 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
         annotation: type of the field, with its metadata.
         text: the text of the option.
         at: JSON pointer of the field, for errors.
+
+    Returns:
+        The value, whose range is not checked yet.
 
     Raises:
         InvalidInput: the field takes JSON, and the text is not JSON.

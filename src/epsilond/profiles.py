@@ -32,6 +32,9 @@ def profile_from_trade_off(
         false_negative_rates: β_i, decreasing to 0. As many as the α_i.
         symmetric: whether f is also a bound for the opposite null hypothesis.
 
+    Returns:
+        The profile: points (ε, log10 δ), and those of the other direction if they differ.
+
     Raises:
         InvalidInput: the lists have different lengths, a rate is out of range, or the rates are not in order.
     """
@@ -84,6 +87,9 @@ def _profile_of(points: Iterable[tuple[Decimal, Decimal]]) -> dict[float, float]
 
     Args:
         points: points (α_i, β_i) of a trade-off function, by increasing α_i.
+
+    Returns:
+        The decimal logarithm of δ, rounded up, by ε [nat].
     """
     listed = sorted(points)
     # The lines of two neighbouring points on the hull cross at e^ε = (β − β')/(α' − α), which is a corner if ε > 0.
@@ -126,6 +132,9 @@ def _turns_down(
         first: point with the smallest x.
         second: point in the middle.
         third: point with the largest x.
+
+    Returns:
+        True if so; the middle point is then no corner of the lower hull.
     """
     # Compare the slopes from the first point, each multiplied by both differences of x, which are not negative.
     slope_to_second = (second[1] - first[1]) * (third[0] - first[0])
@@ -138,6 +147,9 @@ def _raised_log10(delta: Decimal) -> float:
 
     Args:
         delta: the δ; a number of at most 0 counts as 0.
+
+    Returns:
+        The logarithm, between `LEAST_LOG10_DELTA` and 0.
     """
     if delta <= 0:
         return LEAST_LOG10_DELTA

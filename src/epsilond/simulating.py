@@ -36,6 +36,9 @@ def figure_file(name: str | None) -> Path | None:
     Args:
         name: name of the file; None for no figure, which gives None.
 
+    Returns:
+        The path of the file, which need not exist. None for no figure.
+
     Raises:
         InvalidInput: the suffix is not .png or .svg, or the folder does not exist.
     """
@@ -108,6 +111,12 @@ def with_progress(
         executor: runs the blocks instead of processes.
         data: folder of each data set, by name.
         resume: file of finished trials.
+
+    Returns:
+        The answer of the simulation.
+
+    Raises:
+        KeyboardInterrupt: the simulation was interrupted. With `resume`, a message first says how many trials are kept.
     """
     with interrupt_on_sigterm(), _progress_bar() as bar:
         task = bar.add_task("preparing", total=None)
@@ -136,6 +145,9 @@ def stop_message(counts: Sequence[int], resume: str) -> str:
     Args:
         counts: number of finished trials and number of all; empty if the interruption came before the first trial.
         resume: file of finished trials.
+
+    Returns:
+        The message, which also says how to go on.
     """
     if not counts:
         return f"stopped before the first trial; run the same command to start again with {resume}"
@@ -144,7 +156,11 @@ def stop_message(counts: Sequence[int], resume: str) -> str:
 
 
 def _progress_bar() -> Progress:
-    """Return a progress bar on standard error, which is invisible unless that is a terminal."""
+    """Return a progress bar on standard error, which is invisible unless that is a terminal.
+
+    Returns:
+        The progress bar, which is shown from the entry into its context to the end. It then disappears.
+    """
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -159,7 +175,11 @@ def _progress_bar() -> Progress:
 
 @contextmanager
 def interrupt_on_sigterm() -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back."""
+    """Handle SIGTERM like Ctrl-C within the context: workers end, and the terminal gets its cursor back.
+
+    Yields:
+        None, once. At the end, the earlier handler of SIGTERM is restored.
+    """
 
     def interrupt(*_: object) -> None:
         """Raise the error of Ctrl-C."""

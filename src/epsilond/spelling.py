@@ -35,6 +35,9 @@ def choose_by_name(name: str, choices: Mapping[str, T], *, at: str, noun: str) -
         at: JSON pointer of the name, for the error.
         noun: the kind of thing that has a name, such as `algorithm`.
 
+    Returns:
+        The choice with exactly this name.
+
     Raises:
         InvalidInput: no choice has this name; the message proposes similar names.
     """
@@ -51,6 +54,9 @@ def not_named(name: str, choices: Mapping[str, object], *, at: str, noun: str) -
         choices: the choices by name.
         at: JSON pointer to the name in the request.
         noun: kind of the choices, such as `algorithm`.
+
+    Returns:
+        The error, which is not raised.
     """
     suggestion = suggest(name, choices)  # the end of a sentence: "; did you mean …?"
     all_names = ", ".join(map(str, choices))

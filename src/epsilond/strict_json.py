@@ -13,6 +13,9 @@ def parse(text: str, *, at: str = "") -> object:
         text: the JSON text of an option or a file.
         at: JSON pointer of the text, for errors.
 
+    Returns:
+        The value: a dictionary, list, text, number or truth value.
+
     Raises:
         InvalidInput: the text is not JSON, or has a value that the service rejects; pointers begin with `at`.
     """

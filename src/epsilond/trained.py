@@ -132,6 +132,9 @@ class Trained:
 
         Args:
             unobserved: conditions of the guarantee that the run did not carry out.
+
+        Returns:
+            The sentences. The list is empty if the run itself ensured every condition.
         """
         declared = [condition.statement for condition in unobserved if condition.id not in OF_DEPLOYMENT]
         if any(caution.code == INSECURE_RANDOMNESS for caution in self.cautions):
@@ -147,6 +150,9 @@ class Trained:
 
         Args:
             date: the caller's date, YYYY-MM-DD, because no clock is read; None for a page without a date.
+
+        Returns:
+            The page as HTML, which contains its data and needs no other file.
 
         Raises:
             InvalidInput: the text is not a date.
@@ -215,6 +221,9 @@ def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: 
         means_only: whether clients return means of gradients instead of one gradient a record.
         seeded: whether the randomness was given by the caller.
         own_steps: whether the caller gave step sizes.
+
+    Yields:
+        A warning with a fixed code, by which programs recognise it, and a message.
     """
     if seeded:
         yield Caution(

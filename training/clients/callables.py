@@ -34,7 +34,12 @@ class Client:
 
 @dataclass(frozen=True)
 class CallableClients:
-    """Clients with gradient functions of the caller, which are called one after another."""
+    """Clients with gradient functions of the caller, which are called one after another.
+
+    Args:
+        clients: the clients, each with its function and its number of records.
+        dimension: number of coordinates of a model and of a gradient.
+    """
 
     clients: Sequence[Client]
     dimension: int

@@ -64,6 +64,11 @@ class ClientNoise:
     """State of the clients that add cancelling noise: each one's last noise and its number of reports.
 
     S runs of N clients are simulated side by side: the arrays are (S, N, d) and (S, N).
+
+    Args:
+        runs: number S of runs.
+        clients: number N of clients.
+        dimension: number d of coordinates of a report.
     """
 
     def __init__(self, runs: int, clients: int, dimension: int) -> None:

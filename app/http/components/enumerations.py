@@ -116,6 +116,8 @@ def _replace_enumeration(schemas: Schema, schema: Schema) -> Schema:
 def _move_enumeration(schemas: Schema, schema: Schema, name: str) -> Schema:
     """Add an enumeration to the named schemas, and return the reference that replaces it.
 
+    Generators of clients then make one named type of the enumeration, instead of one for each place.
+
     Args:
         schemas: the named schemas of the document.
         schema: the enumeration; a schema that is none is returned unchanged.
@@ -133,6 +135,7 @@ def _move_enumeration(schemas: Schema, schema: Schema, name: str) -> Schema:
     if name in DESCRIBED:
         schemas[name]["description"] = DESCRIBED[name].allowed
     reference: Schema = {"$ref": REF + name}
+    # This place allows only some of the shared values, and lists them itself.
     if set(values) != set(allowed):
         reference["x-values"] = values
     return {**reference, **_annotations(schema)}

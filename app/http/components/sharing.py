@@ -223,6 +223,8 @@ def _shareable_responses(operations: Sequence[Schema]) -> list[Part]:
 def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
     """Replace parts that occur in two or more places by references to shared components.
 
+    This makes the document smaller. Parts are equal if their JSON texts with sorted names are equal.
+
     Args:
         document: the OpenAPI document, to which the components are added.
         kind: group of the components, such as "headers".
@@ -232,6 +234,7 @@ def _share(document: Schema, kind: str, places: Sequence[Part]) -> None:
     counts = Counter(texts)
     names: dict[str, str] = {}
     shared: Schema = document["components"].setdefault(kind, {})
+    # A part that occurs once stays in its place.
     for text, (container, key, proposal) in zip(texts, places, strict=True):
         if counts[text] == 1:
             continue

@@ -76,6 +76,8 @@ def merge_unions(schemas: dict[str, Schema], kept: frozenset[str] = frozenset())
 def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
     """Return the object schema that replaces a tagged union, as `merge_unions` describes it.
 
+    A tagged union is a choice of several objects, in which one member, the tag, says which object it is.
+
     Args:
         schemas: all schemas by name.
         union: a union of object schemas that a member distinguishes, the tag.
@@ -97,6 +99,8 @@ def _merge_union(schemas: dict[str, Schema], union: Schema) -> Schema:
 
 def merge_families(document: Schema) -> None:
     """Replace the schemas of each group in `FAMILIES` by one schema with the properties of all of them.
+
+    Generators of clients then make one class for a family of similar answers.
 
     Args:
         document: the OpenAPI document, which is changed in place, with all references to the replaced schemas.
@@ -201,6 +205,7 @@ def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Sc
     """
     if len(distinct) == 1:
         return distinct[0]
+    # Words are merged to one list, in the order in which they first occur.
     if all("enum" in schema for schema in distinct):
         values = dict.fromkeys(value for schema in distinct for value in schema["enum"])
         return {"type": "string", "enum": list(values)}
@@ -208,6 +213,7 @@ def _merge_distinct(schemas: dict[str, Schema], name: str, distinct: Sequence[Sc
         return {"$ref": FIGURE}
     if all("$ref" in schema for schema in distinct):
         return _union_of_all(schemas, distinct) or _merge_references(schemas, name, distinct)
+    # The remaining schemas are merged only if they are all lists, or all numbers.
     types = {schema.get("type") for schema in distinct}
     if types == {"array"}:
         return {"type": "array", "items": merge_property(schemas, name, [schema["items"] for schema in distinct])}

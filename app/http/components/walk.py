@@ -26,6 +26,8 @@ def map_schemas(document: Schema, change: Callable[[Schema], Schema]) -> None:
 def map_schema(schema: object, change: Callable[[Schema], Schema]) -> object:
     """Return a schema with `change` applied to it and to every schema in it, inner schemas first.
 
+    The function visits properties, list items, values of free names, and alternatives.
+
     Args:
         schema: a JSON schema, which is not changed. A value that is no schema is returned as it is.
         change: function from a schema to the schema in its place.

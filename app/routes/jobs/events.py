@@ -110,6 +110,9 @@ async def _skip_repeated(jobs: AsyncIterator[Job], last_id: str | None) -> Async
     Args:
         jobs: states of the job.
         last_id: event id of the state that the client has received last; None if it has received none.
+
+    Yields:
+        A state that the client has not received yet.
     """
     async for job in jobs:
         if _id(job) != last_id:
@@ -121,6 +124,12 @@ def _id(job: Job) -> str:
     """Return the event id of a state of a job, which is the same in all replicas of the service.
 
     It consists of the state and the finished steps and, before the end of the job, the seconds left and spent.
+
+    Args:
+        job: the job in one of its states.
+
+    Returns:
+        The id as text, with hyphens between its parts.
     """
     state = job.record.state
     progress = job.progress

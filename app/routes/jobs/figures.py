@@ -90,6 +90,9 @@ def accepted_format(header: str) -> Format:
     Args:
         header: value of the Accept header.
 
+    Returns:
+        The name of the format, "png" or "svg".
+
     Raises:
         Problem: the header accepts neither format.
     """
@@ -101,7 +104,15 @@ def accepted_format(header: str) -> Format:
 
 
 def _quality(header: str, media_type: str) -> float:
-    """Return the weight of a media type, from the most specific range that includes it (RFC 9110, 12.5.1)."""
+    """Return the weight of a media type, from the most specific range that includes it (RFC 9110, 12.5.1).
+
+    Args:
+        header: value of the Accept header.
+        media_type: the media type, such as `image/png`.
+
+    Returns:
+        The weight, at least 0; it is 0 if the header does not accept the media type, or has no valid weight for it.
+    """
     weights: dict[str, float] = {}
     for item in header.split(","):
         name, *parameters = (part.strip().lower() for part in item.split(";"))

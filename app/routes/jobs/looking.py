@@ -20,6 +20,9 @@ async def find_job(request: Request, identifier: str, seconds: float) -> Job:
         identifier: id of the job.
         seconds: longest wait; 0 to return the job at once.
 
+    Returns:
+        The job, which may not have ended.
+
     Raises:
         Problem: the job does not exist; the caller's scopes do not include its kind; or the store cannot be used. For a
             wait also: too many requests wait, the client has gone, or its credentials are not accepted any more.

@@ -156,6 +156,9 @@ def _read_fields(
         request: value of --request; None if it is not given.
         texts: values of the other options, by name.
 
+    Returns:
+        The fields of the request by name, which were checked as a whole.
+
     Raises:
         InvalidInput: with the faults of the options and of the request.
     """
@@ -200,6 +203,9 @@ def _read_spec(text: str) -> JsonRecord:
     Args:
         text: the JSON text, the path of the file, or `-` for standard input.
 
+    Returns:
+        The members of the JSON object, which are not checked yet.
+
     Raises:
         InvalidInput: it cannot be read, or is a whole request that contains a spec.
     """
@@ -216,6 +222,9 @@ def _query_field(name: str, values: list[float]) -> tuple[str, object]:
     Args:
         name: name of the option, such as `delta`.
         values: its values; at least one.
+
+    Returns:
+        The name in the request, and the value or the list of values.
     """
     if len(values) == 1:
         return name, values[0]
@@ -229,6 +238,9 @@ def _option(pointer: str) -> str:
 
     Args:
         pointer: JSON pointer of a fault.
+
+    Returns:
+        The pointer with the name of the option as its first part. Other pointers are returned unchanged.
     """
     structure, _, rest = pointer.removeprefix("/").partition("/")
     field, _, index = rest.partition("/")

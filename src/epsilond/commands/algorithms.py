@@ -88,6 +88,9 @@ def _click_command(listed: ListedCommand, command: Callable[..., None]) -> objec
     Args:
         listed: name and title of the command.
         command: the function, with one parameter for each option.
+
+    Returns:
+        The command, ready to be added to a group of commands.
     """
     line = CommandLine(pretty_exceptions_enable=False)
     line.callback()(lambda: None)
@@ -97,7 +100,14 @@ def _click_command(listed: ListedCommand, command: Callable[..., None]) -> objec
 
 
 def _risk_command(listed: ListedCommand) -> Callable[..., None]:
-    """Make the command that bounds the excess risk of an algorithm, with one option for each field of its request."""
+    """Make the command that bounds the excess risk of an algorithm, with one option for each field of its request.
+
+    Args:
+        listed: name, texts and options of the algorithm.
+
+    Returns:
+        The function of the command, whose signature has a parameter for each option.
+    """
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:
         """Bound the excess risk, and print the bounds.
@@ -182,6 +192,9 @@ def _calibration_parameters(listed: ListedCommand) -> list[inspect.Parameter]:
 
     Args:
         listed: name, texts and options of the algorithm.
+
+    Returns:
+        The parameters in the order in which the help shows them.
     """
     sweep_option = typer.Option(
         "--sweep", metavar="FIELD=VALUE,…", help="a table over at most 200 values of one field", rich_help_panel=COMMON
@@ -203,6 +216,9 @@ def _options_with_inference(listed: ListedCommand) -> list[FieldOption]:
 
     Args:
         listed: name, texts and options of the algorithm.
+
+    Returns:
+        The options in the same order.
     """
     options = []
     for option in listed.options:
@@ -262,6 +278,9 @@ def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
     Args:
         problem: request class of the calibration, which has the type of the field.
         text: the text of the option.
+
+    Returns:
+        The name of the field, and its values converted to the type of the field.
 
     Raises:
         InvalidInput: there is no such field, or a value has another type than the field.

@@ -54,6 +54,13 @@ def exit_codes(
         to_option: for a JSON pointer into the request, returns the option to name in the message, as a pointer. It is
             for commands with options that are not named like the fields of the request.
         name_field: for a field of the request, returns the option with which it is given.
+
+    Yields:
+        None, once.
+
+    Raises:
+        typer.Exit: an error was printed. The exit code says whether the input or the certificate is at fault, or the
+            cluster.
     """
     try:
         yield
@@ -81,6 +88,9 @@ def _explain_no_certificate(error: NoCertificate) -> Iterator[str]:
 
     Args:
         error: the error, with its condition, the nearest values and the theorems that were tried.
+
+    Yields:
+        One line; all lines after the first are indented.
     """
     yield f"not certified ({error.slug}): {error.message}"
     condition = error.condition
@@ -109,6 +119,9 @@ def complaint(fault: Fault, name_field: Callable[[str], str] = option_name) -> s
     Args:
         fault: the fault; its pointer begins with the name of a field.
         name_field: for a field of the request, returns the option with which it is given.
+
+    Returns:
+        The message in one line, which begins with "error:".
     """
     name, _, place_inside = fault.pointer.removeprefix("/").partition("/")
     subject = ARGUMENTS[name] if name in ARGUMENTS else name_field(name)

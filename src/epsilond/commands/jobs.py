@@ -203,6 +203,9 @@ def _path(job: str) -> str:
     Args:
         job: id of the job.
 
+    Returns:
+        The path, which contains nothing but the id after a fixed beginning.
+
     Raises:
         InvalidInput: the text does not have the form of a job's id.
     """
@@ -218,6 +221,9 @@ def _wait_for_end(service: Service, path: str, timeout: float | None) -> JsonRec
         service: the service that runs the job.
         path: path of the job.
         timeout: longest wait [s]; None for no limit.
+
+    Returns:
+        The job in its JSON form, which has ended.
 
     Raises:
         Exit: the job has not ended within `timeout`.
@@ -309,6 +315,9 @@ def _row(job: JsonObject) -> dict[str, str]:
 
     Args:
         job: the job in its JSON form.
+
+    Returns:
+        The text of each column by its heading.
     """
     progress = job.get("progress", {})
     seconds = progress.get("seconds_spent")

@@ -155,6 +155,9 @@ def moment_of(text: str) -> datetime:
     Args:
         text: duration from now in hours, days or weeks (12h, 90d, 4w), or date and time with an offset from UTC.
 
+    Returns:
+        The time, which has the time zone UTC.
+
     Raises:
         ValueError: the text is neither a duration nor a date and time with an offset.
     """

@@ -54,6 +54,9 @@ def show_progress(title: str) -> AbstractContextManager[object]:
 
     Args:
         title: name of the computation.
+
+    Returns:
+        A context manager, within which the name is shown.
     """
     if not sys.stderr.isatty():
         return nullcontext()

@@ -104,6 +104,13 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name.
 
+        Args:
+            ctx: context of the group of commands.
+            args: arguments after the name of the group.
+
+        Returns:
+            The name, the command and the remaining arguments, as click returns them.
+
         Raises:
             UsageError: there is no such command; similar names are suggested once.
         """
@@ -140,6 +147,9 @@ def _panel_of(option: Any) -> str:
 
     Args:
         option: the option, as click describes it.
+
+    Returns:
+        The title of one of three panels: common, required or optional.
     """
     if "--help" in option.opts:
         return COMMON
@@ -170,6 +180,9 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
         error: the first error of the parser.
         args: the arguments that were parsed.
         params: the parameters of the command.
+
+    Returns:
+        The fault, the remaining arguments, and whether parsing can go on with them.
     """
     param = getattr(error, "param", None)
     option = getattr(error, "option_name", None)
@@ -195,6 +208,9 @@ def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
         option: name of the option, with its dashes.
         args: the arguments that were parsed.
         params: the parameters of the command.
+
+    Returns:
+        The fault, the remaining arguments, and whether parsing can go on with them.
     """
     known_options = [name for param in params if _is_option(param) for name in param.opts]
     is_known = option in known_options
@@ -251,6 +267,9 @@ def _without(args: list[str], index: int, *, takes_value: bool) -> list[str]:
         index: index of the option.
         takes_value: whether the next argument can be the option's value. It is the value unless it is an option, or
             the value follows an equals sign.
+
+    Returns:
+        A new list of the remaining arguments.
     """
     end = index + 1
     has_value_inside = "=" in args[index]
@@ -269,6 +288,9 @@ def _pointer_of(param: Any) -> str:
 
     Args:
         param: option or argument, as click describes it.
+
+    Returns:
+        The pointer, such as /epsilon or /SPEC.
     """
     if _is_option(param):
         return _pointer(max(param.opts, key=len))

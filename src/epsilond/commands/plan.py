@@ -80,6 +80,12 @@ def _read_fields(request: str | None, texts: JsonObject, faults: InvalidInput) -
         request: path of the request file, or `-` for standard input; None without a file.
         texts: texts of the options by the names of the fields. A list may be JSON, or words with commas between.
         faults: faults of the options that the parser of the command line has found.
+
+    Returns:
+        The fields, which were not checked as a whole yet.
+
+    Raises:
+        InvalidInput: the request file cannot be read.
     """
     from epsilond.calibrators.planning.problem import PlanProblem  # noqa: PLC0415  as above
 

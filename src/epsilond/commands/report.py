@@ -142,6 +142,12 @@ def verify(
 def _signature_text(path: Path) -> str:
     """Return the text of the file of a signature.
 
+    Args:
+        path: path of the file with the header Epsilond-Signature of a response.
+
+    Returns:
+        The whole text. Bytes that are not UTF-8 are replaced.
+
     Raises:
         InvalidInput: the file cannot be read.
     """
@@ -186,6 +192,9 @@ def _option(pointer: str) -> str:
 
     Args:
         pointer: JSON pointer of the fault.
+
+    Returns:
+        The pointer with the name of the option as its first part.
     """
     first = pointer.removeprefix("/").partition("/")[0]
     return pointer if first in OWN else f"/request{pointer}"

@@ -28,6 +28,9 @@ def fields_of(source: str | None, *, at: str = "/request") -> JsonRecord:
         source: path of the file, or `-`.
         at: JSON pointer to the option, for errors.
 
+    Returns:
+        The members of the object by name, which are not checked yet.
+
     Raises:
         InvalidInput: the source cannot be read, or is not a JSON object.
     """
@@ -46,6 +49,9 @@ def structure_of(text: str, *, at: str) -> JsonRecord:
     Args:
         text: the JSON text, the path of a file, or `-` for standard input.
         at: JSON pointer of the option in error messages.
+
+    Returns:
+        The members of the object by name, which are not checked yet.
 
     Raises:
         InvalidInput: the file cannot be read, or the text is not a JSON object. Pointers of faults inside the object
@@ -79,6 +85,9 @@ class RequestFields:
             request: path of the request file, or `-` for standard input; None without a file.
             texts: texts of the options by the names of the fields; None for an option that is not given.
             error: faults of the options that the parser of the command line has found.
+
+        Returns:
+            The fields with all faults of the options, which are reported later with those of the request.
 
         Raises:
             InvalidInput: the request file cannot be read; with the faults that are already known.
@@ -120,6 +129,9 @@ class RequestFields:
 
         It is for requests of which a ledger sets some fields, so that the request class would miss them.
 
+        Returns:
+            The values of the fields by name.
+
         Raises:
             InvalidInput: an option has a fault.
         """
@@ -135,6 +147,9 @@ def _parse_object(text: str, *, at: str, inner_at: str) -> JsonRecord:
         text: the JSON text.
         at: JSON pointer for the fault that the text is not an object.
         inner_at: JSON pointer with which pointers of faults within the object begin.
+
+    Returns:
+        The members of the object by name.
 
     Raises:
         InvalidInput: the text is not JSON, or no object.
@@ -153,6 +168,9 @@ def assignment(text: str, *, at: str) -> tuple[str, str]:
     Args:
         text: the text NAME=VALUE.
         at: JSON pointer for the error.
+
+    Returns:
+        The name and the value, both as texts.
 
     Raises:
         InvalidInput: there is no `=`.
@@ -183,6 +201,9 @@ def _field_parameter(field: FieldOption) -> inspect.Parameter:
 
     Args:
         field: description of the option: field, help and placeholder.
+
+    Returns:
+        The parameter, whose default None means that the option was not given.
     """
     panel = REQUIRED if field.required else OPTIONAL
     option = typer.Option(
@@ -213,6 +234,9 @@ def with_parameters(
         command: the function of the command.
         parameters: parameters of the signature.
         text: help of the command.
+
+    Returns:
+        The same function, which is changed.
     """
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

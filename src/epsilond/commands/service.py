@@ -45,6 +45,9 @@ class Service:
             url: URL with http or https and a host.
             key_file: file that contains only the key; None reads the environment variable.
 
+        Returns:
+            The service. Nothing is sent to it yet.
+
         Raises:
             InvalidInput: the URL is invalid, or the file cannot be read or is empty.
         """
@@ -67,6 +70,9 @@ class Service:
             path: path and query.
             method: HTTP method.
             wait: time [s] for which the service may delay its answer until there is news.
+
+        Returns:
+            The answer with its status, media type and content.
 
         Raises:
             typer.Exit: the service rejects the request or does not answer; the reason was printed.

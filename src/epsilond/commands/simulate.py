@@ -109,6 +109,9 @@ def experiment_of(words: Sequence[str]) -> str | None:
     Args:
         words: all arguments of the command.
 
+    Returns:
+        The argument. None if there are no arguments.
+
     Raises:
         InvalidInput: there are several arguments, or only the word `preset`.
     """
@@ -123,6 +126,9 @@ def folders_of(options: Sequence[str]) -> dict[str, str]:
 
     Args:
         options: texts of the option --data.
+
+    Returns:
+        The folders by the name of the data set. The last one counts if a name is repeated.
 
     Raises:
         InvalidInput: an option has no name or no folder.

@@ -98,6 +98,9 @@ def _divergence(share: float, rate: float) -> float:
     Args:
         share: fraction x of the records that are in the batch, in [0, 1].
         rate: sampling rate q in (0, 1).
+
+    Returns:
+        The divergence, at least 0; it is 0 if and only if x = q.
     """
     first = share * math.log(share / rate) if share > 0.0 else 0.0
     second = (1.0 - share) * (math.log1p(-share) - math.log1p(-rate)) if share < 1.0 else 0.0
@@ -113,6 +116,9 @@ def _log_probability(size: int, records: int, rate: float) -> float:
         size: number k of records in the batch.
         records: number n of records in the data set, at least k.
         rate: sampling rate q in (0, 1).
+
+    Returns:
+        The logarithm of the probability, at most 0 up to rounding.
     """
     log_choices = math.lgamma(records + 1) - math.lgamma(size + 1) - math.lgamma(records - size + 1)
     return log_choices + size * math.log(rate) + (records - size) * math.log1p(-rate)

@@ -188,6 +188,9 @@ def _divergence(shares: NDArray[np.float64], rates: NDArray[np.float64]) -> NDAr
     Args:
         shares: shares x in [0, 1], any shape.
         rates: rates q in [0, 1], the same shape.
+
+    Returns:
+        The divergences, in the shape of `shares`; ∞ where a rate of 0 or 1 excludes the share.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         first = np.where(shares > 0.0, shares * np.log(shares / rates), 0.0)

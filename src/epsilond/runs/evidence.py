@@ -168,6 +168,9 @@ class Evidence:
 
         They are declarations, reasons why a condition was not observed, and conditions that were not observed in some
         step.
+
+        Yields:
+            A sentence that begins with the condition it is about.
         """
         for premise in self.premises:
             declaration = self._vouched.get(premise.id)
@@ -240,6 +243,9 @@ def _read_observation(premise: str, message: str, remedy: str, count: int) -> Ob
         message: the observation as a sentence.
         remedy: change of the program, or declaration, that resolves the observation.
         count: how often it was observed.
+
+    Returns:
+        The observation.
 
     Raises:
         ValueError, TypeError: the count is not a number.

@@ -21,5 +21,8 @@ def log_threshold(step: int, *, hypotheses: int = 1) -> float:
     Args:
         step: t, counted from 1.
         hypotheses: number of p-values that the step computes.
+
+    Returns:
+        The threshold in nats, which grows with the logarithm of the step.
     """
     return math.log(hypotheses * step * (step + 1)) - math.log(PER_TEST)

@@ -78,6 +78,9 @@ def describe_evidence(evidence: Evidence) -> JsonRecord:
 
     Args:
         evidence: the premises of the guarantee that the run showed, declared or contradicted.
+
+    Returns:
+        The object, of which all values can be rendered as JSON.
     """
     return {
         "status": str(evidence.status),
@@ -105,6 +108,9 @@ def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
     Args:
         support: the evidence as JSON values, from `describe_evidence`.
         date: date that the page prints, YYYY-MM-DD, or None.
+
+    Returns:
+        The page as HTML, with its data and their hash.
     """
     page = make_record(
         CONTRADICTED,

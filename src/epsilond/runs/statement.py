@@ -82,6 +82,9 @@ def state_run(
         unit: the protected unit.
         observer: the adversary.
 
+    Returns:
+        The statement: ε with its setting, its status and the conditions that the caller must vouch for.
+
     Raises:
         RunDiffers: the run was observed to differ from its recorded steps.
     """

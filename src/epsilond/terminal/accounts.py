@@ -32,6 +32,9 @@ def account(answer: AccountAnswer) -> RenderableType:
 
     Args:
         answer: the account.
+
+    Returns:
+        The tables and texts, which rich can print.
     """
     guarantee = answer.guarantee
     setting = f"of one {guarantee.unit} ({guarantee.relation}), against {guarantee.observer}"
@@ -66,6 +69,9 @@ def _attacker_rows(answer: AccountAnswer) -> dict[str, str]:
 
     Args:
         answer: the account.
+
+    Returns:
+        The interval as text by the name of each figure.
     """
     rows = {
         true_positives(rate.false_positive_rate): outward(rate.true_positive_rate) for rate in answer.trade_off or ()
@@ -93,6 +99,9 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
 
     Args:
         claim: the claim with its verdict and margins.
+
+    Returns:
+        The table, which rich can print.
     """
     return pairs(
         "Claim",
@@ -125,6 +134,9 @@ def verification(result: Verification) -> RenderableType:
 
     Args:
         result: the verification.
+
+    Returns:
+        The tables and lists, which rich can print.
     """
     subject = [part for part in (result.kind, result.name) if part]
     rows = {
@@ -158,6 +170,9 @@ def _recomputed_rows(recomputed: JsonObject) -> JsonObject:
 
     Args:
         recomputed: parts of the answer in JSON form; see `Verification.recomputed`.
+
+    Returns:
+        The rows by their names. Intervals are texts, rounded outward.
     """
     guarantee = recomputed["guarantee"]
     rows = dict(recomputed.get("parameters", {}))

@@ -51,6 +51,9 @@ def calibration(answer: Calibration) -> RenderableType:
 
     Args:
         answer: the calibration.
+
+    Returns:
+        The tables and texts, which rich can print.
     """
     parameters = {name: value for name, value in as_json(answer.parameters).items() if name != "frontier"}
     parts: list[RenderableType] = [
@@ -88,6 +91,9 @@ def _frontier_row(run: FrontierRun) -> Mapping[str, str]:
 
     Args:
         run: the run, at one point of the trade-off between risk and traffic.
+
+    Returns:
+        The text of each column by its heading.
     """
     marks = []
     if run.chosen:
@@ -112,6 +118,9 @@ def rounds_frontier(runs: Sequence[RoundsRun]) -> RenderableType:
 
     Args:
         runs: runs with different numbers of rounds at the same guarantee.
+
+    Returns:
+        The table, which rich can print.
     """
     rows = [
         {
@@ -133,6 +142,9 @@ def risk_bounds(answer: RiskBoundsAnswer) -> RenderableType:
 
     Args:
         answer: the bounds, with reference values for comparison if the algorithm has them.
+
+    Returns:
+        The tables and lists, which rich can print.
     """
     reference: JsonObject = {} if answer.reference is None else as_json(answer.reference)
     rates = {name: value for name, value in reference.items() if name != "free_privacy"}
@@ -163,6 +175,9 @@ def _risk_bound_rows(answer: RiskBoundsAnswer) -> Iterator[Mapping[str, str]]:
 
     Args:
         answer: the bounds on the risk.
+
+    Yields:
+        The text of each column by its heading, for one bound.
     """
     for upper in answer.upper:
         yield {
@@ -211,6 +226,9 @@ def _violations(theorem: str, conditions: Iterable[ConditionResult | ConditionAn
     Args:
         theorem: id of the theorem.
         conditions: its conditions, with the results of their checks.
+
+    Yields:
+        The id of the theorem, with the condition and its verdict.
     """
     for condition in conditions:
         if condition.holds == Verdict.NO:
@@ -228,6 +246,9 @@ def _sweep_columns(entry: AtValue) -> Mapping[str, str]:
 
     Args:
         entry: the swept value, with its answer or its error.
+
+    Returns:
+        The text of each column by its heading.
     """
     if entry.answer is None:
         return {"noise": "", "ε": "", "log10 δ": "", "risk at most": "", "bits": "", "": str(entry.error)}
@@ -254,6 +275,9 @@ def _guarantee(answer: GuaranteeAnswer) -> RenderableType:
 
     Args:
         answer: the guarantee.
+
+    Returns:
+        The table, which rich can print.
     """
     target = answer.target
     return pairs(
@@ -275,6 +299,12 @@ def _certified_row(answer: Calibration) -> Mapping[str, str]:
     """Return the row of the certified calibration in the table that compares it with the papers' formulas.
 
     A printed reading is a formula of a paper, taken literally. The row has the parameters that the formulas prescribe.
+
+    Args:
+        answer: the calibration, with at least one printed reading.
+
+    Returns:
+        The text of each column by its heading.
     """
     parameters = as_json(answer.parameters)
     shared = [name for name in answer.readings[0].parameters if name in parameters]
@@ -293,8 +323,12 @@ def _reading(reading: PrintedReading) -> Mapping[str, str]:
 
     Args:
         reading: one interpretation of the theorem, with its parameters and the certified ε at these.
+
+    Returns:
+        The text of each column by its heading.
     """
     claims = reading.claims
+    # Conditions that cannot be decided are shown too, because the formula rests on them.
     failing = [verdict(condition) for condition in reading.conditions if condition.holds != Verdict.YES]
     return {
         "reading": f"{reading.theorem} {reading.reading} ({reading.status.value})",
@@ -311,6 +345,12 @@ def _risk(risk: Risk) -> RenderableType:
 
     "the order of" marks a bound with a hidden constant. "the start has at most" is the bound on the risk of the model
     before training.
+
+    Args:
+        risk: both bounds, each of which may be missing, and the bound at the first model.
+
+    Returns:
+        The table, which rich can print.
     """
     rows: dict[str, str] = {}
     if risk.objective is not None:

@@ -50,6 +50,9 @@ def theorem(entry: Theorem) -> RenderableType:
 
     Args:
         entry: the theorem.
+
+    Returns:
+        The tables and lists, which rich can print.
     """
     rows: dict[str, object] = {
         "statement": entry.statement,

@@ -107,6 +107,9 @@ def format_rounded(value: float, *, up: bool = True, digits: int = DIGITS) -> st
         value: the number; it may be infinite.
         up: whether to round up; otherwise down.
         digits: number of significant digits.
+
+    Returns:
+        The text; an infinite number becomes a word.
     """
     if math.isinf(value):
         return UNBOUNDED if value > 0 else f"-{UNBOUNDED}"
@@ -138,6 +141,9 @@ def if_vacuous(vacuous: bool | None, baseline: Baseline | None, *, before: str =
         vacuous: whether the bound is vacuous; None if unknown.
         baseline: the bound on the risk before training; without it there is no remark.
         before: text in front of the remark.
+
+    Returns:
+        The remark with `before` in front of it, or an empty text.
     """
     from epsilond.calibrators.risk.baseline import no_better  # noqa: PLC0415  an account has no risk
 
@@ -170,6 +176,9 @@ def _empty_table(title: str, *columns: str) -> Table:
     Args:
         title: heading of the table.
         columns: headings of the columns.
+
+    Returns:
+        The table, to which rows can be added.
     """
     grid = Table(title=f"\n{title}", title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:

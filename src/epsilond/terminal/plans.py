@@ -28,6 +28,9 @@ def plan(answer: PlanAnswer) -> RenderableType:
 
     Args:
         answer: the plan.
+
+    Returns:
+        The tables and texts, which rich can print.
     """
     entries = {name_of(entry): entry for entry in answer.entries}
     parts: list[RenderableType] = [
@@ -52,6 +55,9 @@ def _reasons(entries: Iterable[PlanEntry], applies: Verdict) -> list[str]:
     Args:
         entries: entries of the plan.
         applies: verdict of the entries that are listed.
+
+    Returns:
+        The lines, each with the name of the algorithm in front.
     """
     return [
         f"{name_of(entry)}: {_reason(reason)}" for entry in entries if entry.applies == applies for reason in entry.why
@@ -67,6 +73,9 @@ def _price(price: TrustPrice) -> Mapping[str, str]:
 
     Args:
         price: the best bound under one trust model.
+
+    Returns:
+        The text of each column by its heading.
     """
     return {
         "trust": price.definition,
@@ -86,6 +95,9 @@ def _choice(choice: PlanChoice) -> Mapping[str, str]:
 
     Args:
         choice: the number of rounds, with the bound on the risk and the traffic.
+
+    Returns:
+        The text of each column by its heading.
     """
     return {
         "rounds": str(choice.rounds),
@@ -104,6 +116,9 @@ def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
         name: name of the algorithm, with its variant.
         entry: rank, calibrated parameters, traffic and risk of the algorithm. "says" has the reason if the entry is of
             no use. "reached at" has the value of the field at which the wanted risk is reached.
+
+    Returns:
+        The text of each column by its heading.
     """
     risk, reach = entry.risk, entry.reach
     risk_text = ""
@@ -148,6 +163,9 @@ def _reason(why: Reason) -> str:
 
     Args:
         why: reason why an algorithm does not fit a problem.
+
+    Returns:
+        The text in one line.
     """
     both_sides = sides(why.condition)
     comparison = f" [{both_sides}]" if both_sides else ""
