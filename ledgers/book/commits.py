@@ -132,6 +132,9 @@ def _commit_in_memory(
 ) -> list[LoggedMove | None]:
     """Lock the ledgers of several commits, compute the commits, and write the changed rows. The log is not written.
 
+    A commit spends the budget of reserved runs. Commits of several callers share one transaction, because each
+    transaction waits for the disk.
+
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
         desk: checks the rows of the ledgers against the log.
@@ -150,6 +153,7 @@ def _commit_in_memory(
     used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
     moves: list[LoggedMove | None] = []
     for request in requests:
+        # A request whose idempotency key was used is skipped: its caller gets the stored answer separately.
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
         moves.append(None if records is None else LoggedMove(request.key, None, records))

@@ -242,6 +242,9 @@ class ChargeAnswer:
 def holding_charge(row: HoldingRow) -> ChargeAnswer:
     """Convert the cost of a reservation in one ledger to the form that the service answers.
 
+    The cost is a number of runs if an item of the plan pays. It is amounts, such as ρ or δ, if a slot (a budget for
+    other runs) pays.
+
     Args:
         row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.
     """

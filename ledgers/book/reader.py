@@ -54,6 +54,7 @@ class BookReader(PublishedLog):
             except Again:
                 if attempt == TRIES - 1:
                     raise
+                # Another process changed a ledger meanwhile. Pause for 50 ms, and try again.
                 time.sleep(0.05)
         with looking(self._database) as connection:
             return owners.collisions(connection)

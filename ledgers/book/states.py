@@ -20,9 +20,15 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
     """Convert a ledger's database rows to its state, on which changes are computed.
 
+    The record of the opening determines the setting, the target and the first plan and slots. Columns that change later
+    replace the values in the record.
+
     Args:
         row: rows of the ledger.
         reservations: the reservations that the state will contain. Each must hold runs in this ledger.
+
+    Returns:
+        The state at the moment at which the rows were read.
     """
     record = json.loads(row.record)
     opened = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
@@ -158,9 +164,12 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
     """Convert the database row of a reservation, which may hold runs in several ledgers, to its part in one ledger.
 
+    A reservation keeps runs of a mechanism for one caller. A holding is the number of its runs that one ledger pays
+    for.
+
     Args:
         row: the reservation in all its ledgers.
-        ledger: id of the ledger.
+        ledger: id of the ledger, which must be one of them.
         contradictions: log entries of the ledger with observations that runs differed from their mechanisms.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
