@@ -74,6 +74,8 @@ class ReserveRequest:
     def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
         """Return the database row of the new reservation.
 
+        A reservation holds runs for one caller until they are committed, or until the reservation expires.
+
         Args:
             after: states of the ledgers with the reservation, by their ids.
             now: present time in seconds since 1970.
@@ -282,6 +284,7 @@ def commit_records(
     records = []
     for name, state in after.items():
         reservation = state.reservations[identifier]
+        # Only the runs of this commit are written, because earlier commits have entries of their own.
         runs = reservation.committed - before[name].reservations[identifier].committed
         records.append(MovedLedger(name, entry_records.commit_record(reservation, runs), state))
     return records
@@ -332,6 +335,8 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
     """Return a ledger after one of its slots, a part of the budget, reserved amounts for runs of a mechanism.
 
     Their cost may take seconds to compute.
+
+    If too little is left, the error gets the nearest requests that would fit.
 
     Args:
         state: the ledger.

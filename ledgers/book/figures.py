@@ -72,6 +72,8 @@ class ResourceAnswer:
 def item_answer(item: ItemRow) -> ItemAnswer:
     """Convert an item of a ledger's plan from its database row to the form of the service's answers.
 
+    An item is a mechanism with a number of planned runs. Credited runs were given back, and may be reserved again.
+
     Args:
         item: the row: the item's name and its numbers of planned, reserved, committed and credited runs.
     """

@@ -179,6 +179,8 @@ class BookReader(PublishedLog):
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
         """Return the state of a ledger, after checking that nothing blocks it.
 
+        If two ledgers cover the same people, one of them may be used only if it is open and the other is closed.
+
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.

@@ -128,6 +128,8 @@ def parts_of(slot: Slot) -> list[PartRow]:
 def item_of(item: PlanItem) -> ItemRow:
     """Convert an item of a ledger's plan to its database row.
 
+    The database stores one row for each item of the plan.
+
     Args:
         item: a mechanism with its numbers of planned, reserved and committed runs. In the row, the mechanism is JSON
             text.
@@ -145,6 +147,9 @@ def item_of(item: PlanItem) -> ItemRow:
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
     """Return the database row of a reservation's runs or amounts in one ledger, with JSON texts.
+
+    A reservation may hold runs in several ledgers. Each ledger has a row of its own, because it pays for the runs by
+    itself.
 
     Args:
         ledger: id of the ledger.
@@ -189,6 +194,8 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
 def _item(row: ItemRow) -> PlanItem:
     """Convert a database row to an item of a ledger's plan.
 
+    Each reservation and commit changes the row, so that it has the present numbers of runs.
+
     Args:
         row: the item's name, its mechanism as JSON text, and its numbers of planned, reserved and committed runs.
     """
@@ -205,6 +212,8 @@ def _item(row: ItemRow) -> PlanItem:
 
 def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     """Return a slot of a ledger, a part of its privacy budget, with the amounts of its database rows.
+
+    The database stores the used amount, and the sum of the used and the reserved amount.
 
     Args:
         slot: the slot as it was opened, which has the kind and the weights of Rényi orders.

@@ -271,6 +271,8 @@ class RemoteWitness:
     def _send_once(self, body: bytes) -> WitnessAnswer:
         """Send one request on the open connection, or on a new one.
 
+        The connection stays open for the next request.
+
         Args:
             body: body of the request.
 

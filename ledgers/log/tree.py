@@ -137,6 +137,9 @@ class Tree:
         Args:
             leaves: contents of the new leaves, in order.
 
+        Returns:
+            The larger tree with the same store. This tree is unchanged.
+
         Raises:
             ValueError: the store has another leaf at one of these indices already.
             NodesMissing: the store lacks hashes of this tree.
@@ -240,6 +243,9 @@ class Tree:
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
 
+        A range is the union of perfect subtrees (2^level leaves), whose hashes are stored. All hashes are read at once,
+        because each call may be a query of a database.
+
         Args:
             ranges: pairs (start, end) of the leaves start, …, end − 1. A power of two that is at least end − start must
                 divide start, so that the range is a subtree of RFC 9162.
@@ -260,6 +266,8 @@ class Tree:
 
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the stored hashes of given nodes of the tree, by node.
+
+        The length of each hash is checked, because the store may be a database that was changed by others.
 
         Args:
             wanted: the nodes, each a perfect subtree of 2^level leaves.
