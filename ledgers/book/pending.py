@@ -110,11 +110,13 @@ class PendingMove:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A change of a ledger that the ledger permits, computed but not written yet.
+    """A change of a ledger (move) that the ledger permits, computed but not written yet.
+
+    The computation may be slow, so that it is made before the ledger is locked.
 
     Attributes:
         after: state of the ledger after the change.
-        record: record of the change for the log.
+        record: record of the change for the log, a JSON object.
     """
 
     after: LedgerState

@@ -233,6 +233,8 @@ def verification(body: JsonObject) -> RenderableType:
 
     The last list has the claims that no log can show.
 
+    A claim is a statement about the log, such as that all its entries have the Merkle root of a signed head.
+
     Args:
         body: results of a verification: `findings` with outcomes and sentences, and `not_shown`.
     """

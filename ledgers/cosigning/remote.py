@@ -73,6 +73,8 @@ class WitnessAnswer:
 class WitnessAddress:
     """Address and public key of a witness, another party that signs heads of a log.
 
+    A witness runs an HTTP service. The key verifies the signatures that it sends.
+
     Attributes:
         url: http or https, without query.
         key: the public key.

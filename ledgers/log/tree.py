@@ -20,7 +20,14 @@ EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
 
 
 class Node(NamedTuple):
-    """Perfect subtree of a Merkle tree: the leaves place · 2^level, …, (place + 1) · 2^level − 1, counted from 0."""
+    """Perfect subtree of a Merkle tree, with 2^level leaves.
+
+    Its leaves have the indices place · 2^level, …, (place + 1) · 2^level − 1, counted from 0.
+
+    Attributes:
+        level: height of the subtree, 0 for a single leaf.
+        place: index of the subtree among those of its level, from 0.
+    """
 
     level: int
     place: int
@@ -71,7 +78,10 @@ class MemoryNodes:
         return len(self._hashes)
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of these nodes. Missing nodes are left out."""
+        """Return the hashes of these nodes. Missing nodes are left out.
+
+        A node is a pair of a level and a place.
+        """
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
