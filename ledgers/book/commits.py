@@ -74,6 +74,8 @@ class ReserveRequest:
     def row(self, after: Mapping[str, LedgerState], now: float) -> ReservationRow:
         """Return the database row of the new reservation.
 
+        A reservation holds runs for one caller until they are committed, or until the reservation expires.
+
         Args:
             after: states of the ledgers with the reservation, by their ids.
             now: present time in seconds since 1970.
@@ -132,6 +134,9 @@ def _commit_in_memory(
 ) -> list[LoggedMove | None]:
     """Lock the ledgers of several commits, compute the commits, and write the changed rows. The log is not written.
 
+    A commit spends the budget of reserved runs. Commits of several callers share one transaction, because each
+    transaction waits for the disk.
+
     Args:
         connection: connection of a durable transaction that has locked no ledgers yet.
         desk: checks the rows of the ledgers against the log.
@@ -150,6 +155,7 @@ def _commit_in_memory(
     used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
     moves: list[LoggedMove | None] = []
     for request in requests:
+        # A request whose idempotency key was used is skipped: its caller gets the stored answer separately.
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
         moves.append(None if records is None else LoggedMove(request.key, None, records))
@@ -278,6 +284,7 @@ def commit_records(
     records = []
     for name, state in after.items():
         reservation = state.reservations[identifier]
+        # Only the runs of this commit are written, because earlier commits have entries of their own.
         runs = reservation.committed - before[name].reservations[identifier].committed
         records.append(MovedLedger(name, entry_records.commit_record(reservation, runs), state))
     return records
@@ -328,6 +335,8 @@ def _reserve_in_slot(state: LedgerState, request: ReserveRequest, evaluate: Eval
     """Return a ledger after one of its slots, a part of the budget, reserved amounts for runs of a mechanism.
 
     Their cost may take seconds to compute.
+
+    If too little is left, the error gets the nearest requests that would fit.
 
     Args:
         state: the ledger.

@@ -69,6 +69,9 @@ class KnownHeads:
     def trouble(self, root: Root) -> str | None:
         """Say in one sentence why a log does not begin with the entries of each of these heads; return None if it does.
 
+        If a log does not begin with the entries of an earlier head, entries were lost or changed. The budgets in it may
+        then be too large.
+
         Args:
             root: returns the Merkle root of the log's first entries, by their number; None if the log has fewer.
         """

@@ -52,6 +52,8 @@ def contradictions_of(row: LedgerRow) -> list[JsonRecord]:
 def is_contradicted(reservation: str, committed: int, contradictions: Iterable[JsonObject]) -> bool:
     """Return whether a run that a reservation paid for was observed to differ from the reserved mechanism.
 
+    The guarantee of the ledger does not cover such a run.
+
     Args:
         reservation: id of the reservation.
         committed: number of its committed runs.

@@ -72,6 +72,8 @@ class ResourceAnswer:
 def item_answer(item: ItemRow) -> ItemAnswer:
     """Convert an item of a ledger's plan from its database row to the form of the service's answers.
 
+    An item is a mechanism with a number of planned runs. Credited runs were given back, and may be reserved again.
+
     Args:
         item: the row: the item's name and its numbers of planned, reserved, committed and credited runs.
     """
@@ -241,6 +243,9 @@ class ChargeAnswer:
 
 def holding_charge(row: HoldingRow) -> ChargeAnswer:
     """Convert the cost of a reservation in one ledger to the form that the service answers.
+
+    The cost is a number of runs if an item of the plan pays. It is amounts, such as ρ or δ, if a slot (a budget for
+    other runs) pays.
 
     Args:
         row: the reservation's runs in the ledger, with the charge as JSON text; None if an item of the plan pays.

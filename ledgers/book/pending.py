@@ -110,11 +110,13 @@ class PendingMove:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A change of a ledger that the ledger permits, computed but not written yet.
+    """A change of a ledger (move) that the ledger permits, computed but not written yet.
+
+    The computation may be slow, so that it is made before the ledger is locked.
 
     Attributes:
         after: state of the ledger after the change.
-        record: record of the change for the log.
+        record: record of the change for the log, a JSON object.
     """
 
     after: LedgerState
@@ -188,11 +190,17 @@ def is_over(move: PendingRow, now: float) -> bool:
 def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState, evaluate: Evaluate) -> JudgedMove:
     """Compute a ledger after a requested change, and the change's log entry. Nothing is written.
 
+    There are three kinds of changes: an amended plan, runs that are declared void, and the acceptance of a log that
+    lacks entries.
+
     Args:
         request: the request to amend or to void; for a reconciliation, a record with the log's size and root.
         row: rows of the ledger.
         state: state of the ledger.
         evaluate: runs a slow, picklable computation and returns its result.
+
+    Returns:
+        The new state of the ledger, and the entry.
 
     Raises:
         EpsilondError: the ledger does not permit the move.
@@ -208,6 +216,7 @@ def judge_move(request: Gatable | JsonRecord, row: LedgerRow, state: LedgerState
     if isinstance(request, VoidAsked):
         after = moves.void(state, identifier=request.reservation, count=request.count)
         return JudgedMove(after, entry_records.void_record(after.reservations[request.reservation], request.count))
+    # A reconciliation changes no balance of the ledger.
     return JudgedMove(state, entry_records.reconciliation_record(request["size"], request["root"]))
 
 
@@ -235,6 +244,7 @@ def store_pending(
     Raises:
         AwaitsApproval: `MOST_PENDING` moves of the ledger wait already, and the move is not a reconciliation.
     """
+    # The limit does not apply to reconciliations, the acceptance of a log that lacks entries.
     if kind != "reconcile" and pending_rows.count_live(connection, row.id, now) >= MOST_PENDING:
         message = f"{MOST_PENDING} moves of the ledger wait for approval: approve or reject some of them first."
         raise AwaitsApproval(message)

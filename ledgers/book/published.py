@@ -112,6 +112,8 @@ class PublishedLog:
     def inclusion(self, tenant: str, seq: int) -> Receipt:
         """Return the receipt of a log entry: the proof that the log contains it, with the log's present signed head.
 
+        A receipt can be verified without the service, with the public keys of the log.
+
         Args:
             tenant: owner of the entry's ledger.
             seq: number of the entry in the log.
@@ -128,6 +130,8 @@ class PublishedLog:
 
     def consistency(self, earlier: int, later: int | None = None) -> Consistency:
         """Return the proof that the log of `earlier` entries is the beginning of the log of `later` entries (RFC 9162).
+
+        A reader who kept an earlier head of the log can check with it that no entry was changed or removed.
 
         Args:
             earlier: number of entries of the earlier log.

@@ -54,6 +54,7 @@ class BookReader(PublishedLog):
             except Again:
                 if attempt == TRIES - 1:
                     raise
+                # Another process changed a ledger meanwhile. Pause for 50 ms, and try again.
                 time.sleep(0.05)
         with looking(self._database) as connection:
             return owners.collisions(connection)
@@ -177,6 +178,8 @@ class BookReader(PublishedLog):
 
     def sole_state(self, tenant: str, identifier: str) -> LedgerState:
         """Return the state of a ledger, after checking that nothing blocks it.
+
+        If two ledgers cover the same people, one of them may be used only if it is open and the other is closed.
 
         Args:
             tenant: owner of the ledger.

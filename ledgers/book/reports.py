@@ -60,6 +60,8 @@ def sign_report(report: JsonObject, key: SigningKey) -> JsonRecord:
 def verify_report(document: JsonObject, keys: tuple[PublicKey, ...]) -> PublicKey:
     """Verify the signature of a report, and return the key that signed it.
 
+    A report has the state and the guarantee of a ledger at one time. Its signature covers the canonical JSON text.
+
     Args:
         document: object with the members `report` and `signature`.
         keys: the trusted public keys.

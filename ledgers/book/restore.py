@@ -25,6 +25,8 @@ class UnreadableCheckpoint(Exception):
 def read_checkpoint(note: str, keyring: SigningKeys) -> Checkpoint:
     """Return the checkpoint in a signed note: the size of the log and the root of its Merkle tree.
 
+    The checkpoint is kept outside the database, so that a database restored from an older copy is noticed.
+
     Args:
         note: text of the signed note.
         keyring: keys of the log.

@@ -20,9 +20,15 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 def state_from(row: LedgerRow, reservations: Iterable[ReservationRow]) -> LedgerState:
     """Convert a ledger's database rows to its state, on which changes are computed.
 
+    The record of the opening determines the setting, the target and the first plan and slots. Columns that change later
+    replace the values in the record.
+
     Args:
         row: rows of the ledger.
         reservations: the reservations that the state will contain. Each must hold runs in this ledger.
+
+    Returns:
+        The state at the moment at which the rows were read.
     """
     record = json.loads(row.record)
     opened = state_of(record, {item["name"]: spec_of(item["spec"]) for item in record["plan"]})
@@ -122,6 +128,8 @@ def parts_of(slot: Slot) -> list[PartRow]:
 def item_of(item: PlanItem) -> ItemRow:
     """Convert an item of a ledger's plan to its database row.
 
+    The database stores one row for each item of the plan.
+
     Args:
         item: a mechanism with its numbers of planned, reserved and committed runs. In the row, the mechanism is JSON
             text.
@@ -139,6 +147,9 @@ def item_of(item: PlanItem) -> ItemRow:
 
 def holding_of(ledger: str, held: Reservation) -> HoldingRow:
     """Return the database row of a reservation's runs or amounts in one ledger, with JSON texts.
+
+    A reservation may hold runs in several ledgers. Each ledger has a row of its own, because it pays for the runs by
+    itself.
 
     Args:
         ledger: id of the ledger.
@@ -158,9 +169,12 @@ def holding_of(ledger: str, held: Reservation) -> HoldingRow:
 def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence[JsonObject]) -> Reservation:
     """Convert the database row of a reservation, which may hold runs in several ledgers, to its part in one ledger.
 
+    A reservation keeps runs of a mechanism for one caller. A holding is the number of its runs that one ledger pays
+    for.
+
     Args:
         row: the reservation in all its ledgers.
-        ledger: id of the ledger.
+        ledger: id of the ledger, which must be one of them.
         contradictions: log entries of the ledger with observations that runs differed from their mechanisms.
     """
     holding = next(candidate for candidate in row.holdings if candidate.ledger == ledger)
@@ -180,6 +194,8 @@ def _reservation_from(row: ReservationRow, ledger: str, contradictions: Sequence
 def _item(row: ItemRow) -> PlanItem:
     """Convert a database row to an item of a ledger's plan.
 
+    Each reservation and commit changes the row, so that it has the present numbers of runs.
+
     Args:
         row: the item's name, its mechanism as JSON text, and its numbers of planned, reserved and committed runs.
     """
@@ -196,6 +212,8 @@ def _item(row: ItemRow) -> PlanItem:
 
 def _slot(slot: Slot, parts: Sequence[PartRow]) -> Slot:
     """Return a slot of a ledger, a part of its privacy budget, with the amounts of its database rows.
+
+    The database stores the used amount, and the sum of the used and the reserved amount.
 
     Args:
         slot: the slot as it was opened, which has the kind and the weights of Rényi orders.

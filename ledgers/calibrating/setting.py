@@ -123,6 +123,8 @@ def require_possible(algorithm: str, definition: Definition, setting: Setting) -
 def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
     """Return the mechanism of a run, which must be the same for all clients, because a ledger charges one mechanism.
 
+    In federated learning, groups of clients may release with different mechanisms.
+
     Args:
         algorithm: name of the algorithm, for the error.
         released: mechanism of each group of clients.
@@ -139,6 +141,8 @@ def require_one(algorithm: str, released: tuple[object, ...]) -> Any:
 
 def _mismatch(algorithm: str, name: str, supported: str, required: str) -> ConditionViolated:
     """Return the error that an algorithm has no guarantee for the ledger's unit, neighbouring relation or observer.
+
+    A guarantee for another unit or relation would not bound the privacy loss that the ledger accounts for.
 
     Args:
         algorithm: name of the algorithm.

@@ -350,6 +350,8 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
 
     The result is False for a spec without noise, because nothing can be lowered.
 
+    If it does, the noise of the run is within that share of the least noise that fits.
+
     Args:
         state: the ledger.
         spec: the run.
@@ -367,6 +369,8 @@ def _is_rejected(state: LedgerState, spec: Spec, charge_target: ChargeTarget) ->
 
 def _rejection(state: LedgerState, last: tuple[object, Spec] | None, charge_target: ChargeTarget) -> NoCertificate:
     """Return the error to raise if no noise that was tried makes a run fit the ledger.
+
+    The rejected run is tried once more, because the error of the ledger says which amount is too small.
 
     Args:
         state: the ledger.

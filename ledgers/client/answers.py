@@ -14,7 +14,10 @@ _LEDGER_MEMBERS = ("name", "dataset", "block", "state", "sealed", "unit", "relat
 
 
 class ReadableAnswer(JsonRecord):
-    """JSON object of a ledger's answer, whose members can be read as `answer["fits"]` or as `answer.fits`."""
+    """JSON object of a ledger's answer, whose members can be read as `answer["fits"]` or as `answer.fits`.
+
+    A notebook shows the answer as a table of names and values.
+    """
 
     def __getattr__(self, name: str) -> Any:  # only for names that are not attributes of a dictionary
         try:
@@ -92,6 +95,8 @@ def part_text(slot: JsonObject, part: str) -> str:
 
 def scarcest_text(resource: JsonObject) -> str:
     """Describe the fullest resource of a ledger in a text: its name, and how much of it is left.
+
+    The stated percentage counts used and reserved runs or amounts.
 
     Args:
         resource: an item of the plan (planned runs) or an amount of a slot (a budget), with its rest and the fraction

@@ -55,6 +55,8 @@ def amendment(
 ) -> JsonRecord:
     """Return the body of a request to change the plan of a ledger.
 
+    The plan of a ledger is a list of mechanisms with numbers of runs. An argument that is None is left out of the body.
+
     Args:
         add: new items of the plan: the description of each mechanism, by the name of its item.
         lower: present items of the plan that get fewer runs: the new number of planned runs, by the name of the item.
@@ -73,6 +75,8 @@ def amendment(
 
 def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
     """Return the slots of a new ledger, its budgets for unplanned runs, as a request to open it states them.
+
+    A slot accounts in one notion of privacy, such as Gaussian or zero-concentrated differential privacy.
 
     Args:
         slots: capacities by kind of slot; or only kinds, or one kind, which get the largest capacity that fits.

@@ -52,6 +52,8 @@ def ledger_answer(book: Book, identifier: str) -> answers.LedgerAnswer:
 
     The warnings name other ledgers of the same people.
 
+    The answer has the same form as that of the service.
+
     Args:
         book: the ledgers of the file.
         identifier: id of the ledger.

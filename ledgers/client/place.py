@@ -101,11 +101,16 @@ class Place(Protocol):
     def amend(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
         """Change the plan. Return the pending move if a second person must approve it.
 
+        The plan is a list of mechanisms with numbers of runs.
+
         Args:
             identifier: id of the ledger.
             body: body of the service's request.
             key: idempotency key of the request.
             by: name of the caller, if the place does not know it.
+
+        Returns:
+            The pending move. None if the plan was changed at once.
         """
 
     def void(self, identifier: str, body: Body, key: str, *, by: str | None = None) -> Answer | None:
@@ -116,6 +121,9 @@ class Place(Protocol):
             body: body of the service's request.
             key: idempotency key of the request.
             by: name of the caller, if the place does not know it.
+
+        Returns:
+            The pending move. None if the runs were returned at once.
         """
 
     def pending(self, identifier: str) -> list[Answer]:

@@ -72,6 +72,8 @@ def compare_balances(place: FilePlace, entries: Iterable[Record], verification: 
 def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
     """Rebuild the state of a ledger from all its log entries, with all privacy costs computed again.
 
+    Each entry must be a valid change of the state that the entries before it give.
+
     Args:
         ledger: id of the ledger, for errors.
         own_entries: all log entries of the ledger, from its opening.
@@ -109,6 +111,9 @@ def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[o
 
 def _describe_ledger(ledger: str, opening: Record, state: LedgerState, count: int) -> str:
     """Return the result of checking a ledger's log entries as text: all privacy costs suffice, and the guarantee.
+
+    The guarantee is the target of the ledger: (ε, δ), and the risk if the target is one. A contradicted ledger has no
+    guarantee.
 
     Args:
         ledger: id of the ledger.

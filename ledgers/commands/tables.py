@@ -28,7 +28,7 @@ _LEDGER_MEMBERS = (
 
 
 def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
-    """Return a table with one row for each ledger.
+    """Return a table with one row for each ledger, a privacy budget of a data set or of a block (part) of one.
 
     Args:
         answers: JSON objects of ledgers, as the service returns them.
@@ -41,6 +41,7 @@ def ledgers(answers: Iterable[JsonObject]) -> RenderableType:
                 "id": answer["id"],
                 "dataset": answer["dataset"],
                 "block": answer.get("block", ""),
+                # Nothing can be reserved in a ledger that is not sealed, so the table says so.
                 "state": answer["state"] if answer.get("sealed", True) else f"{answer['state']}, not sealed",
                 "target": target_text(answer["target"]),
             }
@@ -144,6 +145,8 @@ def pending_move(move: JsonObject) -> RenderableType:
 def entries(records: Iterable[JsonObject]) -> RenderableType:
     """Return a table with one row for each entry of a ledger's log.
 
+    The column `of` has the item or the slot that paid or, for an observation, the conditions that do not hold.
+
     Args:
         records: JSON objects of the entries, in the order of the rows.
     """
@@ -229,6 +232,8 @@ def verification(body: JsonObject) -> RenderableType:
     """Return lists of the claims of a verification, one list for each outcome, with the failures first.
 
     The last list has the claims that no log can show.
+
+    A claim is a statement about the log, such as that all its entries have the Merkle root of a signed head.
 
     Args:
         body: results of a verification: `findings` with outcomes and sentences, and `not_shown`.

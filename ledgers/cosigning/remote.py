@@ -73,6 +73,8 @@ class WitnessAnswer:
 class WitnessAddress:
     """Address and public key of a witness, another party that signs heads of a log.
 
+    A witness runs an HTTP service. The key verifies the signatures that it sends.
+
     Attributes:
         url: http or https, without query.
         key: the public key.
@@ -270,6 +272,8 @@ class RemoteWitness:
 
     def _send_once(self, body: bytes) -> WitnessAnswer:
         """Send one request on the open connection, or on a new one.
+
+        The connection stays open for the next request.
 
         Args:
             body: body of the request.

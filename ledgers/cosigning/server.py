@@ -117,6 +117,7 @@ class WitnessService:
         head = _head(note)
         if submission.old > head.size:
             raise _Answer(400, f"The old size {submission.old} is larger than the size of the checkpoint.")
+        # No other process may sign for this witness between the comparison and the write.
         with self._folder.alone():
             last = self._folder.head(head.origin) or Checkpoint(head.origin, 0, EMPTY_ROOT)
             _require_continuation(last, head, submission)
@@ -126,6 +127,8 @@ class WitnessService:
 
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
         """Return the trusted keys that signed a checkpoint.
+
+        The first line of a checkpoint is the name of its log. A witness signs only heads of logs whose keys it trusts.
 
         Args:
             note: the signed note.
@@ -173,6 +176,9 @@ def _require_continuation(last: Checkpoint, head: Checkpoint, submission: Submis
 
 def _head(note: Note) -> Checkpoint:
     """Read the head of a log (size and Merkle root) from a signed note.
+
+    A log without entries has a fixed root, the hash of the empty text. The protocol of witnesses has a separate status
+    for another root.
 
     Args:
         note: a signed note.

@@ -60,6 +60,8 @@ class Check:
 class DrillReport:
     """Report of one drill, a rehearsal of a fault, with its checks.
 
+    A check is a step of the drill with the expected and the actual outcome.
+
     Attributes:
         name: name of the drill.
         checks: in the order in which they were made.
@@ -104,6 +106,9 @@ class DrillRecorder:
 
     def expect_success(self, done: str, call: Callable[[], T], *, outcome: str = ACCEPTED) -> T:
         """Perform a step that is expected to succeed, record the outcome, and return the result.
+
+        Only errors of the ledgers (`ERRORS`) are outcomes. Any other error is a fault of the drill and is raised
+        unchanged.
 
         Args:
             done: description of the step for the report.

@@ -34,10 +34,15 @@ DRILLS: Final[Mapping[DrillName, Drill]] = MappingProxyType(
 def run_drills(names: Sequence[DrillName] = (), server: str | None = None) -> Iterator[DrillReport]:
     """Run drills, rehearsals of faults, each in a new temporary store, and yield their reports.
 
+    The drills run one after another, in the order of `DRILLS`. A store is removed before the next drill begins.
+
     Args:
         names: names of drills; none means all.
         server: URL of a PostgreSQL server, on which a temporary database is created for each drill. None uses temporary
             SQLite files.
+
+    Yields:
+        The report of each drill, as soon as the drill has ended.
 
     Raises:
         InvalidInput: the server cannot be used.

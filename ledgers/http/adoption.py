@@ -16,7 +16,11 @@ KEPT_CALLERS = 10_000
 
 
 class Adoption:
-    """Assigns ledgers of a book that have no named organisation to the organisations of the callers who opened them."""
+    """Assigns ledgers of a book that have no named organisation to the organisations of the callers who opened them.
+
+    A book is the ledgers in one database. Two ledgers of the same people must not both be spent, so an assignment
+    reports such collisions.
+    """
 
     def __init__(self, book: Book) -> None:
         """Prepare the assignment of the ledgers in a book; nothing is assigned yet."""
@@ -51,6 +55,7 @@ class Adoption:
         if self._book.has_free(caller.name):
             organisation_of = {caller.name: caller.organisation}.get
             self._report(self._book.assign_organisations(organisation_of))
+        # Bound the memory. A forgotten caller is only examined again.
         if len(self._callers) >= KEPT_CALLERS:
             self._callers.clear()
         self._callers.add(name_and_organisation)

@@ -52,6 +52,8 @@ ReservationId = Annotated[
 def ledgers_of(request: Request, *any_of: RoleName) -> tuple[Ledgers, Caller]:
     """Return the service's ledgers and the caller of a request, after checking the caller's role.
 
+    A role, such as analyst or auditor, permits a caller to use some of the routes.
+
     Args:
         request: the request.
         any_of: roles of which the caller must have one; empty if no role is needed.

@@ -77,6 +77,8 @@ class Figures(Collector):
     def count_move(self, move: str) -> Iterator[None]:
         """Count the errors of a block that changes ledgers, as a context manager. The errors are raised again.
 
+        The metric has the kind of the change and the kind of the error as labels.
+
         Args:
             move: kind of the change, such as `committed`, for the label of the metric.
         """

@@ -127,6 +127,8 @@ class KeptHeads:
     def _keep(self, calls: Sequence[None]) -> Sequence[None]:
         """Store the log's head (size and Merkle root) outside the database, once for several calls of `keep`.
 
+        A log that was restored from an older copy does not continue the stored head, which reveals the lost entries.
+
         Args:
             calls: one None for each call. It is returned, because the queue needs one result for each.
 

@@ -45,6 +45,8 @@ def consistency(ledgers: Ledgers, first: int, second: int | None) -> dict[str, o
 def log_entries(ledgers: Ledgers, tenant: str, start: int, limit: int) -> EntryList:
     """Return a page of the entries of all ledgers of an organisation.
 
+    An auditor reads all entries in pages. One more entry than requested is read, to know whether another page follows.
+
     Args:
         ledgers: ledgers of the service.
         tenant: name of the organisation.
@@ -92,6 +94,8 @@ def accept_log(ledgers: Ledgers, by: str) -> tuple[CheckpointAnswer, int]:
 
 def _answer(ledgers: Ledgers, note: str, warnings: tuple[Caution, ...] = ()) -> CheckpointAnswer:
     """Return the service's answer with a signed head of the log: the note, and size and Merkle root as members.
+
+    The head is the log's size and Merkle root at this time. A reader keeps it to check later that the log only grew.
 
     Args:
         ledgers: ledgers of the service.

@@ -130,6 +130,8 @@ async def reserve_many(
 async def _reserve(request: Request, identifiers: tuple[str, ...], request_body: ReserveAsked, key: str) -> Response:
     """Make a reservation of runs, and return its response.
 
+    The service notes when the reservation expires, so that the uncommitted runs return to the ledgers in time.
+
     Args:
         request: the HTTP request, with its caller.
         identifiers: ids of the ledgers.

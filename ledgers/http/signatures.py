@@ -182,6 +182,8 @@ async def sign_response(
 ) -> Response:
     """Add the signature to a response in a header, if it is an answer and the service signs answers of this kind.
 
+    The signature shows that this version of the engine gave this answer to this request.
+
     Args:
         request: the request.
         response: the response, which is changed and returned.
@@ -189,9 +191,10 @@ async def sign_response(
         name: name of the algorithm.
         body: body of the request.
         engine: version of the engine.
-        digest: digest of the answer's canonical text, if it is known already.
+        digest: digest of the answer's canonical text; None computes it if it is needed.
     """
     signatures = SIGNATURES.of(request)
+    # Errors are not signed.
     if response.status_code == 200:
         signature = await signatures.of(kind, name, engine, body, bytes(response.body), digest)
         if signature is not None:

@@ -60,6 +60,9 @@ def ledger_answer(ledgers: Ledgers, tenant: str, identifier: str) -> answers.Led
 def list_ledgers(ledgers: Ledgers, tenant: str, limit: int, cursor: str | None) -> answers.LedgerList:
     """Return a page of ledgers.
 
+    One more ledger than requested is read, to know whether another page follows. Ledgers that cover the same people are
+    reported as warnings.
+
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledgers.
@@ -79,6 +82,8 @@ def list_entries(
 ) -> EntryList:
     """Return a page of a ledger's entries.
 
+    One more entry than requested is read, to know whether another page follows.
+
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
@@ -97,6 +102,8 @@ def list_entries(
 
 def report(ledgers: Ledgers, tenant: str, identifier: str, *, as_page: bool) -> JsonRecord | str:
     """Return the signed report of a ledger: its state and guarantee, its entries, and the signed head of the log.
+
+    The report can be verified later without the service, with the public keys of the log.
 
     Args:
         ledgers: ledgers of the service.

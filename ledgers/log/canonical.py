@@ -61,6 +61,8 @@ def parse(text: bytes) -> JsonRecord:
 def read_json(text: bytes) -> JsonRecord:
     """Parse a JSON object from a text in any form, canonical or not.
 
+    Only values that have a canonical form (RFC 8785) are accepted: numbers are integers, and no member is named twice.
+
     Args:
         text: the text in UTF-8.
 

@@ -76,6 +76,8 @@ def sign(checkpoint: Checkpoint, *keys: SigningKey) -> str:
 def verify(note: str, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
     """Return the checkpoint in a note, after verifying its signature and origin.
 
+    A checkpoint is the head of a log: the log's name (origin), its number of entries and its Merkle root.
+
     Args:
         note: the signed note.
         origin: name of the log.

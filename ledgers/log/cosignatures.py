@@ -99,6 +99,9 @@ class CosignerKey:
     def _verify_line(self, text: str, line: NoteSignature) -> int:
         """Verify a signature line of this key, and return its time in seconds since 1970.
 
+        The witness's signature covers the time at which it signed and the text. The line has the time before the
+        signature itself.
+
         Args:
             text: signed text of the note.
             line: the signature line.

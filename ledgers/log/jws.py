@@ -47,6 +47,9 @@ def sign(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> 
 def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYPE) -> str:
     """Sign a JSON object, and return a JSON Web Signature that contains it, `header.record.signature` (RFC 7515).
 
+    The signature covers the header, which names the key, the digest of a document and the type of the record. Equal
+    arguments give equal signatures.
+
     Args:
         record: the record to sign.
         subject: digest of the document that the record is about, as `canonical.digest` returns it.
@@ -62,6 +65,8 @@ def sign_whole(record: Record, subject: str, key: SigningKey, *, kind: str = TYP
 
 def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *, kind: str = TYPE) -> PublicKey:
     """Verify a detached JSON Web Signature of a JSON object, and return the key that made it.
+
+    "Detached" means that the text of the signature leaves out the record, which is given separately.
 
     Args:
         record: the signed record.
@@ -90,6 +95,8 @@ def verify(record: Record, subject: str, jws: str, keys: Iterable[PublicKey], *,
 
 def _header(kid: str, subject: str, kind: str) -> str:
     """Return the protected header of a JSON Web Signature, in base 64 for URLs.
+
+    The header is part of the signed text. A signature for one document or type is therefore not valid for another.
 
     Args:
         kid: id of the key.

@@ -75,6 +75,8 @@ def _open_signing_key(folder: Path, name: str, published: tuple[PublishedKey, ..
 def make(folder: Path, name: str, now: datetime, *, secret: Path | None = None) -> SigningKeys:
     """Make the first key of a log, or a new key after the last key was retired.
 
+    The public keys of a log are published in one file, in which retired keys remain. At most one key signs at any time.
+
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
@@ -155,6 +157,8 @@ def retire(folder: Path, name: str, kid: str, now: datetime) -> tuple[PublishedK
 def listed(folder: Path) -> tuple[PublishedKey, ...]:
     """Return all public keys that a folder publishes, oldest first.
 
+    A verifier needs the retired keys, too, because their earlier signatures stay valid.
+
     Args:
         folder: folder of the keys that sign a log. Retired keys remain published.
 
@@ -194,6 +198,8 @@ def has_private(folder: Path, kid: str) -> bool:
 
 def read_private(path: Path, name: str) -> SigningKey:
     """Read a private key from a PEM file (PKCS #8, not encrypted), as `openssl genpkey -algorithm ed25519` writes it.
+
+    The algorithm of the keys is Ed25519.
 
     Args:
         path: path of the PEM file.
@@ -255,11 +261,16 @@ def _exchange(
 def _publish(folder: Path, published: tuple[PublishedKey, ...], signing: SigningKey, now: datetime) -> SigningKeys:
     """Publish a new signing key in `keys.json`, and then delete the previous private key from the folder.
 
+    The order matters: if the process is interrupted, the private key that signs still exists.
+
     Args:
         folder: folder of the keys.
         published: all keys that were published so far, oldest first.
         signing: the new key.
         now: time from which the new key signs.
+
+    Returns:
+        All published keys with the new signing key.
     """
     keyring = SigningKeys.following(published, signing, now) if published else SigningKeys.new(signing, now)
     replace_file(folder / PUBLISHED, canonical(keyring.document()), mode=0o644)
@@ -315,6 +326,8 @@ def _private_path(folder: Path, kid: str) -> Path:
 def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
     """Read the private key with a given id from its file in the folder of keys.
 
+    The log of ledgers is only as trustworthy as this key is secret, so its file must be readable by its owner only.
+
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.
@@ -335,6 +348,8 @@ def _read_own_private(folder: Path, name: str, kid: str) -> SigningKey:
 
 def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
     """Return a private key that an interrupted process made and did not publish; None if the folder has none.
+
+    With a published key, the list of published keys determines which private key signs. Here there is no such list yet.
 
     Args:
         folder: folder of the keys, without published keys.

@@ -140,6 +140,8 @@ def _check(whole: str) -> None:
 def _parse_signature(line: str) -> NoteSignature:
     """Parse a signature line: a dash, the key's name, and base 64 of the key's id and the signature.
 
+    The first bytes of the decoded data are the key's id, and the rest is the signature.
+
     Args:
         line: the line, without its end.
 

@@ -78,6 +78,8 @@ class Receipt:
 def make(tree: Tree, leaf_index: int, entry: Record, checkpoint: str, key: SigningKey) -> Receipt:
     """Return the receipt of one log entry: a signed proof that the log contains it.
 
+    A receipt shows that the privacy budget of a run was spent. It can be verified without the service.
+
     Args:
         tree: Merkle tree of the log, which contains the entry.
         leaf_index: index of the entry in the tree, from 0.
@@ -122,6 +124,9 @@ def make_all(tree: Tree, entries: Iterable[tuple[int, Record]], checkpoint: str,
 def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoint:
     """Verify a receipt, and return the signed head of the log (size and Merkle root) that covers its entry.
 
+    Three parts are checked: the signature of the head, the proof that the entry is in the tree, and the signature of
+    the receipt.
+
     Args:
         receipt: the receipt.
         origin: name of the log.
@@ -130,6 +135,7 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
     Raises:
         NotVerified: the checkpoint, the proof or the signature is not valid, or belongs to another entry.
     """
+    # The name of a key is the name of its log, so keys of other logs are not accepted.
     trusted = [key for key in keys if key.name == origin]
     checkpoint = checkpoints.verify(receipt.checkpoint, origin, trusted)
     _verify_under(checkpoint, receipt, trusted)

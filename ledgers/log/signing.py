@@ -108,6 +108,9 @@ class SigningKeys:
     def following(cls, published: tuple[PublishedKey, ...], signing: SigningKey, at: datetime) -> SigningKeys:
         """Return the keys of a log after a new signing key has replaced the last one.
 
+        The last key is retired at the same time. The earlier keys stay in the list, so that their signatures can be
+        verified.
+
         Args:
             published: the keys that were published before.
             signing: the new key.

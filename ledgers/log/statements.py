@@ -86,6 +86,8 @@ class SignedStatement:
 def sign(statement: SignedStatement, content: bytes, key: SigningKey, *, digest: str | None = None) -> str:
     """Sign a statement about an answer of the service, and return the signature, which contains the statement.
 
+    A statement says that a version of the engine gave this answer to a certain request.
+
     Args:
         statement: the statement about the answer.
         content: bytes of the answer.

@@ -20,7 +20,14 @@ EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
 
 
 class Node(NamedTuple):
-    """Perfect subtree of a Merkle tree: the leaves place · 2^level, …, (place + 1) · 2^level − 1, counted from 0."""
+    """Perfect subtree of a Merkle tree, with 2^level leaves.
+
+    Its leaves have the indices place · 2^level, …, (place + 1) · 2^level − 1, counted from 0.
+
+    Attributes:
+        level: height of the subtree, 0 for a single leaf.
+        place: index of the subtree among those of its level, from 0.
+    """
 
     level: int
     place: int
@@ -71,7 +78,10 @@ class MemoryNodes:
         return len(self._hashes)
 
     def read_hashes(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
-        """Return the hashes of these nodes. Missing nodes are left out."""
+        """Return the hashes of these nodes. Missing nodes are left out.
+
+        A node is a pair of a level and a place.
+        """
         return {node: self._hashes[node] for node in wanted if node in self._hashes}
 
     def write(self, hashes: Mapping[Node, bytes]) -> None:
@@ -136,6 +146,9 @@ class Tree:
 
         Args:
             leaves: contents of the new leaves, in order.
+
+        Returns:
+            The larger tree with the same store. This tree is unchanged.
 
         Raises:
             ValueError: the store has another leaf at one of these indices already.
@@ -240,6 +253,9 @@ class Tree:
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
 
+        A range is the union of perfect subtrees (2^level leaves), whose hashes are stored. All hashes are read at once,
+        because each call may be a query of a database.
+
         Args:
             ranges: pairs (start, end) of the leaves start, …, end − 1. A power of two that is at least end − start must
                 divide start, so that the range is a subtree of RFC 9162.
@@ -260,6 +276,8 @@ class Tree:
 
     def _read_all(self, wanted: Iterable[Node]) -> Mapping[Node, bytes]:
         """Return the stored hashes of given nodes of the tree, by node.
+
+        The length of each hash is checked, because the store may be a database that was changed by others.
 
         Args:
             wanted: the nodes, each a perfect subtree of 2^level leaves.

@@ -147,6 +147,8 @@ def _lower_item(state: LedgerState, name: str, planned: int) -> PlanItem:
 def _with_added(state: LedgerState, item: PlanItem, index: int) -> LedgerState:
     """Return the state of a ledger after an item, a mechanism with its number of runs, was added to its plan.
 
+    A name identifies an item in later requests, so it must be new.
+
     Args:
         state: the ledger before the amendment.
         item: the new item.

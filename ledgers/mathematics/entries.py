@@ -351,8 +351,11 @@ def state_of(record: JsonObject, specs: JsonObject) -> LedgerState:
     """Read the state of a ledger directly after its opening from the log.
 
     Args:
-        record: the `opened` entry of the log.
+        record: the `opened` entry of the log, a JSON object.
         specs: each plan item's mechanism, by the item's name.
+
+    Returns:
+        The state, in which nothing is reserved or committed.
     """
     declared = record["declared"]
     plan = [PlanItem(name=item["name"], spec=specs[item["name"]], planned=item["planned"]) for item in record["plan"]]

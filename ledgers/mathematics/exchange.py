@@ -107,12 +107,15 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 
     Both must be noisy sums with the same noise distribution.
 
+    More noise of the same kind on the same sampled records loses no more privacy.
+
     Args:
         run_spec: mechanism of the run.
         planned_spec: mechanism of the plan's item.
     """
     if not (isinstance(run_spec, Subsampled) and isinstance(planned_spec, Subsampled)):
         return False
+    # With the planned mechanism in its place, the run must equal the planned item: the sampling is then the same.
     differ_in_mechanism_only = replace(run_spec, mechanism=planned_spec.mechanism) == planned_spec
     return differ_in_mechanism_only and _has_enough_noise(
         run_spec.mechanism.primitive, planned_spec.mechanism.primitive

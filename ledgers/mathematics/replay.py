@@ -46,11 +46,17 @@ def replay_entries(
 ) -> LedgerState:
     """Rebuild the state of a ledger from its log entries, and check that each is a valid change (move) of the ledger.
 
+    An auditor can use the function to check a log without trust in the service that wrote it. Each entry is applied to
+    the state that the entries before it give.
+
     Args:
         entries: all entries, from the ledger's opening on.
         read: returns the mechanism that a canonical JSON text describes.
         text: returns the canonical JSON text of a mechanism.
         certify: whether to prove again that the recorded charges are large enough, which takes time.
+
+    Returns:
+        The state after the last entry.
 
     Raises:
         DoesNotReplay: there are no entries, or one is not a valid move. The message has the index of the first invalid
@@ -60,6 +66,7 @@ def replay_entries(
     for index, entry in enumerate(entries):
         try:
             state = apply_entry(state, entry, read, certify=certify)
+            # An entry may contain a digest of the balance after its move, which must be that of the rebuilt state.
             _require_balance(state, entry, text)
         except (EpsilondError, *_OF_MALFORMED_ENTRIES) as error:
             raise DoesNotReplay(f"entry {index}, {entry.get('kind')}: {error}") from error
@@ -310,6 +317,8 @@ def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> N
 
 def _require_opened(state: LedgerState) -> None:
     """Check that the log's opening entry describes a valid new ledger. No privacy loss is computed.
+
+    A slot is a budget for runs that are not planned. A Rényi slot has one amount for each order, and a weight for each.
 
     Args:
         state: state of the ledger that the opening entry describes.

@@ -131,6 +131,9 @@ def newest(connection: Connection, ledgers: Collection[str]) -> dict[str, EntryR
 class KindCount(NamedTuple):
     """Entries of one kind in the log of a ledger.
 
+    A kind says how the entry changed the ledger, such as `opened`, `reserved` or `committed`. Entries of all ledgers
+    are numbered together from 0.
+
     Attributes:
         entries: number of entries.
         first: number of the first one in the log.

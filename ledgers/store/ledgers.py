@@ -234,6 +234,8 @@ def overlapping(connection: Connection, ledger: LedgerRow) -> str | None:
 def page(connection: Connection, tenant: str, *, limit: int, after: LedgerRow | None = None) -> list[LedgerRow]:
     """Return a tenant's ledgers in the order in which they were opened.
 
+    Ledgers that were opened at the same time are ordered by id, so that no page repeats or skips one.
+
     Args:
         connection: connection to read on.
         tenant: owner of the ledgers.

@@ -21,7 +21,10 @@ _IS_OPEN: Final = (LEDGERS.c.status == "open") & LEDGERS.c.contradicted.is_(Fals
 
 @dataclass(frozen=True, kw_only=True)
 class Collision:
-    """Two ledgers or more of one organisation that cover the same people."""
+    """Two ledgers or more of one organisation that cover the same people.
+
+    Without a warning, such ledgers could together spend more than one budget on these people.
+    """
 
     organisation: str
     dataset: str
@@ -113,7 +116,12 @@ def collisions(connection: Connection) -> list[Collision]:
 
 
 def _collision(organisation: str, members: Sequence[_Member]) -> Collision:
-    """Return the report on ledgers of an organisation that cover the same people, the oldest first."""
+    """Return the report on ledgers of an organisation that cover the same people.
+
+    Args:
+        organisation: name of the organisation.
+        members: the ledgers, of one data set, the oldest first; at least one.
+    """
     return Collision(
         organisation=organisation,
         dataset=members[0].dataset,

@@ -190,7 +190,15 @@ class EntryRow:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptAnswer:
-    """Answer to a request with an idempotency key; `fingerprint` is equal for equal requests."""
+    """Database row of an answer to a request with an idempotency key, which a repeated request gets again.
+
+    Attributes:
+        tenant: owner of the key.
+        key: idempotency key of the request.
+        fingerprint: digest of the request, equal for equal requests.
+        answer: JSON text from which the answer is made.
+        at: time of the answer in seconds since 1970.
+    """
 
     tenant: str
     key: str

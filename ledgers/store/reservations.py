@@ -172,6 +172,8 @@ def _is_owned(tenant: str) -> ColumnElement[bool]:
 def _load(connection: Connection, wanted: Select[tuple[str]]) -> list[ReservationRow]:
     """Load the reservations that a query of ids selects, the oldest first, each with its runs in every ledger.
 
+    Two queries are made: one for the reservations, and one for their runs in ledgers.
+
     Args:
         connection: connection to read on.
         wanted: query that selects ids of reservations.

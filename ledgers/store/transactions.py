@@ -57,10 +57,16 @@ def durably(database: Database) -> Iterator[Connection]:
 def moving(database: Database, versions: Mapping[str, int | None]) -> Iterator[Connection]:
     """Open a durable transaction that locks ledgers, as a context manager.
 
+    The caller computed a change from ledgers that were read earlier. Their versions show whether another process
+    changed them meanwhile.
+
     Args:
         database: database of the ledgers.
         versions: required version of each ledger by its id. None requires no version, for callers that read the ledger
             inside the transaction.
+
+    Yields:
+        The connection of the transaction, which can write.
 
     Raises:
         Again: a ledger has another version, because it was changed meanwhile.

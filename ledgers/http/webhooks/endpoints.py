@@ -103,11 +103,13 @@ def key_of(secret: str) -> bytes:
 def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
     """Read the endpoints of webhooks from a JSON file. An empty path gives no endpoints.
 
+    An endpoint is an HTTP address that gets messages about the ledgers of an organisation.
+
     Args:
-        path: path of the file.
+        path: path of the file, from the service's settings.
 
     Returns:
-        The endpoints: addresses that get messages about the ledgers of an organisation.
+        The endpoints, of which no two have the same address and organisation.
 
     Raises:
         ValueError: the file cannot be read, or a field is not valid. The message names the field, without its value.
@@ -121,6 +123,7 @@ def endpoints_of(path: str) -> tuple[WebhookEndpoint, ...]:
     try:
         endpoints = WebhooksFile.model_validate_json(text).webhooks
     except ValidationError as error:
+        # Report the first fault without the input, because an endpoint has a secret.
         fault = error.errors(include_input=False, include_url=False, include_context=False)[0]
         field = ".".join(map(str, fault["loc"])) or "the file"
         raise ValueError(f"{SETTING}: {field}: {fault['msg']}") from None

@@ -144,6 +144,7 @@ class _ProfileGrid:
         """
         order = np.argsort(np.concatenate([self.epsilon, added.epsilon]), kind="stable")
 
+        # Sort the values of one column of both grids by ε.
         def merge_columns(own: FloatArray, new: FloatArray) -> FloatArray:
             return np.concatenate([own, new])[order]
 

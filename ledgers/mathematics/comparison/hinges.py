@@ -181,6 +181,9 @@ def _chord_at(
 ) -> FloatArray:
     """Interpolate a privacy profile linearly in γ = e^l between two privacy losses l, in many cells at once.
 
+    The weight of `left` is (1 − e^(l − right))/(1 − e^(left − right)) at the loss l. It is linear in γ, and 1 at
+    `left`.
+
     Args:
         middles: one loss l within each cell.
         left: smallest loss of each cell.
