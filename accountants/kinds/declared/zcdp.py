@@ -40,6 +40,9 @@ def zcdp_pair(rho: float, delta: float) -> Pair:
     Args:
         rho: parameter ρ ≥ 0, in nats. Values below `LEAST_RHO` are raised to it.
         delta: probability δ in [0, 1).
+
+    Returns:
+        Two distributions with a hockey-stick divergence that bounds δ of each such mechanism at every ε.
     """
     rho = max(rho, LEAST_RHO)
     if delta == 0.0:

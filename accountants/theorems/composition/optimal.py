@@ -151,6 +151,9 @@ def optimal(inputs: OptimalInputs) -> Outputs:
 
     Args:
         inputs: ε and δ of one mechanism, the number k of runs, and the index i.
+
+    Returns:
+        `epsilon`, and δ' with its decimal logarithm.
     """
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)

@@ -47,9 +47,9 @@ COMONOTONE = Theorem(
 def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
 
-    The dominating pair (two distributions whose hockey-stick divergence bounds δ) belongs to contributions C and −C of
-    the
-    record, with all other contributions zero. Neighbours attain it, so the bound is exact.
+    The dominating pair (two distributions with a hockey-stick divergence that bounds δ) belongs to contributions C and
+    −C of
+    the record. All other contributions are zero. Neighbours attain the pair, so the bound is exact.
 
     Args:
         spec: specification of the subsampled mechanism.

@@ -155,7 +155,7 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     batch.
 
     Args:
-        spec: specification of the draw of clients, whose mechanism is shuffled.
+        spec: specification of the draw of clients, with a shuffled mechanism inside.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
