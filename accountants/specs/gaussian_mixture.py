@@ -48,8 +48,7 @@ class GaussianMixture:
 
         Raises:
             InvalidInput: if a list is empty, too long or of another length, or if an entry is out of range. Also if the
-                sum is
-            not 1, or a sensitivity is too large for the noise.
+                sum is not 1, or a sensitivity is too large for the noise.
         """
         if not 1 <= len(self.sensitivities) <= MOST_COMPONENTS:
             raise InvalidInput.at(

@@ -67,8 +67,7 @@ class IntegerShift(NamedTuple):
         """Return the bounds on integer vectors that follow from a bound on their ℓ2 norm.
 
         Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm. It is also at most √d times the ℓ2
-        norm for d
-        coordinates.
+        norm for d coordinates.
 
         Args:
             l2: bound on the ℓ2 norm, at least 0.

@@ -34,8 +34,7 @@ def zcdp_pair(rho: float, delta: float) -> Pair:
     """Return the pair that dominates every δ-approximately ρ-zCDP mechanism.
 
     ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. With δ > 0 the
-    bound
-    holds except with probability δ.
+    bound holds except with probability δ.
 
     Args:
         rho: parameter ρ ≥ 0, in nats. Values below `LEAST_RHO` are raised to it.

@@ -66,8 +66,7 @@ def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     """Return outputs of the sparse vector technique that distinguish two neighbours well, for lower bounds on δ.
 
     They have the largest difference, and the largest ratio, of their probabilities. Outputs with `_COUNTS` answers
-    "below"
-    and queries of the values `_QUERY_VALUES` are tried.
+    "below" and queries of the values `_QUERY_VALUES` are tried.
 
     Args:
         noise: scales of the noise on the threshold and on queries, and the number of answers "above".

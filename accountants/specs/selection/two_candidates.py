@@ -25,8 +25,7 @@ def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
     """Return log((1 − x)/x) of the choice between two candidates, rounded down, in nats.
 
     x is the probability that the candidate with the lower score wins, if the scores differ by 1. The module text has it
-    for
-    each noise.
+    for each noise.
 
     Args:
         epsilon: privacy parameter ε > 0 of the choice; the noise has the scale 2/ε.

@@ -77,8 +77,8 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
-    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with
-    v = (x − m)/(x + m).
+    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
+    m)/(x + m).
 
     Args:
         x: array of counts x > 0.

@@ -46,8 +46,7 @@ class RecordPlaces:
         """Return how many possible places of the record have fewer than v steps from its last use to the release.
 
         It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
-        fall by
-        one each, so that their sum is that of an arithmetic series.
+        fall by one each, so that their sum is that of an arithmetic series.
 
         Args:
             v: array of numbers of steps from the last use to the release.
@@ -109,8 +108,7 @@ def places(run: ProjectedRun) -> PossiblePlaces:
     """Return the possible places of a record in the order of the batches, for a run of equal steps.
 
     A place says which steps use the record, and which step's model is released. If the order is known, only the worst
-    place
-    is returned.
+    place is returned.
 
     Args:
         run: the run of projected SGD, with equal step sizes and noises.

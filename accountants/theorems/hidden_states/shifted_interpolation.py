@@ -232,8 +232,7 @@ class ListedSteps:
 
         Raises:
             InvalidInput: if lists are of different lengths, empty or longer than 100,000. Also if an entry is negative
-                or not
-            finite, or a noise is 0.
+                or not finite, or a noise is 0.
         """
         lists = {"contractions": self.contractions, "shifts": self.shifts, "noises": self.noises}
         for name, values in lists.items():

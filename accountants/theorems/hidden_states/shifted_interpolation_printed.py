@@ -111,8 +111,7 @@ def _best(*, uses: int, period: int, contraction: float, shift: float, diameter:
     """Compute the least μ by shifted interpolation, if the last step before the release uses the record.
 
     Shifted interpolation hides the distance of two runs on neighbouring data in the noise of the steps. μ is the
-    parameter
-    of Gaussian differential privacy of the released model.
+    parameter of Gaussian differential privacy of the released model.
 
     Args:
         uses: number of uses of the record, at least 1.

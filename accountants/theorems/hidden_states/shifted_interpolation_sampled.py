@@ -92,8 +92,7 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
     μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. The estimate is the limit by the
-    central
-    limit theorem. It guides a search only, and enters no certified bound.
+    central limit theorem. It guides a search only, and enters no certified bound.
 
     Args:
         rate: share of the records in a batch, in (0, 1].
@@ -111,8 +110,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
 
     It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν. μ is
-    the
-    parameter of Gaussian differential privacy.
+    the parameter of Gaussian differential privacy.
 
     Args:
         run: a run of equal steps.
@@ -183,8 +181,7 @@ def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
     """Return a mechanism that dominates the last model of a run with fresh batches, under replace-one.
 
     It composes the last steps with one Gaussian mechanism that hides the effect of the earlier steps. Its δ bounds that
-    of
-    the model at every ε.
+    of the model at every ε.
 
     Args:
         run: a run of equal steps.

@@ -110,8 +110,7 @@ def least_trials(inputs: BinomialInputs) -> int | None:
     """Return the least number of trials of binomial noise that meets the target ε.
 
     It also meets the theorem's condition on the variance of the noise. The search doubles the number until the target
-    is
-    met, and then bisects.
+    is met, and then bisects.
 
     Args:
         inputs: sensitivities, the noise of one trial, and the target ε and δ.
@@ -139,8 +138,7 @@ def binomial_bits(quantization_levels: int, trials: int) -> int:
     """Compute the bits that encode one coordinate with binomial noise, ⌈log₂(2s + N + 1)⌉.
 
     The coordinate is an integer in [−s, s] before noise, and the number of successes of N trials is added to it. It
-    then
-    has 2s + N + 1 possible values.
+    then has 2s + N + 1 possible values.
 
     Args:
         quantization_levels: largest absolute value s of a coordinate, in units of one trial.

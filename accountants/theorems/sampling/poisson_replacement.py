@@ -57,8 +57,7 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other samplings and relations,
-        and
-        if removing a record may do more than replacing it.
+        and if removing a record may do more than replacing it.
     """
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal

@@ -82,8 +82,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee, with upper and lower bounds on δ. For other mechanisms, allocations and relations it is a
-        refusal,
-        which says why the theorem does not apply.
+        refusal, which says why the theorem does not apply.
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal
@@ -259,8 +258,7 @@ def _extreme_noise_pairs(spec: RandomAllocation, case: Case) -> tuple[Pair, ...]
     """Return pairs for lower bounds on δ of an allocation, from the sum of all outputs and from the largest output.
 
     Both statistics are post-processing of the outputs, so their pairs bound δ from below. The largest output is used
-    only
-    for small noise, where it shows the unit.
+    only for small noise, where it shows the unit.
 
     Args:
         spec: specification of the allocation.

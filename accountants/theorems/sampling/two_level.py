@@ -67,8 +67,7 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε) of a record of a client that takes part with probability q.
 
     δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees
-    which
-    clients take part.
+    which clients take part.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -76,8 +75,7 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, if clients are not drawn or records
-        not
-        protected.
+        not protected.
     """
     if case.setting.unit != "record" or drawn_level(spec, "record") != "clients":
         return Refusal(CLIENTS_THEN_RECORDS, "the batch is not one of clients where a record is protected")
@@ -116,8 +114,7 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
     """Return the guarantee (ε, q δ(ε)) of a mechanism that runs on drawn clients, or a refusal.
 
     q is the probability that a client is drawn, and δ the profile of the mechanism for a drawn client. If the observer
-    sees
-    who is drawn, neighbours attain the guarantee, and it has lower bounds too.
+    sees who is drawn, neighbours attain the guarantee, and it has lower bounds too.
 
     Args:
         theorem: the theorem that the result or the refusal names.
@@ -170,8 +167,7 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee, without lower bounds. It is a refusal, which says why the theorem does not apply, unless clients
-        are
-        protected and each one samples among its own records only.
+        are protected and each one samples among its own records only.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")

@@ -117,8 +117,7 @@ def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
     """Return the probabilities of the number of draws of a record, given that it is drawn, for upper bounds on δ.
 
     They are rounded so that this number becomes stochastically larger, which raises the bound
-    (docs/engine-certificate.md,
-    A10).
+    (docs/engine-certificate.md, A10).
 
     Args:
         drawn: distribution of the number of times that the record is drawn.

@@ -162,8 +162,7 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     """Return the dominating pair of a noisy sum under sampling with replacement.
 
     A dominating pair is two distributions with a hockey-stick divergence that bounds δ. For Gaussian noise the pair is
-    an
-    exact mixture over the number of times that the record is drawn. This needs accurate probabilities (error below
+    an exact mixture over the number of times that the record is drawn. This needs accurate probabilities (error below
     `MOST_ERROR`), and a record that may be absent.
 
     Args:

@@ -70,8 +70,7 @@ def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     """Return the dominating pair of choosing the best of a random number of runs of a mechanism.
 
     A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The result is the least of up
-    to
-    three bounds. They follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has
+    to three bounds. They follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has
     one.
 
     Args:
@@ -157,8 +156,7 @@ def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
 
     Args:
         inputs: noise multiplier of a run, order of the divergence, and mean and shape of the number of runs. The number
-            is
-        Poisson distributed if the shape is None, and negative binomial otherwise.
+            is Poisson distributed if the shape is None, and negative binomial otherwise.
 
     Returns:
         `renyi_divergence`, in nats.

@@ -122,8 +122,7 @@ def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
 
     Shuffling is a post-processing of the reports. The lower bounds are the report's own if the observer knows its
-    sender.
-    Otherwise they are the bounds of `attained_pairs`.
+    sender. Otherwise they are the bounds of `attained_pairs`.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -188,8 +187,7 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
 
     A clone is another client's report that is distributed like that of the protected client. The reports must have δ₀ =
-    0 at
-    some ε₀.
+    0 at some ε₀.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -212,8 +210,7 @@ def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refu
     """Return the guarantee of shuffled (ε₀, δ₀)-private reports by hiding each among clones; or a refusal.
 
     A clone is another client's report that is distributed like that of the protected client. The theorem is for reports
-    with
-    δ₀ > 0 at every ε₀. At each ε the bound is the best over the points (ε₀, δ₀) of the report's curve.
+    with δ₀ > 0 at every ε₀. At each ε the bound is the best over the points (ε₀, δ₀) of the report's curve.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -236,8 +233,7 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled randomized response by its privacy blanket, or a refusal.
 
     The blanket is the part of a report's distribution that does not depend on the category. The bound is an exact sum
-    for
-    two categories, and a certified contour integral for more.
+    for two categories, and a certified contour integral for more.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -245,8 +241,7 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings, and
-        for
-        parameters that are too large to compute.
+        for parameters that are too large to compute.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -270,8 +265,7 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled one-dimensional Gaussian reports by their privacy blanket, or a refusal.
 
     The blanket is the part of a report's distribution that does not depend on the contribution. The worst case is a
-    pair of
-    opposite contributions.
+    pair of opposite contributions.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -279,8 +273,7 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings, and
-        if
-        too few clients are in the blanket on average.
+        if too few clients are in the blanket on average.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal

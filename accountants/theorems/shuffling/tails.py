@@ -201,8 +201,7 @@ def _planned_fall(log_delta: float, largest: float) -> float:
     """Return the planned fall of log δ from one row of a table to the next.
 
     A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by about fall²/8. So
-    larger δ
-    get smaller falls.
+    larger δ get smaller falls.
 
     Args:
         log_delta: natural logarithm of δ at the row.

@@ -68,8 +68,7 @@ class SymbolRenyi:
 
         Returns:
             The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
-            pair that
-            also dominates the mechanism.
+            pair that also dominates the mechanism.
         """
         most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
         # Symbols of probability 0 under both distributions have no effect.

@@ -90,8 +90,7 @@ class SymbolProfile(Profile):
         """Return log P(loss > ε) and log Q(loss > ε) of the mechanism, summed over its public symbols.
 
         A symbol is a public random outcome, such as whether the batch is full. It shifts the privacy loss by the log
-        ratio of
-        its probabilities.
+        ratio of its probabilities.
 
         Args:
             epsilon: array of values of ε ≥ 0, in nats.
