@@ -121,9 +121,12 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
     Source: the inverse of Balle and Wang 2018, Theorem 8.
 
     Args:
-        epsilon: ε in (0, 1e9].
-        log_delta: natural logarithm of δ in [−2e9, 0).
-        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+        epsilon: privacy parameter ε of the target, in (0, 1e9].
+        log_delta: natural logarithm of δ, in [−2e9, 0).
+        sensitivity: ℓ2 sensitivity Δ of the released vector; σ has its unit.
+
+    Returns:
+        An upper bound on the least standard deviation per coordinate, close to it.
     """
     return gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity).upper
 
