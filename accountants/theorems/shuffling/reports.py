@@ -72,7 +72,8 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
     """Return a refusal if shuffling amplifies nothing in the setting; None otherwise.
 
     A refusal is an object that says why a theorem does not apply. Shuffling amplifies nothing for a relation other than
-    replace-one, an observer who knows the senders, a single client, and records of which a client samples only some.
+    replace-one, and for an observer who knows the senders. The same holds for a single client, and for records of which
+    a client samples only some.
 
     Args:
         theorem: the theorem that the refusal names.
@@ -240,8 +241,8 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings, and
-        for parameters that are too large to compute.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings. It
+        also is one for parameters that are too large to compute.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -272,8 +273,8 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings, and
-        if too few clients are in the blanket on average.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings. It
+        also is one if too few clients are in the blanket on average.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal

@@ -56,8 +56,8 @@ def check_groups_and_participation(record: FormulaRequest) -> None:
         record: the request, with its fields `client_groups`, `participation`, `participants` and `clients`.
 
     Raises:
-        InvalidInput: if the groups do not add up to the clients, if the distribution is invalid, or if the request has
-            both a distribution and a number of participants. The error lists all faults.
+        InvalidInput: if the groups do not add up to the clients, or if the distribution is invalid. Also if the request
+            has both a distribution and a number of participants. The error lists all faults.
     """
     faults: list[Fault] = []
     if record.client_groups is not None:
