@@ -34,8 +34,7 @@ def privacy_profile(inputs: GaussianInputs) -> Outputs:
 
     Args:
         inputs: privacy loss ε, noise multiplier σ (standard deviation of the noise over the norm bound), and
-            neighbouring
-        relation.
+            neighbouring relation.
 
     Returns:
         `gaussian_dp_mu`, the sensitivity in standard deviations of the noise; `delta`; and its decimal logarithm.

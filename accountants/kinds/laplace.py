@@ -72,7 +72,7 @@ def laplace_mechanism(spec: Laplace, case: Case) -> Guarantee:
     Source: docs/shifted-noise.md.
 
     Args:
-        spec: specification of the mechanism, with the scale of the noise over the sensitivity to one unit.
+        spec: specification of the mechanism, with the scale of the noise over the norm bound of a contribution.
         case: neighbouring relation, unit and observer of the guarantee, and the effort of compositions.
     """
     factor = sensitivity_factor(case.setting.relation)

@@ -44,7 +44,12 @@ class GaussianMixture:
     noise_multiplier: NoiseMultiplier
 
     def check(self) -> None:
-        """Require one probability for each sensitivity, with the sum 1, and sensitivities that the noise can hide."""
+        """Require one probability for each sensitivity, with the sum 1, and sensitivities that the noise can hide.
+
+        Raises:
+            InvalidInput: if a list is empty, too long or of another length, or if an entry is out of range. Also if the
+                sum is not 1, or a sensitivity is too large for the noise.
+        """
         if not 1 <= len(self.sensitivities) <= MOST_COMPONENTS:
             raise InvalidInput.at(
                 "/sensitivities", "has too few or too many entries", allowed=f"1 to {MOST_COMPONENTS}"
@@ -70,9 +75,12 @@ def _check_entries(name: str, entries: tuple[object, ...], quantity: Quantity) -
     """Reject an entry that is not a number of the quantity.
 
     Args:
-        name: name of the field.
-        entries: the entries of the field.
+        name: name of the field of the request.
+        entries: entries of the field, as they were received.
         quantity: meaning and range of an entry.
+
+    Raises:
+        InvalidInput: if an entry is not a number or out of range. The error has the pointer of the first such entry.
     """
     for index, entry in enumerate(entries):
         if fault := check_value(f"/{name}/{index}", entry, float, quantity):

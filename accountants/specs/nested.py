@@ -26,7 +26,10 @@ def reject_enclosed_draws(mechanism: object) -> None:
     """Reject a draw from all records, by `largest_batch` or `records_of_one_client`, inside a batch or a report.
 
     Args:
-        mechanism: mechanism of the batch or of the report.
+        mechanism: specification of the mechanism of the batch or of the report.
+
+    Raises:
+        InvalidInput: if the mechanism, or one inside it, has one of these fields.
     """
     for part in parts_of(mechanism):
         for name in ("largest_batch", "records_of_one_client"):
@@ -40,8 +43,11 @@ def reject_enclosed_draws(mechanism: object) -> None:
 def reject_selection(spec: object) -> None:
     """Reject a selection of the best run inside a batch or a shuffled report.
 
+    Args:
+        spec: specification of the mechanism of the batch or of the report.
+
     Raises:
-        InvalidInput: the spec contains `select_best`.
+        InvalidInput: if the specification contains `select_best`.
     """
     if any(getattr(part, "kind", None) == "select_best" for part in parts_of(spec)):
         message = "no theorem covers a selection that is run on a batch or in a report: put the batches inside it"

@@ -66,12 +66,13 @@ class IntegerShift(NamedTuple):
     def within(cls, l2: float, *, dimension: int, l1: float = math.inf) -> IntegerShift:
         """Return the bounds on integer vectors that follow from a bound on their ℓ2 norm.
 
-        Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm.
+        Integers satisfy |x| ≤ x², so the ℓ1 norm is at most the squared ℓ2 norm. It is also at most √d times the ℓ2
+        norm for d coordinates.
 
         Args:
-            l2: bound on the ℓ2 norm.
-            dimension: number of coordinates.
-            l1: bound on the ℓ1 norm, if there is one.
+            l2: bound on the ℓ2 norm, at least 0.
+            dimension: number d of coordinates, at least 1.
+            l1: bound on the ℓ1 norm; infinite if there is none.
         """
         return cls(min(l1, l2 * l2, math.sqrt(dimension) * l2), l2, l2, dimension)
 

@@ -37,11 +37,12 @@ def first_step_of_suffix(fraction: float | None, steps: int) -> int:
     """Return ⌈αT⌉, the first step that may be released, or 1 without a fraction.
 
     Args:
-        fraction: α, taken as its shortest decimal form.
-        steps: T.
+        fraction: share α in (0, 1), taken as its shortest decimal form; None if every step may be released.
+        steps: number T of steps, at least 1.
     """
     if fraction is None:
         return 1
+    # The exact product of a decimal is rounded up, without the error of a double.
     return math.ceil(Fraction(repr(fraction)) * steps)
 
 
@@ -87,7 +88,13 @@ class ProjectedSgd:
     suffix_fraction: Annotated[float | None, SUFFIX_FRACTION] = None
 
     def check(self) -> None:
-        """Check that m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, and lists have T entries."""
+        """Check that m ≤ n, λ ≤ β, λ = 0 unless convex, a suffix has its fraction, and lists have T entries.
+
+        Here m of n clients are in a batch, λ is the strong convexity, β the smoothness, and T the number of steps.
+
+        Raises:
+            InvalidInput: if one of these conditions fails.
+        """
         if self.participants > self.clients:
             raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {self.clients}")
         if self.smoothness is not None and self.strong_convexity > self.smoothness:

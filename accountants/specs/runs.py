@@ -119,8 +119,9 @@ class Subsampled:
         """Require the fields that determine how many records or clients are in a batch.
 
         Raises:
-            InvalidInput: they are missing or contradict each other.
+            InvalidInput: if they are missing or contradict each other.
         """
+        # Each kind of batch needs certain ones of the three fields.
         present = (self.rate is not None, self.batch_size is not None, self.population is not None)
         if self.largest_batch is not None:
             if present != (True, False, True):
@@ -189,7 +190,11 @@ class Subsampled:
             reject_enclosed_draws(self.mechanism)
 
     def _check_records_of_one_client(self) -> None:
-        """Require a draw of records for which the number of records of one client has a meaning."""
+        """Require a draw of records for which the number of records of one client has a meaning.
+
+        Raises:
+            InvalidInput: if clients are drawn, a record may be drawn twice, or the number exceeds that of all records.
+        """
         if self.records_of_one_client is None:
             return
         pointer = "/records_of_one_client"
@@ -202,7 +207,11 @@ class Subsampled:
             raise InvalidInput.at(pointer, "exceeds the number of all records", allowed=f"≤ {self.population}")
 
     def _check_shuffled(self) -> None:
-        """Require that a draw before shuffling is of a fixed number of clients, the number of reports."""
+        """Require that a draw before shuffling is of a fixed number of clients, the number of reports.
+
+        Raises:
+            InvalidInput: if the sampling has no fixed size, or the size is not the number of clients that are shuffled.
+        """
         for part in parts_of(self.mechanism):
             if not isinstance(part, Shuffled) or self.sampling == "full":
                 continue
@@ -216,7 +225,11 @@ class Subsampled:
                 raise InvalidInput.at("/level", "before shuffling, clients are drawn", allowed="clients")
 
     def _check_summed_clients(self) -> None:
-        """Require that a batch of clients always has as many clients as a sum that is run on it needs."""
+        """Require that a batch of clients always has as many clients as a sum that is run on it needs.
+
+        Raises:
+            InvalidInput: if the number of clients in a batch is random or too small.
+        """
         if self.level == "records" or self.sampling == "full":
             return
         needed = most_summed_clients(self.mechanism)

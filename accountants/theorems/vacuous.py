@@ -8,9 +8,11 @@ from epsilond.accountants.theorem import Condition, Outputs, Sides
 def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") -> Condition:
     """Return the condition that a resulting δ is below 1, because every mechanism satisfies δ = 1.
 
+    A condition is a check that an answer reports, with both sides of an inequality.
+
     Args:
         name: name of the output δ; the condition reads its decimal logarithm, `log10_<name>`.
-        condition: id of the condition.
+        condition: identifier of the condition.
     """
     logarithm = f"log10_{name}"
 
@@ -26,8 +28,10 @@ def delta_below_one(name: str = "delta", *, condition: str = "delta-below-one") 
 def probability_below_one(name: str) -> Condition:
     """Return the condition that a resulting bound on a probability is below 1, because no probability exceeds 1.
 
+    A condition is a check that an answer reports, with both sides of an inequality.
+
     Args:
-        name: name of the output.
+        name: name of the output with the bound. The identifier of the condition is derived from it.
     """
 
     def compare(inputs: object, outputs: Outputs) -> Sides:

@@ -253,7 +253,7 @@ class Tree:
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
 
-        A range is the union of perfect subtrees (2^level leaves), whose hashes are stored. All hashes are read at once,
+        A range is the union of perfect subtrees (2^level leaves); its hashes are stored. All hashes are read at once,
         because each call may be a query of a database.
 
         Args:

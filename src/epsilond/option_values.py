@@ -136,7 +136,7 @@ def _read_text(annotation: object, text: str, *, at: str) -> object:
         at: JSON pointer of the field, for errors.
 
     Returns:
-        The value, whose range is not checked yet.
+        The value; its range is not checked yet.
 
     Raises:
         InvalidInput: the field takes JSON, and the text is not JSON.

@@ -28,8 +28,7 @@ def approximate_pair(epsilon: float, delta: float) -> Pair:
     """Return the pair that dominates every (ε, δ)-private mechanism.
 
     A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The privacy loss of this pair
-    is
-    infinite with probability δ, ε with probability (1 − δ) e^ε/(1 + e^ε), and −ε otherwise. It is the same in both
+    is infinite with probability δ, ε with probability (1 − δ) e^ε/(1 + e^ε), and −ε otherwise. It is the same in both
     directions.
 
     Args:

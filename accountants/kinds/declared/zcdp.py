@@ -34,12 +34,14 @@ def zcdp_pair(rho: float, delta: float) -> Pair:
     """Return the pair that dominates every δ-approximately ρ-zCDP mechanism.
 
     ρ-zCDP (zero-concentrated differential privacy) bounds the Rényi divergence of each order a by ρa. With δ > 0 the
-    bound
-    holds except with probability δ.
+    bound holds except with probability δ.
 
     Args:
         rho: parameter ρ ≥ 0, in nats. Values below `LEAST_RHO` are raised to it.
         delta: probability δ in [0, 1).
+
+    Returns:
+        Two distributions with a hockey-stick divergence that bounds δ of each such mechanism at every ε.
     """
     rho = max(rho, LEAST_RHO)
     if delta == 0.0:

@@ -57,8 +57,7 @@ def discrete_laplace_mechanism(spec: DiscreteLaplace, case: Case) -> Guarantee:
     """Return the guarantee of the discrete Laplace mechanism, by the pair of its noise against the shifted noise.
 
     The shift on one axis is the sensitivity, which the specification states in the relation of the request. Some
-    neighbours
-    attain it, so the guarantee is exact.
+    neighbours attain it, so the guarantee is exact.
 
     Args:
         spec: specification of the mechanism, with the decay rate of the noise and the integer sensitivity.

@@ -72,8 +72,7 @@ def sums_of_trials(spec: PoissonBinomial, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, unless the relation is replace-one.
-        It
-        also is one for sums if the observer sees single messages.
+        It also is one for sums if the observer sees single messages.
     """
     if case.setting.relation != "replace-one":
         return Refusal(SUMS, "an absent client changes the number of trials, so the bound is for a replaced value")

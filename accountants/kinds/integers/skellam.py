@@ -162,8 +162,7 @@ def enclosure(spec: Skellam, case: Case) -> Guarantee:
 
     A shift is the difference of the integer vectors of two neighbours. One upper bound uses a shift that majorises all
     allowed ones, the other zero-concentrated privacy, unless that takes too much work. The lower bounds are those of
-    two
-    allowed shifts.
+    two allowed shifts.
 
     Args:
         spec: specification of the mechanism, with its variance and sensitivities.

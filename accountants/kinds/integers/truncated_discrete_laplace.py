@@ -251,8 +251,7 @@ def exact(spec: TruncatedDiscreteLaplace, case: Case) -> Guarantee:
     """Return the guarantee of truncated discrete Laplace noise by the worst shift within the ℓ1 and ℓ∞ bounds.
 
     A shift is the difference of two neighbours' integers. If the ℓ2 bound allows the worst shift, neighbours attain it,
-    and
-    the guarantee is exact. Otherwise the lower bounds are those of `allowed_shifts`.
+    and the guarantee is exact. Otherwise the lower bounds are those of `allowed_shifts`.
 
     Args:
         spec: specification of the mechanism, with the noise and the sensitivities in grid steps.

@@ -116,8 +116,7 @@ def exponential_mechanism(spec: Exponential, case: Case) -> Guarantee:
     """Return the guarantee of the exponential mechanism in the relation of the request.
 
     The mechanism chooses a candidate with a probability that grows exponentially with its score. Its privacy losses are
-    in
-    an interval of length ε (bounded range).
+    in an interval of length ε (bounded range).
 
     Args:
         spec: specification of the mechanism, with ε and whether all scores change in one direction.

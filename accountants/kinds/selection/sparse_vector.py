@@ -75,8 +75,7 @@ def sparse_vector(spec: SparseVector, case: Case) -> Guarantee:
     """Return the guarantee of the sparse vector technique: that of every ε-private mechanism.
 
     The technique answers queries until a given number of answers is above a threshold. Lower bounds on δ are those of
-    some
-    of its outputs.
+    some of its outputs.
 
     Args:
         spec: specification of the mechanism, with ε and the largest number of answers above the threshold.

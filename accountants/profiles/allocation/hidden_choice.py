@@ -137,8 +137,8 @@ def log_choices(steps: int, times_chosen: int, allocations: int) -> float:
         allocations: number r of allocations.
     """
     terms = [math.lgamma(number + 1.0) for number in (steps, times_chosen, steps - times_chosen)]
-    one = terms[0] - terms[1] - terms[2] + 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(terms))
-    return allocations * max(one, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
+    log_binomial = terms[0] - terms[1] - terms[2] + 16 * UNIT_ROUNDOFF * (1.0 + math.fsum(terms))
+    return allocations * max(log_binomial, 0.0) * (1.0 + 4 * UNIT_ROUNDOFF)
 
 
 def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocations: int) -> list[Pair]:
@@ -157,15 +157,15 @@ def replaced_choice_pairs(shift: float, steps: int, times_chosen: int, allocatio
         times_chosen: number k < t of batches with the contribution.
         allocations: number r of independent allocations.
     """
-    chosen, other = times_chosen * allocations, (steps - times_chosen) * allocations
+    chosen, unchosen = times_chosen * allocations, (steps - times_chosen) * allocations
     base = gaussian_pair(math.sqrt(chosen) * shift * (1.0 - 8 * UNIT_ROUNDOFF))
     pairs = []
     for share in _SHARES:
-        below = _quantile(-math.log(share) / (chosen + other))
+        below = _quantile(-math.log(share) / (chosen + unchosen))
         log_far = _log_normal(below)
-        log_weight = chosen * _log_normal(below + shift) + other * log_far
+        log_weight = chosen * _log_normal(below + shift) + unchosen * log_far
         log_ratio = _log_normal(below - shift) - log_far
-        sizes = (chosen + other) * (abs(log_far) + abs(_log_normal(below - shift)) + 1e-300)
+        sizes = (chosen + unchosen) * (abs(log_far) + abs(_log_normal(below - shift)) + 1e-300)
         slack = 16 * LOG_ACCURACY * (1.0 + shift + below) * (1.0 + sizes)
         log_factor = log_choices(steps, times_chosen, allocations) + chosen * log_ratio + slack
         pairs.append(hidden_choice_pair(base, log_factor, min(log_weight - slack, 0.0)))

@@ -45,7 +45,7 @@ class DeclaredProfile:
         """Check that every list has points, in range and in the order of ε.
 
         Raises:
-            InvalidInput: a list is empty, too long, not in order, or has a number out of range.
+            InvalidInput: if a list is empty, too long, not in order, or has a number out of range. It names all faults.
         """
         faults = [*_faults("/points", self.points)]
         if self.reverse is not None:
@@ -62,7 +62,15 @@ class DeclaredProfile:
 
 
 def _faults(pointer: str, points: ProfilePoints) -> Iterator[Fault]:
-    """Yield the faults of one list of points."""
+    """Yield the faults of one list of points of a privacy profile.
+
+    Args:
+        pointer: JSON pointer of the list in the request.
+        points: pairs (ε, log10 δ), which should be in increasing order of ε.
+
+    Yields:
+        A fault for each rule that is broken, with the JSON pointer of the list or of the entry.
+    """
     if not 1 <= len(points) <= MOST_POINTS:
         yield Fault(pointer, "has too few or too many points", f"1 to {MOST_POINTS} points")
     if any(len(point) != 2 for point in points):

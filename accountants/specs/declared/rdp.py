@@ -37,7 +37,7 @@ class Rdp:
         """Check that there are as many divergences as orders, that orders increase, and that all are in range.
 
         Raises:
-            InvalidInput: a list is empty, too long or of another length, or an entry is out of range.
+            InvalidInput: if a list is empty, too long or of another length, or an entry is out of range.
         """
         if not 1 <= len(self.orders) <= MOST_ORDERS:
             raise InvalidInput.at("/orders", "has too few or too many entries", allowed=f"1 to {MOST_ORDERS} orders")

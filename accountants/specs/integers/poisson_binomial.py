@@ -47,10 +47,10 @@ class PoissonBinomial:
     clients: Annotated[int, SUMMED_CLIENTS] = 1
 
     def check(self) -> None:
-        """Check the largest possible sum.
+        """Check that the largest possible sum can be computed.
 
         Raises:
-            InvalidInput: the product of clients and trials is more than is computed.
+            InvalidInput: if the product of clients and trials exceeds `LARGEST_SUM`.
         """
         if self.clients * self.trials > LARGEST_SUM:
             message = "makes sums larger than are computed; fewer clients give a valid, larger bound"

@@ -69,13 +69,18 @@ def crossings(noise: ThresholdNoise) -> tuple[ThresholdOutput, ...]:
     "below" and queries of the values `_QUERY_VALUES` are tried.
 
     Args:
-        noise: the noise.
+        noise: scales of the noise on the threshold and on queries, and the number of answers "above".
+
+    Returns:
+        The outputs, each with bounds on its probabilities on both data sets.
     """
+    # Divide the range of the threshold's noise into cells.
     edges = noise.threshold_scale * np.linspace(-_REACH, _REACH, 2 * _CELLS + 1)
     left_masses = np.diff(np.exp(_log_distribution(edges[: _CELLS + 1] / noise.threshold_scale)))
     masses = np.append(left_masses, left_masses[::-1])
     shift = 1.0 / noise.query_scale
     above_shift = 0.0 if noise.monotonic else shift
+    # Bound the probabilities of each output by a sum over the cells.
     outputs = []
     for count in _COUNTS:
         for low in _QUERY_VALUES:

@@ -24,13 +24,17 @@ post-processing of that at the larger one, so the result is attained."""
 def log_ratio(epsilon: float, noise: ScoreNoise) -> float:
     """Return log((1 − x)/x) of the choice between two candidates, rounded down, in nats.
 
+    x is the probability that the candidate with the lower score wins, if the scores differ by 1. The module text has it
+    for each noise.
+
     Args:
-        epsilon: ε; the noise has the scale 2/ε.
-        noise: distribution of the noise.
+        epsilon: privacy parameter ε > 0 of the choice; the noise has the scale 2/ε.
+        noise: distribution of the noise: "gumbel", "exponential" or "laplace".
     """
     half = 0.5 * epsilon
     if noise == "gumbel":
         return half
+    # Here x = e^{−ε/2}/2, and below, for Laplace noise, x = e^{−ε/2} (2 + ε/2)/4.
     if noise == "exponential":
         return (half + math.log1p(-math.expm1(-half))) * ROUNDED_DOWN
     if half < 1.0:  # 1 − 2x without cancellation

@@ -139,8 +139,7 @@ def compose(inputs: CompositionInputs, drift: Drift) -> Outputs:
 
     Args:
         inputs: the ε and δ of each mechanism, the free parameter δ' > 0 of advanced composition, and the number of runs
-            of
-        the list.
+            of the list.
         drift: name of the bound on the mean privacy losses, see `advanced_composition`.
 
     Returns:
@@ -171,8 +170,8 @@ def amplify(inputs: SubsampledInputs, reading: Reading = "printed") -> Outputs:
 
     Args:
         inputs: ε and δ of the mechanism on the batch, and the share q of the records in it.
-        reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is
-        (ln(1 + q(e^ε − 1)), qδ), for every ε.
+        reading: version of the formula. "printed" is (2qε, δ), which is proved for ε ≤ 1. "corrected" is (ln(1 + q(e^ε
+            − 1)), qδ), for every ε.
 
     Returns:
         `epsilon` in nats, and δ with its decimal logarithm.

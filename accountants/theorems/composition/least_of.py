@@ -59,8 +59,7 @@ def _select_least(guarantees: Sequence[Guarantee], probes: Sequence[float]) -> l
     """Select a few guarantees such that one of them has the least upper bound at every probe.
 
     The selection is greedy: it adds the guarantee that is least at most of the probes not yet covered. If a guarantee
-    has
-    no closed form, all are returned, because its evaluation is expensive.
+    has no closed form, all are returned, because its evaluation is expensive.
 
     Args:
         guarantees: guarantees of one mechanism, all of them valid; at least one.

@@ -37,8 +37,7 @@ def rare_steps(inputs: RareStepsInputs) -> Outputs:
     """Compute bounds on δ at ε for many rounds of the Poisson-subsampled Gaussian mechanism with a small sampling rate.
 
     Few rounds then use a record, and a large privacy loss mostly comes from a single one. The neighbouring data set
-    lacks
-    one record, or has another record in its place under replace-one.
+    lacks one record, or has another record in its place under replace-one.
 
     Args:
         inputs: sampling rate, noise multiplier, number of rounds, relation of neighbours, and ε.

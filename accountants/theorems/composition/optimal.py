@@ -77,8 +77,8 @@ def _stirling_error(n: FloatArray) -> FloatArray:
 def _deviance(x: FloatArray, mean: float) -> FloatArray:
     """Compute the deviance x ln(x/m) + m − x ≥ 0 of a count x from its mean m, elementwise.
 
-    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with
-    v = (x − m)/(x + m).
+    Near x = m the terms cancel. There the series (x − m) v + 2x Σ_{j ≥ 1} v^(2j + 1)/(2j + 1) is used, with v = (x −
+    m)/(x + m).
 
     Args:
         x: array of counts x > 0.
@@ -151,6 +151,9 @@ def optimal(inputs: OptimalInputs) -> Outputs:
 
     Args:
         inputs: ε and δ of one mechanism, the number k of runs, and the index i.
+
+    Returns:
+        `epsilon`, and δ' with its decimal logarithm.
     """
     run_log_delta = math.log(inputs.delta) if inputs.delta > 0 else -math.inf
     log_delta = optimal_log_delta(epsilon=inputs.epsilon, log_delta=run_log_delta, runs=inputs.runs, index=inputs.index)

@@ -46,8 +46,12 @@ def flatten(spec: Spec, times: int = 1) -> Iterator[tuple[Spec, int]]:
     """Yield each mechanism inside nested repetitions and compositions, with its number of runs.
 
     Args:
-        spec: a mechanism, or a repetition or composition of mechanisms.
-        times: number of runs of the whole spec.
+        spec: specification of a mechanism, or of a repetition or composition of mechanisms.
+        times: number of runs of the whole specification, at least 1.
+
+    Yields:
+        The specification of a mechanism that is neither repeated nor composed, and the number of its runs. A mechanism
+        that occurs several times is yielded as often.
     """
     if spec.kind == "repeated":
         yield from flatten(spec.mechanism, times * spec.times)

@@ -115,8 +115,7 @@ class EscapeProfile(BoundProfile):
         """Return the two doubles around the threshold as bounds on ε(δ).
 
         An escape is an output that the neighbouring data set cannot produce. Below the threshold δ is 1, and from there
-        on it is
-        the probability of an escape. If this is at most the target, ε(δ) is the threshold itself.
+        on it is the probability of an escape. If this is at most the target, ε(δ) is the threshold itself.
 
         Args:
             log_delta: natural logarithm of the target δ.

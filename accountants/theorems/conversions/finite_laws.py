@@ -148,7 +148,7 @@ def renyi_divergence(change: FloatArray, second: FloatArray, order: float) -> fl
 
     Args:
         change: array of P − Q for each outcome. It is passed instead of P, because it keeps its digits if P and Q are
-        close.
+            close.
         second: array of the probabilities of Q on the same outcomes.
         order: order a > 1 of the divergence.
 

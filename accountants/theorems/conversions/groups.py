@@ -26,7 +26,7 @@ def log_group_factor(*, epsilon: float, group_size: int, reading: Reading = "cor
         epsilon: privacy parameter ε > 0 of one record.
         group_size: number k ≥ 1 of records.
         reading: version of the factor. "printed" is k e^{(k−1)ε} of Lowy and Razaviyayn (formulas F-61 and F-68 of
-        docs/catalogue). "corrected" is the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
+            docs/catalogue). "corrected" is the exact sum (e^{kε} − 1)/(e^ε − 1), which is not larger.
 
     Returns:
         The natural logarithm of the factor, at least 0.
@@ -46,8 +46,7 @@ def group_log_delta(*, epsilon: float, log_delta: float, group_size: int, readin
         log_delta: natural logarithm of δ of one record.
         group_size: number k ≥ 1 of records.
         reading: version of the factor of δ. "printed" is the paper's k e^{(k−1)ε}; "corrected" is the exact sum, which
-            is
-        not larger.
+            is not larger.
 
     Returns:
         The natural logarithm. A result of 0 or more says nothing, as δ is at most 1.

@@ -73,10 +73,8 @@ class ComposedSteps(Bound):
         """Return the groups of records if the noise changes from step to step: the records of each batch.
 
         A batch is used in one step of each pass. The μ of its group is the root of the sum of the squared sensitivities
-        over
-        these steps, because Gaussian noises compose. A sum of k squares is within k units of roundoff, and each square
-        within
-        16. The root halves both errors.
+        over these steps, because Gaussian noises compose. A sum of k squares is within k units of roundoff, and each
+        square within 16. The root halves both errors.
 
         Returns:
             One group for each batch, with its μ, rounded up, and the log probability that a record is in it.

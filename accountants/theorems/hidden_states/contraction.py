@@ -32,8 +32,7 @@ def shift_outputs(epsilon: float, shift: float) -> Outputs:
     """Return the hockey-stick divergence of two unit Gaussians at distance r, its complement to 1, and r, by name.
 
     The hockey-stick divergence θ_ε(r) = E_{e^ε}(N(r, 1)‖N(0, 1)) is the δ of the Gaussian mechanism at ε. It and 1 −
-    θ_ε(r)
-    also have their decimal logarithms, for values that are too small for a double.
+    θ_ε(r) also have their decimal logarithms, for values that are too small for a double.
 
     Args:
         epsilon: privacy loss ε ≥ 0, in nats.

@@ -89,16 +89,14 @@ class OneDimensionalRun:
         """Return the possible total shifts of the model by the record, and their probabilities.
 
         The unit is the shift of one step. The projection onto the ball is ignored. A shift in an early step is
-        multiplied by
-        the contraction factor of each later step.
+        multiplied by the contraction factor of each later step.
 
         Args:
             steps: number of steps before the release, at least 1.
 
         Returns:
             The shifts and their probabilities, two arrays of one length. None if batches are drawn anew and steps
-            contract,
-            because there are then too many possible shifts.
+            contract, because there are then too many possible shifts.
         """
         powers = self.contraction ** np.arange(steps - 1.0, -1.0, -1.0)  # effect of each step's shift at the end
         # Full batches: every step uses the record.

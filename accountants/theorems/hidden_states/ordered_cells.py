@@ -85,8 +85,7 @@ def monotone_pair(first: FloatArray, second: FloatArray) -> Pair:
     """Return a pair of distributions with increasing likelihood ratio, from two distributions on cells of a line.
 
     Neighbouring cells are merged until the likelihood ratio increases. Merging is post-processing, so δ of the pair
-    stays a
-    valid lower bound. Cells of tiny mass are merged too, because their digits may be lost.
+    stays a valid lower bound. Cells of tiny mass are merged too, because their digits may be lost.
 
     Args:
         first: masses of the cells under the first distribution, in the order of the line.

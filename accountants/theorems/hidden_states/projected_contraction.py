@@ -182,8 +182,7 @@ class BatchesOnce(ParticipantFields):
         """Return the single pass of projected SGD that the request describes, released after its last step.
 
         The defaults are losses that are convex and not strongly convex, and the sensitivity 2L of replacing a record. L
-        is the
-        Lipschitz constant, which bounds the norm of a gradient.
+        is the Lipschitz constant, which bounds the norm of a gradient.
 
         Args:
             changes: further fields of `ProjectedRun`, by name; they replace the defaults.

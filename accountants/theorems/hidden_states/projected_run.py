@@ -132,8 +132,7 @@ class ProjectedRun:
         Args:
             spec: specification of the run (a request). The order of its batches counts as known if they are cyclic.
             relation: neighbouring relation, such as "replace-one". It decides how far one record may shift a gradient
-                sum:
-            by 2L if it is replaced, and by L if it is zeroed, for the Lipschitz constant L.
+                sum: by 2L if it is replaced, and by L if it is zeroed, for the Lipschitz constant L.
         """
         return cls(
             clients=spec.clients,

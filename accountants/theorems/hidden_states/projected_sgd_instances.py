@@ -67,8 +67,7 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
     """Return attained pairs for lower bounds on δ: the released models of a concrete run on two neighbouring data sets.
 
     A pair consists of the two distributions of the output. As a concrete run attains it, no upper bound on δ can be
-    smaller
-    than the δ of the pair.
+    smaller than the δ of the pair.
 
     Args:
         spec: specification of the run of projected SGD; the concrete run has its parameters and one coordinate.
@@ -76,8 +75,7 @@ def released_model_instances(spec: ProjectedSgd, relation: Relation) -> tuple[Pa
 
     Returns:
         One pair, which is computed at its first use. The tuple is empty for changing steps or noise, for very long
-        runs,
-        and for batches of a secret order that are used again.
+        runs, and for batches of a secret order that are used again.
     """
     if spec.steps > MOST_STEPS:
         return ()
@@ -231,8 +229,7 @@ def _released_distribution(line: OneDimensionalRun, rest: FloatArray, use: Float
     """Return the distribution of the released model on a grid of values.
 
     The model starts in the middle of the grid. The result is the mean over the steps after which it may be released,
-    which
-    have equal probabilities.
+    which have equal probabilities.
 
     Args:
         line: the run on a line.
@@ -297,8 +294,7 @@ def _repeat_one_batch(
     """Yield the distribution of the model after each step if a single secret batch is repeated.
 
     The record is used in every step, with probability q = `line.share`, or in none. The distribution is a mixture of
-    both
-    cases.
+    both cases.
 
     Args:
         line: the run on a line.

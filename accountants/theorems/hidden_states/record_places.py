@@ -46,8 +46,7 @@ class RecordPlaces:
         """Return how many possible places of the record have fewer than v steps from its last use to the release.
 
         It is Σ_{first ≤ w < v} min(cap, top − w). Below w = `turn` every term is `cap`. From there on the terms top − w
-        fall by
-        one each, so that their sum is that of an arithmetic series.
+        fall by one each, so that their sum is that of an arithmetic series.
 
         Args:
             v: array of numbers of steps from the last use to the release.
@@ -109,8 +108,7 @@ def places(run: ProjectedRun) -> PossiblePlaces:
     """Return the possible places of a record in the order of the batches, for a run of equal steps.
 
     A place says which steps use the record, and which step's model is released. If the order is known, only the worst
-    place
-    is returned.
+    place is returned.
 
     Args:
         run: the run of projected SGD, with equal step sizes and noises.
@@ -121,10 +119,13 @@ def places(run: ProjectedRun) -> PossiblePlaces:
 def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
     """Return the possible places of a record if the model is released at a random step τ of a single pass.
 
-    The record is used once. A use at step j is v = τ − j steps before the release, and counts only if v ≥ 0. In a
-    secret order, j and τ vary independently. With T steps, min(S, T − v) pairs of them have the same v, where S is the
-    number of steps that may be released. In a known order the worst place is the first step that may be released, and v
-    is uniform.
+    A place says which step uses the record, and which step's model is released. The record is used once. A use at step
+    j is v = τ − j steps before the release, and counts only if v ≥ 0. In a secret order, j and τ vary independently.
+    With T steps, min(S, T − v) pairs of them have the same v, where S is the number of steps that may be released. In a
+    known order the worst place is the first step that may be released, and v is uniform.
+
+    Args:
+        run: a single pass of projected SGD with equal steps.
     """
     if run.known_order:
         return PossiblePlaces((RecordPlaces(1, 0, run.stops - 1),), -math.log(run.stops))
@@ -135,16 +136,21 @@ def _places_of_random_release(run: ProjectedRun) -> PossiblePlaces:
 def _places_of_last_release(run: ProjectedRun) -> PossiblePlaces:
     """Return the places of a record if the model is released after the last step.
 
-    The run has T = `run.steps` steps in passes of l = `run.period` batches. T = E l + r, with E full passes and r
-    further steps. A record in the first r batches is used E + 1 times, and any other record E times. In a known order
-    the worst record has the most uses, and its last use is the last step.
+    A place says which steps use the record. The run has T = `run.steps` steps in passes of l = `run.period` batches. T
+    = E l + r, with E full passes and r further steps. A record in the first r batches is used E + 1 times, and any
+    other record E times. In a known order the worst record has the most uses, and its last use is the last step.
+
+    Args:
+        run: a run of projected SGD with equal steps.
     """
     passes, extra = divmod(run.steps, run.period)
     if run.known_order:
         return PossiblePlaces((RecordPlaces(passes + 1 if extra else passes, 0, 0),), 0.0)
     kinds = []
+    # The records of the first r batches.
     if extra:
         kinds.append(RecordPlaces(passes + 1, 0, extra - 1))
+    # All other records, if there is a full pass.
     if passes:
         kinds.append(RecordPlaces(passes, extra, run.period - 1))
     return PossiblePlaces(tuple(kinds), math.log(run.participants) - math.log(run.clients))

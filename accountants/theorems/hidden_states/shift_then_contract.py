@@ -139,13 +139,19 @@ class EqualSteps:
     def log_bounds(self, epsilons: FloatArray, *, contracted: bool, switch: float | None = None) -> list[Interval]:
         """Return the results of `log_bound` at many ε; θ is evaluated for several ε at once.
 
+        θ_ε(r) is the δ(ε) of N(r, 1) against N(0, 1).
+
         Args:
-            epsilons: values of ε ≥ 0.
+            epsilons: array of values of ε ≥ 0, in nats.
             contracted: whether later steps contract the divergence; see `log_bound`.
             switch: number of steps after the last use from which they do; see `log_bound`.
+
+        Returns:
+            A lower and an upper value of the log of the bound on δ, for each ε.
         """
         shifts = self._shifts(STAGE)
         bounds: list[Interval] = []
+        # Limit the size of the arrays.
         batch_size = max(_BATCH // shifts.size, 1)
         for start in range(0, epsilons.size, batch_size):
             batch = epsilons[start : start + batch_size]

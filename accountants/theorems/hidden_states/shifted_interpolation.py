@@ -58,11 +58,16 @@ MOST_STARTS = 256
 
 # Equal steps, in units of the noise of one step --------------------------------------------------------------------
 def powers_sum(rate: float, count: FloatArray | float) -> FloatArray:
-    """Return Σ_{k<n} e^{−rk}, the sum of n powers; it is n at rate 0.
+    """Return Σ_{k<n} e^{−rk}, the sum of n powers of the contraction factor e^{−r}.
+
+    It is the closed form (1 − e^{−rn})/(1 − e^{−r}), and n at rate 0.
 
     Args:
-        rate: r ≥ 0, minus the log of a contraction factor.
-        count: number n of terms.
+        rate: number r ≥ 0, minus the log of a contraction factor.
+        count: number n ≥ 0 of terms; an array gives one sum for each entry.
+
+    Returns:
+        An array of the shape of `count`.
     """
     number = np.asarray(count, dtype=np.float64)
     return number if rate == 0.0 else np.asarray(np.expm1(-rate * number) / math.expm1(-rate))
@@ -226,8 +231,8 @@ class ListedSteps:
         """Check that the lists have one length, and that all entries are in range.
 
         Raises:
-            InvalidInput: lists are of different lengths, empty or longer than 100,000, an entry is negative or not
-                finite, or a noise is 0.
+            InvalidInput: if lists are of different lengths, empty or longer than 100,000. Also if an entry is negative
+                or not finite, or a noise is 0.
         """
         lists = {"contractions": self.contractions, "shifts": self.shifts, "noises": self.noises}
         for name, values in lists.items():

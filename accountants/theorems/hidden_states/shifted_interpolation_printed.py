@@ -110,11 +110,14 @@ ROUNDED_UP = 1.0 + 64 * UNIT_ROUNDOFF
 def _best(*, uses: int, period: int, contraction: float, shift: float, diameter: float = math.inf) -> float:
     """Compute the least μ by shifted interpolation, if the last step before the release uses the record.
 
+    Shifted interpolation hides the distance of two runs on neighbouring data in the noise of the steps. μ is the
+    parameter of Gaussian differential privacy of the released model.
+
     Args:
-        uses: number of uses of the record.
-        period: steps from one use to the next.
+        uses: number of uses of the record, at least 1.
+        period: number of steps from one use to the next, at least 1.
         contraction: Lipschitz constant c ≤ 1 of every step's map.
-        shift: shift per use, in units of the noise of one step.
+        shift: shift of the model per use, in standard deviations of the noise of one step.
         diameter: diameter of the domain in the same unit; `math.inf` for none.
     """
     mu = periodic_mu(

@@ -91,11 +91,15 @@ class StepWindow:
 def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
     """Estimate the μ² that one step adds if replace-one batches are drawn without replacement.
 
-    It is the limit by the central limit theorem. It guides a search only, and enters no certified bound.
+    μ is the parameter of Gaussian differential privacy, and μ² adds up over steps. The estimate is the limit by the
+    central limit theorem. It guides a search only, and enters no certified bound.
 
     Args:
-        rate: share of the records in a batch.
-        shift: sensitivity of a step over the standard deviation of its noise.
+        rate: share of the records in a batch, in (0, 1].
+        shift: array of sensitivities of a step over the standard deviation of its noise.
+
+    Returns:
+        An array of the shape of `shift`.
     """
     with np.errstate(over="ignore"):
         variance = np.exp(np.minimum(shift, 25.0) ** 2) * ndtr(1.5 * shift) + 3.0 * ndtr(-0.5 * shift) - 2.0
@@ -105,11 +109,15 @@ def sampled_square(rate: float, shift: FloatArray) -> FloatArray:
 def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     """Return μ² of hiding the distance of two runs before their last v steps in the noise of these, rounded up.
 
-    It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν.
+    It is (c^v z)²/(ν² Σ_{k<v} c^{2k}), with the distance z, the Lipschitz constant c of a step and its noise ν. μ is
+    the parameter of Gaussian differential privacy.
 
     Args:
         run: a run of equal steps.
-        window: values of v; the result has one entry for each.
+        window: array of values of v.
+
+    Returns:
+        An array with one entry for each v.
     """
     step = run.step_schedule.at(1, 1)
     constant = run.lipschitz_constant(step)
@@ -117,6 +125,7 @@ def shift_square(run: ProjectedRun, window: FloatArray) -> FloatArray:
     rate = -math.log(max(float(constant[0]), LEAST_CONTRACTION))
     (shift,), _ = run.shifts(1, 1)
     noise = float(step[0]) * float(run.noise_schedule.at(1, 1)[0]) / math.sqrt(run.participants)
+    # z is at most the diameter of the domain, and at most the sum of the shifts of the earlier steps.
     distance = np.minimum(2.0 * run.radius / noise, float(shift) * powers_sum(rate, run.steps - window))
     return np.asarray((distance * np.exp(-rate * window)) ** 2 / powers_sum(2.0 * rate, window) * OUTWARD)
 
@@ -154,9 +163,12 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
     Its noise has the share 1 − κ of the step's variance. The rest of the noise hides the effect of earlier steps.
 
     Args:
-        run: the run.
+        run: the run of projected SGD.
         noise: standard deviation σ of one client's noise, per coordinate.
-        share: the share κ.
+        share: share κ in [0, 1) of the noise variance that is used otherwise.
+
+    Returns:
+        The specification of the mechanism, with its noise multiplier rounded down.
     """
     multiplier = math.sqrt(run.participants * (1.0 - share)) * noise / run.lipschitz
     gaussian = Gaussian(noise_multiplier=multiplier * (2.0 - OUTWARD))
@@ -168,13 +180,15 @@ def sampled_step(run: ProjectedRun, noise: float, share: float = 0.0) -> Subsamp
 def dominating_mechanism(run: ProjectedRun, window: StepWindow) -> Composed:
     """Return a mechanism that dominates the last model of a run with fresh batches, under replace-one.
 
-    It composes the last steps with one Gaussian mechanism that hides the effect of the earlier steps.
+    It composes the last steps with one Gaussian mechanism that hides the effect of the earlier steps. Its δ bounds that
+    of the model at every ε.
 
     Args:
         run: a run of equal steps.
         window: the split of the run into earlier and last steps.
     """
     noise = float(run.noise_schedule.at(1, 1)[0])
+    # Under replace-one, noise multiplier z gives μ = 2/z. It is rounded down.
     shift = Gaussian(noise_multiplier=2.0 / window.shift_mu * (2.0 - OUTWARD))
     return Composed(mechanisms=(Repeated(times=window.steps, mechanism=sampled_step(run, noise, window.share)), shift))
 

@@ -109,7 +109,8 @@ def binomial_epsilon(inputs: BinomialInputs, trials: float) -> float:
 def least_trials(inputs: BinomialInputs) -> int | None:
     """Return the least number of trials of binomial noise that meets the target ε.
 
-    It also meets the theorem's condition on the variance of the noise.
+    It also meets the theorem's condition on the variance of the noise. The search doubles the number until the target
+    is met, and then bisects.
 
     Args:
         inputs: sensitivities, the noise of one trial, and the target ε and δ.
@@ -136,10 +137,11 @@ def least_trials(inputs: BinomialInputs) -> int | None:
 def binomial_bits(quantization_levels: int, trials: int) -> int:
     """Compute the bits that encode one coordinate with binomial noise, ⌈log₂(2s + N + 1)⌉.
 
-    The coordinate is an integer in [−s, s] before noise, and the number of successes of N trials is added to it.
+    The coordinate is an integer in [−s, s] before noise, and the number of successes of N trials is added to it. It
+    then has 2s + N + 1 possible values.
 
     Args:
-        quantization_levels: s, in units of one trial.
+        quantization_levels: largest absolute value s of a coordinate, in units of one trial.
         trials: number N of trials.
     """
     return (2 * quantization_levels + trials).bit_length()

@@ -28,9 +28,12 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
     It is formula F-13 in docs/catalogue.
 
     Args:
-        epsilon: ε of the target.
-        log_delta: natural logarithm of δ.
-        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+        epsilon: privacy parameter ε > 0 of the target.
+        log_delta: natural logarithm of δ, below 0.
+        sensitivity: ℓ2 sensitivity Δ of the released vector; σ has its unit.
+
+    Returns:
+        The standard deviation σ per coordinate.
     """
     return math.sqrt(2.0 * (math.log(1.25) - log_delta)) * sensitivity / epsilon
 
@@ -38,10 +41,15 @@ def dwork_roth_noise_std(*, epsilon: float, log_delta: float, sensitivity: float
 def bun_steinke_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) -> float:
     """Compute the noise σ = √(8 ln(1.25/δ)) Δ/ε of Bun and Steinke, which gives (ε, δ) for ε ≤ 8 ln(1.25/δ).
 
+    It is twice the noise of Dwork and Roth, and valid for larger ε.
+
     Args:
-        epsilon: privacy loss bound ε of the target.
-        log_delta: natural logarithm of δ.
-        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+        epsilon: privacy parameter ε > 0 of the target.
+        log_delta: natural logarithm of δ, below 0.
+        sensitivity: ℓ2 sensitivity Δ of the released vector; σ has its unit.
+
+    Returns:
+        The standard deviation σ per coordinate.
     """
     return 2.0 * dwork_roth_noise_std(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity)
 
@@ -92,10 +100,12 @@ def gaussian_noise_std_bounds(*, epsilon: float, log_delta: float, sensitivity: 
 def _move_until(is_certified: Callable[[float], bool], start: float, sign: float) -> float:
     """Return a number near `start` for which a condition holds, by relative steps that double.
 
+    It turns an approximate root into a certified bound.
+
     Args:
         is_certified: the condition, which holds far enough in the direction of `sign`.
-        start: the first number.
-        sign: 1.0 to move up, −1.0 to move down.
+        start: the first number that is tried, above 0.
+        sign: direction of the steps: 1.0 to move up, −1.0 to move down.
     """
     value = start
     relative_step = 2.0**-46  # about 1.4e-14, the accuracy of a root
@@ -111,9 +121,12 @@ def gaussian_noise_std(*, epsilon: float, log_delta: float, sensitivity: float) 
     Source: the inverse of Balle and Wang 2018, Theorem 8.
 
     Args:
-        epsilon: ε in (0, 1e9].
-        log_delta: natural logarithm of δ in [−2e9, 0).
-        sensitivity: ℓ2 sensitivity Δ; σ has its unit.
+        epsilon: privacy parameter ε of the target, in (0, 1e9].
+        log_delta: natural logarithm of δ, in [−2e9, 0).
+        sensitivity: ℓ2 sensitivity Δ of the released vector; σ has its unit.
+
+    Returns:
+        An upper bound on the least standard deviation per coordinate, close to it.
     """
     return gaussian_noise_std_bounds(epsilon=epsilon, log_delta=log_delta, sensitivity=sensitivity).upper
 
@@ -125,13 +138,14 @@ def _find_root(excess: Callable[[float], float]) -> float:
         excess: function of the ratio, log δ minus the target.
 
     Raises:
-        InvalidInput: the root is above `LARGEST_SHIFT` or below e^−670.
+        InvalidInput: if the root is above `LARGEST_SHIFT` or below e^−670.
     """
 
     def excess_at_log(log_shift: float) -> float:
         """Return the function at the shift e^`log_shift`."""
         return excess(math.exp(log_shift))
 
+    # Find an interval that has the root: first its upper limit, then its lower one.
     high, largest = 0.0, math.log(LARGEST_SHIFT)
     while excess_at_log(high) <= 0.0:
         if high >= largest:

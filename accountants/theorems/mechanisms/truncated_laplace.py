@@ -27,12 +27,16 @@ def log_expm1(x: float) -> float:
 def scaled_reach(*, epsilon: float, log_delta: float) -> float:
     """Compute the truncation A/λ of Laplace noise of scale λ on [−A, A] that meets the target, rounded up.
 
-    It is A/λ = ln(1 + (e^ε − 1)/(2δ)).
+    It is A/λ = ln(1 + (e^ε − 1)/(2δ)). With this A, the probability that shifted noise leaves [−A, A] is δ.
 
     Args:
-        epsilon: ε of the target.
-        log_delta: ln δ of the target.
+        epsilon: privacy parameter ε > 0 of the target.
+        log_delta: natural logarithm of δ, below 0.
+
+    Returns:
+        The ratio A/λ, without a unit.
     """
+    # Logarithm of (e^ε − 1)/(2δ), from which ln(1 + …) is computed without overflow.
     log_odds = log_expm1(epsilon) - math.log(2.0) - log_delta
     return (max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))) * _UP
 
@@ -40,9 +44,14 @@ def scaled_reach(*, epsilon: float, log_delta: float) -> float:
 def cut_moment(order: int, reach: float) -> float:
     """Compute the first or second moment of an exponential variable of rate 1 that is conditioned to lie in [0, y].
 
+    It is the moment of the absolute value of truncated Laplace noise in units of its scale.
+
     Args:
         order: order k of the moment, 1 or 2.
-        reach: largest value y > 0.
+        reach: largest value y > 0 of the variable.
+
+    Returns:
+        The moment, at most y^k.
     """
     if reach > 1.0:
         decay = math.exp(-reach)

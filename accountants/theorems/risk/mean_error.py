@@ -49,8 +49,7 @@ def whole_batch(*, rate: float, records: int) -> int:
     """Return the size b of a batch of a fixed size, the whole number nearest to rate · records.
 
     A sum over b vectors that is divided by another number than b is biased, so the error bounds would not hold. A rate
-    that
-    gives no whole number is therefore rejected.
+    that gives no whole number is therefore rejected.
 
     Args:
         rate: share b/n of the vectors that a batch has, in (0, 1].
@@ -73,8 +72,7 @@ def batch_variance(*, sampling: Sampling, records: int, batch: Fraction, norm: f
     """Return the largest expected squared distance of the sum of a random batch of vectors from its expectation.
 
     The bound is derived in the module text. Vectors of norm C attain it; unless the batch is a Poisson sample, their
-    mean
-    must also be 0.
+    mean must also be 0.
 
     Args:
         sampling: method by which the batch is drawn, such as "poisson" or "with-replacement".

@@ -126,8 +126,7 @@ def _allocated_pair(spec: RandomAllocation, case: Case, pair: Pair) -> Pair:
     """Return the dominating pair of a random allocation of a unit to k of t secret batches.
 
     A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The batches are cut into k
-    blocks,
-    and the unit is taken to be in one batch of each. This dominates the allocation.
+    blocks, and the unit is taken to be in one batch of each. This dominates the allocation.
 
     Args:
         spec: specification of the allocation: t batches, of which k have the unit, and the epochs.

@@ -129,8 +129,7 @@ def _caps(noise: Noise, shift: float) -> list[float]:
     """Return the caps on likelihood ratios with which statistics of the outputs are formed.
 
     The caller forms a pair of distributions for each cap. Every pair gives a valid lower bound on δ, so several caps
-    are
-    tried.
+    are tried.
 
     Args:
         noise: the noise on the sum of a batch.
@@ -150,8 +149,7 @@ def _noises_of_batch(mechanism: Spec) -> list[ContributionNoise]:
     """Return the noise on sums of a batch, with the shift by one contribution, for lower bounds on δ.
 
     Several Gaussian releases are one release. Of all other releases, the one with the largest shift is used. Leaving
-    out
-    the others is post-processing, which keeps lower bounds valid.
+    out the others is post-processing, which keeps lower bounds valid.
 
     Args:
         mechanism: specification of the mechanism that is run on the batch.

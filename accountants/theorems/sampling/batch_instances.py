@@ -157,7 +157,7 @@ def random_among_zeros(inner: Guarantee, share: Share) -> tuple[Pair, ...]:
 
     Args:
         inner: guarantee of the mechanism on a batch that has the contribution. Its attained pairs (output distributions
-        of concrete neighbours) may be Gaussian mixtures.
+            of concrete neighbours) may be Gaussian mixtures.
         share: probability that the contribution is in the batch, with the doubles around it.
 
     Returns:

@@ -101,8 +101,8 @@ def _log_ratios(draws: int, population: int) -> FloatArray:
     """Return the log of P(k)/P(k − 1) = (draws − k + 1)/(k (population − 1)) for the multiplicities k = 1, 2, ….
 
     A multiplicity is the number of times that a record is drawn, which is binomial. Beyond twice the mean each
-    probability
-    is at most half the previous one. 1024 values later all are below e^−800, and no further ones are returned.
+    probability is at most half the previous one. 1024 values later all are below e^−800, and no further ones are
+    returned.
 
     Args:
         draws: number of draws with replacement, at least 1.
@@ -120,8 +120,7 @@ def _group_multiplicities(log_weights: FloatArray, mean: float, single_groups: i
     """Yield groups of multiplicities, as the least and the largest number of each, in increasing order.
 
     The multiplicity of a record is the number of times that it is drawn. A multiplicity below `single_groups` is a
-    group of
-    its own. Later groups are as wide as a given factor allows, and wider if they are unlikely.
+    group of its own. Later groups are as wide as a given factor allows, and wider if they are unlikely.
 
     Args:
         log_weights: natural logarithms of the probabilities of the multiplicities 1, 2, ….

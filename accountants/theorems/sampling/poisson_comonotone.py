@@ -47,9 +47,8 @@ COMONOTONE = Theorem(
 def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of Poisson sampling under replace-one, for a Laplace release or several Gaussian releases.
 
-    The dominating pair (two distributions with a divergence that bounds δ) belongs to contributions C and −C of
-    the
-    record, with all other contributions zero. Neighbours attain it, so the bound is exact.
+    The dominating pair (two distributions with a hockey-stick divergence that bounds δ) belongs to contributions C and
+    −C of the record. All other contributions are zero. Neighbours attain the pair, so the bound is exact.
 
     Args:
         spec: specification of the subsampled mechanism.
@@ -57,8 +56,7 @@ def comonotone_pair(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. For other mechanisms, samplings and relations it is a refusal, which says why the theorem does
-        not
-        apply.
+        not apply.
     """
     if refusal := reject_other_draw("poisson", COMONOTONE, spec, case):
         return refusal

@@ -56,9 +56,8 @@ def convexity_bound(spec: Subsampled, case: Case) -> Guarantee | Refusal:
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee. It is a refusal, which says why the theorem does not apply, for other samplings and relations,
-        and
-        if removing a record may do more than replacing it.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other samplings and relations. It
+        also is one if removing a record may do more than replacing it.
     """
     if refusal := reject_other_draw("poisson", CONVEXITY, spec, case):
         return refusal

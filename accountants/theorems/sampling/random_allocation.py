@@ -83,8 +83,7 @@ def one_of_t(spec: RandomAllocation, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee, with upper and lower bounds on δ. For other mechanisms, allocations and relations it is a
-        refusal,
-        which says why the theorem does not apply.
+        refusal, which says why the theorem does not apply.
     """
     if refusal := _reject_setting(ONE_OF_T, case):
         return refusal

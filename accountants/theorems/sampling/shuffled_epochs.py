@@ -49,15 +49,16 @@ MOST_STEPS = 10**6
 def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a mechanism that runs on all batches of a shuffled data set, once in each epoch.
 
-    A unit is in one batch of each epoch, so the upper bound is the composition of one run for each epoch. The lower
-    bounds come from concrete neighbours.
+    A unit (the protected record or client) is in one batch of each epoch. The upper bound is hence the composition of
+    one run for each epoch. The lower bounds come from concrete neighbours.
 
     Args:
-        spec: the shuffled epochs.
+        spec: specification of the shuffled epochs.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal for add-or-remove-one, and if the shuffled units are not the protected ones.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for add-or-remove-one, and if the
+        shuffled units are not the protected ones.
     """
     unit, relation = case.setting.unit, case.setting.relation
     level = drawn_level(spec, unit)
@@ -73,6 +74,7 @@ def shuffled_epochs(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     epochs = spec.epochs or 1
     upper = composed_pair([(inner.curve.upper, epochs)], case.effort)
     attained = [composed_pair([(pair, epochs)], case.effort) for pair in _attained_pairs(spec, case, inner)]
+    # If the order hides nothing, neighbours attain the composition itself.
     if spec.batch_size == spec.population or shows_batches(spec.mechanism):
         attained = [composed_pair([(pair, epochs)], case.effort) for pair in inner.curve.witnesses]
     step = SHUFFLED_EPOCHS.because(
@@ -131,9 +133,13 @@ def _gaussian_pairs(shift: float, steps: int, share: float, last_share: float, *
         share: probability that a unit is in a given one of them.
         last_share: probability that it is in a further, smaller batch; 0 if there is none.
         is_replaced: whether the relation is replace-one; otherwise it is zero-out-one.
+
+    Returns:
+        At most two pairs; no pair if the shift is outside the range that is computed.
     """
     pairs: list[Pair] = []
     change = 2.0 * shift if is_replaced else shift
+    # The mean likelihood ratio of the batch sums, and below, the largest batch sum.
     if has_allocation_pairs(change):
         pairs.append(unequal_attained_pair(change, steps, share, last_share, CELLS))
     if math.isfinite(shift) and not (is_replaced and pairs):

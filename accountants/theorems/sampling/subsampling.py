@@ -340,10 +340,12 @@ def reject_unknown_replacement(theorem: Theorem, spec: Subsampled, case: Case) -
 def guarantee_of_relation(guarantee: Guarantee, setting: Setting, instances: tuple[Pair, ...]) -> Guarantee:
     """Return a replace-one guarantee as a guarantee for the relation of the setting, replace-one or zero-out-one.
 
+    Zeroing a record is a replacement, so the upper bound stays valid.
+
     Args:
-        guarantee: replace-one guarantee with the upper bound.
-        setting: the requested setting.
-        instances: pairs that neighbours in the relation of the setting attain.
+        guarantee: replace-one guarantee with the upper bound on δ.
+        setting: the requested neighbouring relation, protected unit and observer.
+        instances: pairs that neighbours in the relation of the setting attain, for lower bounds on δ.
     """
     step = guarantee.derivation
     if setting.relation == "zero-out-one":

@@ -65,15 +65,16 @@ DRAWN_OR_NOT = Theorem(
 def thinned_guarantee(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee (ε, q δ(ε)) of a subsampled mechanism, with q the inclusion probability of a record.
 
-    Only δ is reduced. It serves mechanisms of which no theorem reduces ε by subsampling. Examples are reports under a
-    name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
+    Only δ is reduced. The theorem serves mechanisms for which no theorem reduces ε by subsampling. Examples are reports
+    under a name, mechanisms of which only (ε, δ) is known, and integers under zero-out-one.
 
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal for other draws and for add-or-remove-one.
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other draws and for
+        add-or-remove-one.
     """
     if spec.sampling not in ("poisson", "without-replacement"):
         return Refusal(DRAWN_OR_NOT, f"the batch is drawn by {spec.sampling} sampling")

@@ -64,17 +64,18 @@ RECORDS_OF_A_CLIENT = Theorem(
 
 
 def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
-    """Return the guarantee q δ(ε) of a record whose client takes part with probability q.
+    """Return the guarantee q δ(ε) of a record of a client that takes part with probability q.
 
     δ(ε) is the profile of the client's own mechanism for the record. The guarantee is attained if the observer sees
     which clients take part.
 
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:
-        The guarantee, or a refusal if clients are not drawn, or records not protected.
+        The guarantee. It is a refusal, which says why the theorem does not apply, if clients are not drawn or records
+        not protected.
     """
     if case.setting.unit != "record" or drawn_level(spec, "record") != "clients":
         return Refusal(CLIENTS_THEN_RECORDS, "the batch is not one of clients where a record is protected")
@@ -84,9 +85,15 @@ def clients_then_records(spec: Subsampled, case: Case) -> Guarantee | Refusal:
 def visible_selection(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee q δ(ε) of a client that takes part with probability q, if the observer sees who does.
 
+    δ(ε) is the profile of the mechanism for a client that takes part. If it does not, nothing depends on it.
+
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other units, observers and
+        relations.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "clients":
         return Refusal(VISIBLE_SELECTION, "the batch is not one of clients where a client is protected")
@@ -111,8 +118,11 @@ def _thinned_guarantee(theorem: Theorem, spec: Subsampled, case: Case) -> Guaran
 
     Args:
         theorem: the theorem that the result or the refusal names.
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for samplings that are not covered.
     """
     if spec.sampling == "with-replacement":
         return Refusal(theorem, "a client drawn twice takes part twice, which is not covered")
@@ -152,8 +162,12 @@ def records_of_a_client(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     The guarantee for using all records of the client remains an upper bound.
 
     Args:
-        spec: the subsampled mechanism.
+        spec: specification of the subsampled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee, without lower bounds. It is a refusal, which says why the theorem does not apply, unless clients
+        are protected and each one samples among its own records only.
     """
     if case.setting.unit != "client" or drawn_level(spec, "client") != "records":
         return Refusal(RECORDS_OF_A_CLIENT, "the batch is not one of records where a client is protected")

@@ -93,8 +93,12 @@ def _bound(drawn: Multiplicities, from_others: float, from_replacement: float) -
         drawn: distribution of the number of times that the record is drawn.
         from_others: largest distance of the record from any other one, in standard deviations of the noise.
         from_replacement: largest distance of the record from its replacement, in the same unit.
+
+    Returns:
+        The bound, as a function of ε that is evaluated later.
     """
     probability_of = dict(zip(drawn.most, larger_multiplicities(drawn), strict=True))
+    # Leave out the numbers of probability 0, which have no logarithm.
     possible = {times: probability for times, probability in probability_of.items() if probability > 0.0}
     log_probabilities = [math.log(probability) for probability in possible.values()]
     shifts = [from_others * times * (1.0 + 4 * UNIT_ROUNDOFF) for times in possible]
@@ -117,8 +121,12 @@ def larger_multiplicities(drawn: Multiplicities) -> tuple[float, ...]:
 
     Args:
         drawn: distribution of the number of times that the record is drawn.
+
+    Returns:
+        One probability for each group of numbers of draws, in increasing order of the numbers.
     """
     log_rate = math.log(drawn.rate)
+    # The division by the probability of being drawn adds rounding errors.
     accuracy = drawn.accuracy + UNIT_ROUNDOFF * (16.0 + 8.0 * abs(log_rate))
     log_probabilities = [weight - log_rate for weight in drawn.log_weights]
     return round_probabilities(log_probabilities, accuracy, upward=True)

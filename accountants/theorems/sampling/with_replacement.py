@@ -161,11 +161,12 @@ def _tighten_for_gaussian_noise(
 def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
     """Return the dominating pair of a noisy sum under sampling with replacement.
 
-    For Gaussian noise the pair is an exact mixture over the number of times that the record is drawn, if the error of
-    its probabilities is below `MOST_ERROR`, and the record may be absent.
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. For Gaussian noise the pair is
+    an exact mixture over the number of times that the record is drawn. This needs accurate probabilities (error below
+    `MOST_ERROR`), and a record that may be absent.
 
     Args:
-        mechanism: spec of a mechanism that has a `noise_of_contribution`.
+        mechanism: specification of a mechanism that has a `noise_of_contribution`.
         drawn: distribution of the number of times that the record is drawn.
     """
     log_rest = NEGLIGIBLE_LOG_WEIGHT + 1.0 if drawn.rate < 1.0 else -math.inf
@@ -180,11 +181,14 @@ def dominating_pair(mechanism: Spec, drawn: Multiplicities) -> Pair:
 def group_profiles(mechanism: Spec, counts: Sequence[int]) -> GroupProfiles:
     """Return the privacy profile of replacing a record that counts k times in a noisy sum, for each k.
 
-    A record counts k times if it is drawn k times.
+    A record counts k times if it is drawn k times. Replacing it then moves the sum by k times the sensitivity.
 
     Args:
-        mechanism: spec of a mechanism that has a `noise_of_contribution`.
-        counts: the values of k.
+        mechanism: specification of a mechanism that has a `noise_of_contribution`.
+        counts: values of k, each at least 1.
+
+    Returns:
+        The profiles, in the order of `counts`. Those of Gaussian noise are kept as the shifts in standard deviations.
     """
     primitive = mechanism.primitive
     if isinstance(primitive, NoisySum):

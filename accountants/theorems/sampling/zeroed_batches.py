@@ -106,10 +106,13 @@ def _log_divergence(epsilon: FloatArray, shift: FloatArray, rate: float, absent:
     The error of c has an effect of second order, far below the slack.
 
     Args:
-        epsilon: ε ≥ 0, in nats.
-        shift: s, in standard deviations.
-        rate: q.
-        absent: 1 − q.
+        epsilon: array of values of ε ≥ 0, in nats.
+        shift: array of shifts s, in standard deviations of the noise.
+        rate: inclusion probability q of the record, in (0, 1).
+        absent: probability 1 − q, which is given because its rounding matters for q near 1.
+
+    Returns:
+        Lower and upper bounds on the natural logarithm of δ, arrays of the broadcast shape.
     """
     with_record, zeroed, without = _log_terms(epsilon, shift, rate, absent)
     slack = _ACCURACY * (1.0 + np.abs(without) + shift * shift + epsilon)
@@ -163,12 +166,13 @@ class ZeroedProfile(Profile):
 def zeroed_pair(shift: float, share: Share) -> Pair:
     """Return the dominating pair of a Gaussian noisy sum over a batch without replacement, if a record is zeroed.
 
-    The pair of N(s, 1) and N(0, 1) also dominates it in both directions, with s = `shift`. Both distributions of the
-    result have the same two weights, and their components are at most s apart (joint convexity).
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The pair of N(s, 1) and N(0, 1)
+    also dominates the sum in both directions, with s = `shift`. Both distributions of the result have the same two
+    weights, and their components are at most s apart (joint convexity).
 
     Args:
-        shift: norm of one contribution, in standard deviations of the noise.
-        share: inclusion probability q < 1 of a record.
+        shift: norm s of one contribution, in standard deviations of the noise.
+        share: inclusion probability q < 1 of a record, with the doubles around it.
     """
     backward = AmplifiedProfile(GaussianProfile(shift), share.rate, share.absent)
     return Pair(ZeroedProfile(shift, share.rate, share.absent), backward, below=gaussian_pair(shift))
@@ -216,7 +220,10 @@ class ZeroedDrawsBound(Bound):
         of k > 0, and δ_k belongs to a record that is in the batch with probability η, and then shifts the sum by k s.
 
         Args:
-            epsilon: ε ≥ 0, in nats.
+            epsilon: array of values of ε ≥ 0, in nats.
+
+        Returns:
+            Lower and upper bounds on the natural logarithm, one for each ε.
         """
         unseen = self.unseen
         shifts = np.asarray(unseen.replaced_shifts)[:, None]

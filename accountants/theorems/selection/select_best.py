@@ -53,6 +53,12 @@ def epsilon_grid(base: Pair) -> FloatArray:
     """Return the values of ε at which a profile is evaluated, increasing from 0 and dense near 0.
 
     The last one is the ε at which δ is 1e-20, or the first larger δ of `_LOG_DELTAS` that some ε attains.
+
+    Args:
+        base: dominating pair of one run, two distributions with a hockey-stick divergence that bounds δ.
+
+    Returns:
+        An array of `_GRID_POINTS` + 1 values, in nats.
     """
     epsilons = (base.upper_epsilon(log_delta) for log_delta in _LOG_DELTAS)
     first_finite = next((epsilon for epsilon in epsilons if epsilon < math.inf), 1.0)
@@ -63,23 +69,27 @@ def epsilon_grid(base: Pair) -> FloatArray:
 def selected_pair(base: Pair, runs: RunsDistribution) -> Pair:
     """Return the dominating pair of choosing the best of a random number of runs of a mechanism.
 
-    It is the least of up to three bounds. They follow from the profile of one run, from its Rényi divergences, and from
-    its pure ε if it has one.
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ. The result is the least of up
+    to three bounds. They follow from the profile of one run, from its Rényi divergences, and from its pure ε if it has
+    one.
 
     Args:
         base: dominating pair of one run.
         runs: distribution of the number of runs.
     """
     epsilons = epsilon_grid(base)
+    # Bound the privacy loss that the choice adds, in each direction of the pair.
     gains = [SelectionGain(runs, base.forward, base.backward, epsilons)]
     if not base.symmetric:
         gains.append(SelectionGain(runs, base.backward, base.forward, epsilons))
     loss = max(gain.supremum(1.0, 1.0) for gain in gains)
     pairs = [_profile_bound(base, runs, loss, epsilons)]
+    # The second bound, from Rényi divergences.
     bounds = bounds_at(ORDERS, lambda order: selected_renyi(base, runs, gains, order))
     if bounds.orders:
         formula = BestOfRunsRenyi(base, runs, tuple(gains), loss, bounds)
         pairs.append(replace(renyi_pair(bounds), formula=formula))
+    # The third bound, for a run that is purely private.
     if base.plateau is not None and base.plateau.delta == 0:
         pairs.append(approximate_pair(selected_pure_epsilon(base.plateau.epsilon, runs, loss), 0.0))
     return least_of(pairs)
@@ -108,9 +118,12 @@ def selected_pure_epsilon(epsilon: float, runs: RunsDistribution, loss: float) -
     """Compute the pure ε of choosing the best of a random number of runs of a purely private mechanism, rounded up.
 
     Args:
-        epsilon: ε of one run, in nats.
-        runs: distribution of the number of runs.
+        epsilon: pure privacy parameter ε of one run, in nats.
+        runs: distribution of the number of runs; its shape is infinite if it is Poisson.
         loss: upper bound, in nats, on the privacy loss that choosing the best run adds.
+
+    Returns:
+        ε plus the smaller of two bounds on the added loss, in nats.
     """
     if math.isinf(runs.shape):
         added = Fraction(runs.mean * math.tanh(0.5 * epsilon) * (1.0 + 8 * UNIT_ROUNDOFF))
@@ -144,6 +157,9 @@ def selected_gaussian_divergence(inputs: SelectionInputs) -> Outputs:
     Args:
         inputs: noise multiplier of a run, order of the divergence, and mean and shape of the number of runs. The number
             is Poisson distributed if the shape is None, and negative binomial otherwise.
+
+    Returns:
+        `renyi_divergence`, in nats.
     """
     if inputs.shape is None:
         repetitions: Repetitions = PoissonRepetitions(mean=inputs.mean)

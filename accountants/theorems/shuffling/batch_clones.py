@@ -217,10 +217,10 @@ class BatchClonesBound(ScaledBound):
     def _scan(self, epsilon: FloatArray) -> _ClonePairs:
         """Return the combination (ε₀, ε₁) with the least estimate of δ at each ε, on a coarse grid.
 
-        The grid has every fourth point of each local guarantee.
+        The grid has every `_STRIDE`-th point of each local guarantee (the guarantee of a single report).
 
         Args:
-            epsilon: increasing ε, in nats.
+            epsilon: increasing array of values of ε, in nats.
         """
         points = self._points()
         scanned = _PointPairs(
@@ -306,9 +306,10 @@ class BatchClonesBound(ScaledBound):
         """Return the indices of the points (ε₀, δ₀) and (ε₁, δ₁) with the least estimate of the clone bound at ε.
 
         Args:
-            epsilon: ε, in nats.
-            previous: indices of the best points at a slightly smaller ε. Only their neighbours are compared then.
+            epsilon: privacy loss ε ≥ 0, in nats.
+            previous: indices of the best points at a slightly smaller ε. If given, only their neighbours are compared.
         """
+        # Compare all points, or those near the previous best ones.
         rows, columns = EVERY, EVERY
         if previous is not None:
             row_count, column_count = self._grid.log_distance.shape
@@ -361,7 +362,7 @@ def _least_entries(estimates: FloatArray) -> tuple[IntArray, IntArray]:
 def _make_table(clients: int, victim: Pair, crowd: Pair, coarse: bool) -> tuple[_ClonePairs, Table]:
     """Return a table of upper bounds on log δ(ε) of shuffled reports, for two local guarantees.
 
-    The victim is the client to be protected. A dominating pair is two distributions with a hockey-stick divergence
+    The victim is the client to be protected. A dominating pair is two distributions with a hockey-stick divergence that
     bounds δ.
 
     Args:

@@ -110,8 +110,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee for one record of a client that sends a shuffled report on sampled records; or a refusal.
 
     The client always takes part. Its report hides among the reports of the other clients as in `BatchClonesBound`.
-    Sampling
-    then amplifies the guarantee.
+    Sampling then amplifies the guarantee.
 
     Args:
         spec: specification of the shuffled mechanism.
@@ -119,8 +118,7 @@ def batch_among_clones(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 
     Returns:
         The guarantee. It is a refusal, which says why the theorem does not apply, for other mechanisms and settings,
-        and
-        for a single client.
+        and for a single client.
     """
     batch = _find_batch(BATCH_AMONG_CLONES, spec, case)
     if isinstance(batch, Refusal):
@@ -155,7 +153,7 @@ def both_draws(spec: Subsampled, case: Case) -> Guarantee | Refusal:
     batch.
 
     Args:
-        spec: specification of the draw of clients, whose mechanism is shuffled.
+        spec: specification of the draw of clients, with a shuffled mechanism inside.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
 
     Returns:

@@ -179,8 +179,7 @@ class ClonesBound(ScaledBound):
         """Add (1 + e^ε) t to lower and upper bounds on δ, rounded outward.
 
         The bounds apply to idealised reports. The real reports are within the total variation distance t of them, on
-        both data
-        sets. This increases δ by at most (1 + e^ε) t.
+        both data sets. This increases δ by at most (1 + e^ε) t.
 
         Args:
             epsilon: array of values of ε, in nats.

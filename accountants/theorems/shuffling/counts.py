@@ -87,8 +87,7 @@ def _log_ratio(counts: Sequence[IntArray], crowd: tuple[float, ...], replaced: t
     """Return the log ratio of the probabilities of counts with and without a replaced report, log Σ f_i c_i/(n r_i).
 
     The n reports are independent, and those of the other clients are of kind i with probability r_i. The replaced
-    report is
-    of kind i with probability f_i.
+    report is of kind i with probability f_i.
 
     Args:
         counts: arrays of the counts c_i, one array for each of the three kinds of reports.

@@ -42,16 +42,14 @@ def blanket_outcomes(rows: Sequence[Sequence[float]]) -> tuple[Outcomes, ...]:
     """Return the probabilities that determine the privacy blanket bound of a randomizer, for every pair of inputs.
 
     The privacy blanket is the part of a report's distribution that does not depend on the input. It gives each outcome
-    its
-    least probability over all inputs.
+    its least probability over all inputs.
 
     Args:
         rows: probabilities of the outcomes of a report, one row per input.
 
     Returns:
         For each ordered pair of inputs, a triple for each outcome: its probability in the blanket, and its
-        probabilities
-        under the two inputs.
+        probabilities under the two inputs.
     """
     blanket = [min(column) for column in zip(*rows, strict=True)]
     return tuple(tuple(zip(blanket, p, q, strict=True)) for p, q in itertools.permutations(rows, 2))
@@ -128,8 +126,7 @@ class FiniteBlanketBound(ScaledBound):
         """Enclose log δ(ε) of the privacy blanket bound for one pair of inputs.
 
         The blanket gives each outcome its least probability over all inputs. An outcome is hidden if it has weight
-        there. The
-        lower bound leaves out the other outcomes.
+        there. The lower bound leaves out the other outcomes.
 
         Args:
             table: three rows: weight w_i in the blanket, and probabilities p_i and q_i under both inputs, of each
@@ -257,8 +254,7 @@ class CountProfile(Profile):
         """Return the least odds k/(trials + 1 − k) from which on a count k favours the first of two data sets.
 
         Above them, k is more than α times as likely on the first data set. With A of `_gap` and D = α (1 − low) − (1 −
-        high),
-        they are (D/A) base/(1 − base).
+        high), they are (D/A) base/(1 − base).
 
         Args:
             growth: array of α − 1 = e^ε − 1, one for each ε.
@@ -278,10 +274,8 @@ class CountProfile(Profile):
         """Return the log tails of the privacy loss: log P(loss > ε) on the first data set and on the second.
 
         The privacy loss of a count is the log ratio of its probabilities on both data sets. It exceeds ε if the count
-        is at
-        least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with `low`. B is the number of
-        other
-        clients that send the report, and b its mass function.
+        is at least κ, see `_event`. The tails are P(B ≥ κ) + high b(κ − 1), and the same sum with `low`. B is the
+        number of other clients that send the report, and b its mass function.
 
         Args:
             epsilon: array of values of ε, in nats.

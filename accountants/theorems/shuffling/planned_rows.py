@@ -199,7 +199,10 @@ class Table:
         the real reports from the pair. The bound without shuffling is used where it is smaller.
 
         Args:
-            costs: t of each clone pair at the noise, and the bound without shuffling.
+            costs: distance t of each clone pair at the noise of the reports, and the bound without shuffling.
+
+        Returns:
+            The values of ε in nats, and a bound at each, which is at most 0.
         """
         log_weight = np.logaddexp(0.0, self.epsilon)  # log(1 + e^ε)
         log_charge = costs.log_distance[self.choice] + log_weight[self.row]
@@ -239,11 +242,17 @@ def plan_table(estimates: Estimates, pairs: Pairs, costs: Costs, *, coarse: bool
 def _middles_of_gaps(rows: Rows, spacing_factor: float) -> FloatArray:
     """Return the middle ε between neighbouring rows of a table that are too far apart in log δ.
 
+    A row is an ε with an upper bound on log δ. Interpolation between distant rows would lose accuracy.
+
     Args:
         rows: increasing ε with bounds on log δ.
         spacing_factor: factor by which all planned distances of rows are enlarged.
+
+    Returns:
+        The middles in increasing order; an empty array if no gap is too large.
     """
     epsilon, log_delta = rows
+    # The bounds need not be monotone, so each is replaced by the least one so far.
     fall = -np.diff(np.minimum.accumulate(log_delta))
     planned_fall = row_spacing(log_delta[:-1], float(log_delta[0]))
     is_too_far = fall > _TOO_FAR * spacing_factor * planned_fall
@@ -369,7 +378,10 @@ def _tolerances(best: FloatArray) -> FloatArray:
     """Return the tolerated excess of a clone pair's log δ over the best estimate at each row, by `_TOLERATED_EXCESS`.
 
     Args:
-        best: least estimate of log δ at each row. The depth of a row is the fall from the first row to it.
+        best: array of the least estimate of log δ at each row. The depth of a row is the fall from the first row to it.
+
+    Returns:
+        An array of tolerances in log δ, one for each row.
     """
     # A δ of 0 has infinite depth. The subtraction would give a NaN there if δ of the first row is 0 too.
     depth = np.subtract(best[0], best, where=best > -np.inf, out=np.full(best.size, np.inf))

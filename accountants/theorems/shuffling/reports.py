@@ -71,12 +71,13 @@ def not_replaced(theorem: Theorem, case: Case) -> Refusal | None:
 def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
     """Return a refusal if shuffling amplifies nothing in the setting; None otherwise.
 
-    Shuffling amplifies nothing for a relation other than replace-one, an observer who knows the senders, a single
-    client, and records of which a client samples only some.
+    A refusal is an object that says why a theorem does not apply. Shuffling amplifies nothing for a relation other than
+    replace-one, and for an observer who knows the senders. The same holds for a single client, and for records of which
+    a client samples only some.
 
     Args:
         theorem: the theorem that the refusal names.
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_replaced(theorem, case):
@@ -93,12 +94,14 @@ def not_hidden(theorem: Theorem, spec: Shuffled, case: Case) -> Refusal | None:
 def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
     """Return pairs for lower bounds on δ: distributions of the shuffled reports on concrete neighbouring data sets.
 
-    They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports. Other
-    mechanisms and observers have none.
+    They are known for Gaussian reports and for randomized response, if the server sees the shuffled reports.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The pairs; an empty tuple for other mechanisms and observers.
     """
     mechanism = spec.mechanism
     if case.setting.observer != "shuffled-server":
@@ -119,12 +122,16 @@ def attained_pairs(spec: Shuffled, case: Case) -> tuple[Pair, ...]:
 def local_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of a single report, which holds after shuffling too; or a refusal.
 
-    The lower bounds are the report's own if the observer knows its sender. Otherwise they are the bounds of
-    `attained_pairs`.
+    Shuffling is a post-processing of the reports. The lower bounds are the report's own if the observer knows its
+    sender. Otherwise they are the bounds of `attained_pairs`.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for a relation other than
+        replace-one.
     """
     if refusal := not_replaced(LOCAL, case):
         return refusal
@@ -143,7 +150,7 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
     """Return the guarantee of shuffled reports from a bound on δ that holds in both directions.
 
     Args:
-        bound: the bound.
+        bound: upper bound on δ(ε) of the shuffled reports.
         inner: guarantee of a single report, whose setting and declared conditions are kept.
         step: derivation of the bound.
     """
@@ -154,9 +161,11 @@ def _guarantee_of(bound: ScaledBound, inner: Guarantee, step: Step) -> Guarantee
 def _local_curve(theorem: Theorem, spec: Shuffled, case: Case) -> tuple[Guarantee, LocalCurve] | Refusal:
     """Return the guarantee of a single report and its points (ε₀, δ₀), or a refusal if shuffling amplifies nothing.
 
+    A refusal is an object that says why a theorem does not apply.
+
     Args:
         theorem: the theorem that the refusal names.
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
     """
     if refusal := not_hidden(theorem, spec, case):
@@ -178,11 +187,15 @@ def closed_form(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled ε₀-private reports by hiding each among clones; or a refusal.
 
-    A clone is another client's report that is distributed like the victim's. The reports must have δ₀ = 0 at some ε₀.
+    A clone is another client's report that is distributed like that of the protected client. The reports must have δ₀ =
+    0 at some ε₀.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings.
     """
     local = _local_curve(CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -197,11 +210,15 @@ def clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
 def approximate_clones_guarantee(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     """Return the guarantee of shuffled (ε₀, δ₀)-private reports by hiding each among clones; or a refusal.
 
-    It is for reports with δ₀ > 0 at every ε₀. At each ε it is the best over the points (ε₀, δ₀) of the report's curve.
+    A clone is another client's report that is distributed like that of the protected client. The theorem is for reports
+    with δ₀ > 0 at every ε₀. At each ε the bound is the best over the points (ε₀, δ₀) of the report's curve.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings.
     """
     local = _local_curve(APPROXIMATE_CLONES, spec, case)
     if isinstance(local, Refusal):
@@ -220,8 +237,12 @@ def randomized_response(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     for two categories, and a certified contour integral for more.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings. It
+        also is one for parameters that are too large to compute.
     """
     if refusal := not_hidden(RESPONSE, spec, case):
         return refusal
@@ -248,8 +269,12 @@ def gaussian_blanket(spec: Shuffled, case: Case) -> Guarantee | Refusal:
     pair of opposite contributions.
 
     Args:
-        spec: the shuffled mechanism.
+        spec: specification of the shuffled mechanism.
         case: the requested neighbouring relation, protected unit and observer, and the limit on the work.
+
+    Returns:
+        The guarantee. It is a refusal, which says why the theorem does not apply, for other reports and settings. It
+        also is one if too few clients are in the blanket on average.
     """
     if refusal := not_hidden(GAUSSIAN_BLANKET, spec, case):
         return refusal

@@ -82,6 +82,8 @@ class ScaledBound(Bound):
 class PairBound(ScaledBound):
     """The bound on δ by a known dominating pair: the larger δ of its two directions.
 
+    A dominating pair is two distributions with a hockey-stick divergence that bounds δ.
+
     Attributes:
         pair: the dominating pair.
     """
@@ -147,6 +149,9 @@ class ScaledProfile(BoundProfile):
 
         Each step in ε is predicted from the previous one, so that log δ falls by about `_planned_fall`. The rows end at
         δ = 1e-312, at the ε from which δ is zero, or at one from which it no longer falls.
+
+        Yields:
+            Pairs of ε in nats and an upper bound on log δ, beginning with ε = 0.
         """
         upper = self.bound.sequential_upper()
         largest_loss = self.bound.largest_loss
@@ -154,6 +159,7 @@ class ScaledProfile(BoundProfile):
         yield 0.0, at_zero
         if at_zero == -math.inf:
             return
+        # The first step is a tenth of δ(0), which has the scale of the privacy loss.
         epsilon, log_delta = 0.0, at_zero
         step = 0.1 * math.exp(at_zero)
         stalled_rows = 0
@@ -179,11 +185,14 @@ class ScaledProfile(BoundProfile):
 def _step_factor(fall: float, planned_fall: float) -> float:
     """Return the factor by which the step in ε changes, so that log δ falls by about the planned amount.
 
-    A fall that is nearly zero, or very large, predicts little. The factor is therefore between 0.3 and 2.
+    A fall that is nearly zero, or very large, predicts little. The factor is therefore limited.
 
     Args:
-        fall: decrease of log δ in the previous step.
+        fall: decrease of log δ in the previous step; it may be 0.
         planned_fall: planned decrease, above 0.
+
+    Returns:
+        The factor, between 0.3 and 2.
     """
     return min(2.0, max(0.3, planned_fall / max(fall, 1e-12)))  # the fall may be 0
 
@@ -191,11 +200,12 @@ def _step_factor(fall: float, planned_fall: float) -> float:
 def _planned_fall(log_delta: float, largest: float) -> float:
     """Return the planned fall of log δ from one row of a table to the next.
 
-    Linear interpolation between rows raises log δ by about fall²/8. So larger δ get smaller falls.
+    A row is an ε with an upper bound on log δ. Linear interpolation between rows raises log δ by about fall²/8. So
+    larger δ get smaller falls.
 
     Args:
-        log_delta: log δ at the row.
-        largest: log δ at ε = 0.
+        log_delta: natural logarithm of δ at the row.
+        largest: natural logarithm of δ at ε = 0.
     """
     is_within_e9_of_largest = log_delta > largest - 9.0
     if is_within_e9_of_largest:

@@ -106,7 +106,7 @@ def _risk_command(listed: ListedCommand) -> Callable[..., None]:
         listed: name, texts and options of the algorithm.
 
     Returns:
-        The function of the command, whose signature has a parameter for each option.
+        The function of the command; its signature has a parameter for each option.
     """
 
     def command(*, context: typer.Context, request: str | None, as_body: bool, **texts: Any) -> None:

@@ -203,7 +203,7 @@ def _field_parameter(field: FieldOption) -> inspect.Parameter:
         field: description of the option: field, help and placeholder.
 
     Returns:
-        The parameter, whose default None means that the option was not given.
+        The parameter; its default None means that the option was not given.
     """
     panel = REQUIRED if field.required else OPTIONAL
     option = typer.Option(

@@ -40,7 +40,7 @@ class DivergenceInputs(TwoLaws):
     def check(self) -> None:
         """Check that all given distributions and the channel are probability vectors of matching lengths.
 
-        A channel is a matrix; its rows are the distributions of the output for each outcome.
+        A channel is a matrix with the distribution of the output for each outcome as a row.
 
         Raises:
             InvalidInput: if one of them is no such vector, or if only one distribution of the optional second pair is

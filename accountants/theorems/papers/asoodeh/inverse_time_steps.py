@@ -107,8 +107,8 @@ class MisprintedSteps:
 
         Returns:
             Two arrays with one number for each step from `first` to `last`, in standard deviations of the noise. The
-            first
-            array has r_s, due to the differing record. The second has r_c, the distance of two models in the domain.
+            first array has r_s, due to the differing record. The second has r_c, the distance of two models in the
+            domain.
         """
         inputs = self.inputs
         steps = np.arange(first, last + 1, dtype=np.float64)

@@ -48,8 +48,7 @@ def worst_pair(rows: Sequence[FloatArray], epsilon: float) -> WorstPair:
     """Return which two of several distributions have the largest hockey-stick divergence E_ε, and this divergence.
 
     The hockey-stick divergence is E_ε(P‖Q) = Σ max(P − e^ε Q, 0). Its largest value over neighbouring data is the least
-    δ of
-    a mechanism at ε. If several pairs attain the maximum, the first one in lexicographic order is returned.
+    δ of a mechanism at ε. If several pairs attain the maximum, the first one in lexicographic order is returned.
 
     Args:
         rows: probability vectors on the same outcomes, at least one.

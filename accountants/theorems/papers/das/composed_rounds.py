@@ -68,8 +68,7 @@ def best_composition(*, epsilon: float, delta: float, rounds: int) -> float:
     """Compute the ε of K composed ε₀-private rounds, by the three bounds of Kairouz, Oh and Viswanath, Theorem 3.4.
 
     It is the smallest of Kε₀, ε₀√(2K ln(1/δ)) + Kε₀ tanh(ε₀/2), and ε₀√(2K ln(e + √K ε₀/δ)) + Kε₀ tanh(ε₀/2). Each of
-    them
-    is valid, so the smallest one is.
+    them is valid, so the smallest one is.
 
     Args:
         epsilon: privacy parameter ε₀ ≥ 0 of each round, which has δ₀ = 0.

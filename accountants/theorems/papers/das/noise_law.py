@@ -77,9 +77,12 @@ def update_error(*, dimension: int, quantization_levels: int, variance_in_steps:
     The first term is due to rounding to a grid of step 1/s, and the second to noise of variance V per coordinate.
 
     Args:
-        dimension: number d of coordinates.
-        quantization_levels: s, the steps of the grid in a unit.
-        variance_in_steps: s²V, the variance of the noise on a coordinate in squared grid steps.
+        dimension: number d of coordinates of the message, at least 1.
+        quantization_levels: number s of grid steps in a unit, at least 1.
+        variance_in_steps: variance s²V of the noise on a coordinate, in squared grid steps.
+
+    Returns:
+        The bound, in squared units of the update.
     """
     return dimension * (0.25 + variance_in_steps) / quantization_levels**2
 

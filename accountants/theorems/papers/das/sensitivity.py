@@ -156,8 +156,7 @@ def unit_vector_bounds(dimension: int, levels: int) -> Movement:
     """Return sensitivities that hold for any two unit vectors, if both are rounded by the same random numbers.
 
     They are Δ₁ = min(2ds, 2s√d + d), Δ∞ = 2s and Δ₂ = min(2s√d, 2s + √d), in grid steps. In each minimum, one number is
-    the
-    size of the cube [−1, 1]^d, and the other one that of the unit ball with the rounding added.
+    the size of the cube [−1, 1]^d, and the other one that of the unit ball with the rounding added.
 
     Args:
         dimension: number d of coordinates, at least 1.

@@ -52,8 +52,7 @@ def printed_levels(inputs: PrintedInputs) -> int | None:
     """Compute the largest value m of the truncated discrete Laplace noise in Theorem 1 of Das et al.
 
     It is m = ⌈−(Δ₁/ε) log(1 − (e^(ε/Δ₁) − 1) Δ∞)⌉. It is evaluated with 80 or more digits, because a rounding error
-    could
-    change the ceiling.
+    could change the ceiling.
 
     Args:
         inputs: privacy parameter ε, and the ℓ1 and ℓ∞ sensitivities Δ₁ and Δ∞ in grid steps.

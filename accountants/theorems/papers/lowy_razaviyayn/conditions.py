@@ -16,8 +16,7 @@ def binding_sides(sides_of_clients: Iterable[Sides]) -> Sides:
     """Return the two sides of an inequality for the client that decides it, from the sides for every client.
 
     If the inequality fails for some clients, the failing client with the largest relative difference of the sides
-    decides.
-    Otherwise it is the client with the smallest difference, which is the closest to failing.
+    decides. Otherwise it is the client with the smallest difference, which is the closest to failing.
 
     Args:
         sides_of_clients: left and right side for each client, at least one.

@@ -36,8 +36,7 @@ def experimental_noise_std(
     """Compute the noise in the experiments of Lowy and Razaviyayn, σ = L √(8 R ln(1/δ))/(nε).
 
     It is the standard deviation per coordinate of the noise on a client's mean gradient. The paper takes the formula
-    from
-    earlier work, with an unspecified condition on ε.
+    from earlier work, with an unspecified condition on ε.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient; σ has its unit.
@@ -232,8 +231,7 @@ def _check_values(record: FormulaRequest) -> None:
 
     Raises:
         InvalidInput: if there are no values, too many, or not as many as predictions. Also if a number is out of range,
-            or
-        all values equal the training mean, which makes the error a division by 0.
+            or all values equal the training mean, which makes the error a division by 0.
     """
     if not 1 <= len(record.values) <= MOST_VALUES:
         raise InvalidInput.at("/values", "has too few or too many entries", allowed=f"1 to {MOST_VALUES}")

@@ -52,8 +52,7 @@ def _check_groups(record: FormulaRequest) -> None:
 
     Raises:
         InvalidInput: if there are too many groups, the distribution is not valid, or more clients participate than
-            there
-        are. The error lists all faults.
+            there are. The error lists all faults.
     """
     read_members(record, "client_groups", GroupFigure)
     faults: list[Fault] = group_count_faults(record.client_groups)

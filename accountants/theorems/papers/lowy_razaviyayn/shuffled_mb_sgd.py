@@ -104,13 +104,11 @@ class ShuffledInputs(EqualClientsInputs):
         """Return the least number of participants in Theorem 4.1 of Lowy and Razaviyayn, as a real number.
 
         M of N clients report in each of R rounds, and each client has n records. The anonymity of a shuffled report
-        needs
-        enough other reports.
+        needs enough other reports.
 
         Args:
             printed: whether to use the printed 16 ln(18RM²/(Nδ)). Otherwise it is 16e ln(36RM²/(nNδ)), which the proof
-                needs
-            (erratum E-21).
+                needs (erratum E-21).
         """
         pairs = self.log_pairs
         if printed:

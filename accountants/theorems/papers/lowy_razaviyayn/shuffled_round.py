@@ -88,8 +88,7 @@ class ShuffledRound:
 
         Args:
             sharp: whether to use the smaller distance N(n e^{(n−1)ε₀} + e^{−nε₀}/2) δ₀. Otherwise it is 2Nn e^{(n−1)ε₀}
-                δ₀ of
-            Lowy and Razaviyayn.
+                δ₀ of Lowy and Razaviyayn.
 
         Returns:
             The natural logarithm of a bound on the distance; −∞ if the reports have δ₀ = 0.
@@ -109,8 +108,7 @@ class ShuffledRound:
         Args:
             log_delta: natural logarithm of the δ at which `epsilon` is computed, without the reports' own δ₀.
             reading: version of the formula. "printed" has δ̃ = δ + 2Nn e^{(n−1)ε₀} δ₀. "corrected" multiplies the
-                second term
-            by e^{ε^r} + 1 (erratum E-20), with the ε^r of the round.
+                second term by e^{ε^r} + 1 (erratum E-20), with the ε^r of the round.
             sharp: whether to use the sharper distance of `log_distance`.
 
         Returns:

@@ -151,8 +151,7 @@ def _log_cap(inputs: StandardInputs, reading: Reading) -> float:
     Args:
         inputs: the round of N clients with n records each, and (ε₀, δ₀)-differentially private reports.
         reading: version of the bound. "printed" has 7Nnδ₀, "corrected" has (1 + 2e(e^{ε^r} + 1)) Nnδ₀ with the ε^r of
-            the
-        round.
+            the round.
 
     Returns:
         The natural logarithm of the bound.
@@ -206,7 +205,7 @@ def compositional(inputs: RepeatedInputs, reading: Reading = "printed") -> Outpu
     Args:
         inputs: R rounds of N clients with n records each, whose reports are (ε₀, δ₀)-differentially private.
         reading: version of the δ. "printed" has the paper's δ = 14NnRδ₀. "corrected" has δ = δ' + Rδ̃, with the δ̃ of a
-        round.
+            round.
 
     Returns:
         ε and δ of all rounds, the ε of a single round, and the decimal logarithm of δ.

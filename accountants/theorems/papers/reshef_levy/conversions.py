@@ -105,8 +105,7 @@ def _newton_epsilons(mu: FloatArray, log_delta: float, start: FloatArray) -> Flo
     """Solve ln δ(ε) = ln δ of μ-Gaussian differential privacy for ε, elementwise, by Newton's method.
 
     ln δ(ε) is decreasing and concave, with the slope −e^ε Φ(−ε/μ − μ/2)/δ(ε). Hence the iterates decrease from the
-    start to
-    the root.
+    start to the root.
 
     Args:
         mu: array of parameters μ > 0.

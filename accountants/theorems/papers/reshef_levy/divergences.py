@@ -130,8 +130,7 @@ def composition(inputs: ConcentratedCompositionInputs) -> Outputs:
     """Compute the (ξ, ρ)-zCDP of several mechanisms together, and its ε at δ, all rounded up.
 
     Zero-concentrated differential privacy, (ξ, ρ)-zCDP, bounds the Rényi divergence of each order a by ξ + ρa. These
-    bounds
-    add up under composition.
+    bounds add up under composition.
 
     Args:
         inputs: ρ_k and ξ_k of each mechanism, and δ.

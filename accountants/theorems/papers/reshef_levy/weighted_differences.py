@@ -62,9 +62,11 @@ def value_or_bound(value: float | None, bound: float) -> float:
 def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> float:
     """Compute the bound S = G + 2LD on the norm of a client's message.
 
+    A message is s_t = t∇f(x_t) − (t − 1)∇f(x_{t−1}), the weighted difference of two gradients.
+
     Args:
-        lipschitz: G, bound on the norm of a record's gradient.
-        smoothness: L, Lipschitz constant of the gradient.
+        lipschitz: bound G on the norm of a record's gradient.
+        smoothness: Lipschitz constant L of the gradient.
         diameter: diameter D of the domain.
     """
     return lipschitz + 2.0 * smoothness * diameter
@@ -73,13 +75,13 @@ def clipping_norm(*, lipschitz: float, smoothness: float, diameter: float) -> fl
 def round_clipping_norm(*, lipschitz: float, smoothness: float, diameter: float, round_: int) -> float:
     """Compute a bound on the norm of a client's message in round t of the algorithm of Reshef and Levy.
 
-    It is S_t = G + 2LD (t − 1)/(t + 1), if the server is honest.
+    It is S_t = G + 2LD (t − 1)/(t + 1), if the server is honest. It is below the bound for all rounds, G + 2LD.
 
     Args:
-        lipschitz: G, bound on the norm of a record's gradient.
-        smoothness: L, Lipschitz constant of the gradient.
-        diameter: D of the domain.
-        round_: index t of the round.
+        lipschitz: bound G on the norm of a record's gradient.
+        smoothness: Lipschitz constant L of the gradient.
+        diameter: diameter D of the domain.
+        round_: index t of the round, from 1.
     """
     return lipschitz + 2.0 * smoothness * diameter * ((round_ - 1) / (round_ + 1))
 
@@ -158,7 +160,10 @@ def _compare_deviations(inputs: LossConstants) -> Sides:
     of the gradient are at most the Lipschitz constant, and those of the smoothness at most the smoothness.
 
     Args:
-        inputs: the constants of the loss.
+        inputs: constants of the loss; absent deviations have their largest values.
+
+    Returns:
+        The two sides of the condition for the deviation that is compared.
     """
     requested = [
         (inputs.gradient_std, inputs.lipschitz),

@@ -110,8 +110,7 @@ class ScheduledRun(ParticipantFields):
         """Return bounds s_t² on the mean squared norm of the noisy gradient in the steps of a range.
 
         They are s_t² = L² + dσ_t²/m. L is the Lipschitz constant, d the dimension, m the batch size, and σ_t the
-        standard
-        deviation of one record's noise per coordinate in step t.
+        standard deviation of one record's noise per coordinate in step t.
 
         Args:
             first: index of the first step of the range, from 1.
@@ -191,8 +190,7 @@ def _long_stop_bound(run: ScheduledRun, first: int) -> float:
     """Return an upper bound on the excess risk after a random one of many steps, in closed form.
 
     It is not below the result of `stop_bound`, which adds up the steps one by one. The step sizes must be constant or
-    fall
-    like 1/t. All noises are replaced by the noise of step first + 1, the largest of the following steps.
+    fall like 1/t. All noises are replaced by the noise of step first + 1, the largest of the following steps.
 
     Args:
         run: the run of T steps with its schedule.
@@ -272,7 +270,7 @@ def squared_distance(run: ScheduledRun) -> float:
 
     Args:
         run: the run of T steps, with step sizes η_t, bounds s_t² on the mean squared norms of the gradients, strong
-        convexity λ and radius ρ.
+            convexity λ and radius ρ.
 
     Returns:
         The bound, rounded up and at most 4ρ².
@@ -298,13 +296,12 @@ def squared_distance(run: ScheduledRun) -> float:
 def _squared_distance_of_equal_steps(run: ScheduledRun, step_size: float) -> float:
     """Return the bound of `squared_distance` in closed form, for steps of one size and one noise.
 
-    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ². It solves the recursion
-    A_t = (1 − c) A_{t−1} + η²s².
+    With c = 2λη it is (1 − c)^T · 4ρ² + η²s² (1 − (1 − c)^T)/c, and at most 4ρ². It solves the recursion A_t = (1 − c)
+    A_{t−1} + η²s².
 
     Args:
         run: the run of T steps, with strong convexity λ, bound s² on the mean squared norm of a gradient, and radius ρ
-            of
-        the domain.
+            of the domain.
         step_size: step size η > 0 of all steps.
 
     Returns:

@@ -12,8 +12,7 @@ def grid_minima(bound: Callable[[float], float], low: float, high: float, interv
     """Return two candidates for the argument α > 0 that minimises a function: a refined grid point, and that point.
 
     The grid is uniform in log α. A golden-section search between the two neighbours of its best point refines this
-    point.
-    The grid point is returned too, because the search may miss the minimum if there are several.
+    point. The grid point is returned too, because the search may miss the minimum if there are several.
 
     Args:
         bound: the function of α, here a bound on the excess risk.

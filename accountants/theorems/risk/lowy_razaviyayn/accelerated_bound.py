@@ -142,8 +142,7 @@ class AcceleratedProblem(EqualClientsRound):
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
 
         The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not
-        given is replaced by its largest possible value.
+        is not given is replaced by its largest possible value.
 
         Args:
             noise_std: standard deviation σ of the noise of a client's message per coordinate, at least 0.

@@ -118,10 +118,8 @@ def _upper_variance_sum(rounds: int, offset: float, strong_convexity: float) -> 
     """Return an upper bound on the sum Σ_{t≤T} t²/(μt(t + 1) + c), at most 0.2 % above it.
 
     This sum is the factor of the gradient variance in the risk bound of a stage of T rounds. The first m =
-    `LISTED_TERMS`
-    terms are added one by one. The terms increase in t, so each later term is at most the integral of x²/(μx² + c) over
-    the
-    unit interval that follows it. The rest is hence at most the integral over [m + 1, T + 1].
+    `LISTED_TERMS` terms are added one by one. The terms increase in t, so each later term is at most the integral of
+    x²/(μx² + c) over the unit interval that follows it. The rest is hence at most the integral over [m + 1, T + 1].
 
     Args:
         rounds: number T of rounds, at least 1.
@@ -143,8 +141,7 @@ def _upper_integral(low: float, high: float, offset: float, strong_convexity: fl
     """Return an upper bound on the integral of x²/(μx² + c) over the interval [low, high].
 
     The integral is (x − a arctan(x/a))/μ between the limits, with a = √(c/μ). For x far below a this difference would
-    lose
-    its digits to cancellation. The integral of x²/c is then returned, which is slightly larger because μx² ≥ 0.
+    lose its digits to cancellation. The integral of x²/c is then returned, which is slightly larger because μx² ≥ 0.
 
     Args:
         low: lower limit of the integral, at least 0.
@@ -167,14 +164,13 @@ def stages_bound(stages: Sequence[Stage], descent: DescentFacts, *, variance: fl
     """Return the bound on the excess risk of accelerated descent after several stages.
 
     A stage is a block of rounds with its own schedule of step sizes. Each stage starts at the output of the previous
-    one,
-    so its bound is computed from the previous bound.
+    one, so its bound is computed from the previous bound.
 
     Args:
         stages: the stages, in the order in which they are run.
         descent: constants of the function, such as its smoothness.
         variance: bound V² on the variance of a gradient. It only decides, before each stage, whether the excess risk or
-        the diameter gives the smaller bound on the distance from the minimiser. Each choice is valid.
+            the diameter gives the smaller bound on the distance from the minimiser. Each choice is valid.
 
     Returns:
         The numbers A and B of the bound A + B V² on the excess risk. Without stages, A bounds the risk of the start.
@@ -259,9 +255,8 @@ def best_stages(rounds: int, *, descent: DescentFacts, variance: float) -> tuple
 
     A stage is a block of rounds with its own schedule of step sizes. A convex function gets one stage. For a strongly
     convex function, one stage is compared with several short stages of equal length that a last stage follows. More
-    short
-    stages are tried until they no longer reduce the bound. The bound is valid for all stages, so the search need not be
-    exact.
+    short stages are tried until they no longer reduce the bound. The bound is valid for all stages, so the search need
+    not be exact.
 
     Args:
         rounds: number R of rounds, at least 1.

@@ -20,8 +20,7 @@ def informal_prescription(run: ReusedRun, *, rounds: int | None = None) -> Accel
     """Return the rounds and the excess risk of accelerated descent that Lowy and Razaviyayn state for equal clients.
 
     The statements of their main text hide constants. They are Theorem E.1 for smooth losses, equations (28) and (29),
-    and
-    Theorem 2.4 for other losses, equations (10) and (11).
+    and Theorem 2.4 for other losses, equations (10) and (11).
 
     Args:
         run: a federation of equal clients, and the loss.
@@ -90,8 +89,7 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
 
     They are ε²n²Φ̂²/(K d ln(1/δ) L²). Each client has n records, batches of K and the target (ε, δ). The loss in d
     dimensions has Lipschitz constant L. Φ̂ is the standard deviation of a record's gradient, and L for a loss that is
-    not
-    smooth.
+    not smooth.
 
     Args:
         run: a federation of equal clients (one group), and the loss.
@@ -112,8 +110,8 @@ def _informal_sampling_rounds(run: ReusedRun) -> float:
 def _informal_scale(run: ReusedRun) -> float:
     """Return the order of the excess risk in the main text of Lowy and Razaviyayn, without constants.
 
-    It is LD √(c/M)/(εn), or L²c/(μ(εn)²M) for strong convexity μ > 0. The factor c is d ln(2/δ) for smooth losses and
-    d ln(1/δ) for others. M clients with n records and the target (ε, δ) each take part in a round. L is the Lipschitz
+    It is LD √(c/M)/(εn), or L²c/(μ(εn)²M) for strong convexity μ > 0. The factor c is d ln(2/δ) for smooth losses and d
+    ln(1/δ) for others. M clients with n records and the target (ε, δ) each take part in a round. L is the Lipschitz
     constant, d the dimension, and D the diameter of the domain.
 
     Args:
@@ -137,8 +135,7 @@ def speedup(run: ReusedRun) -> float:
     """Return the factor by which Theorem 2.4 of Lowy and Razaviyayn needs fewer rounds than earlier results.
 
     It is min{√M εn/√d, MK}, for convex losses and without logarithms (equation (10)). M equal clients take part in a
-    round.
-    Each has a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
+    round. Each has a batch of K of its n records and the privacy parameter ε. The model has d coordinates.
 
     Args:
         run: a federation of equal clients (one group), and the loss.

@@ -105,8 +105,7 @@ class StagesInputs:
 
         Args:
             reading: version of the prox weights, the factors of the step schedule. It is "printed" for those of the
-                paper
-            or "corrected", as `stage` explains.
+                paper or "corrected", as `stage` explains.
 
         Returns:
             The stages in order. The tuple is empty if the first stage has more rounds than the run.
@@ -130,7 +129,7 @@ def algorithm_2(inputs: StagesInputs, reading: Reading = "printed") -> Outputs:
     Args:
         inputs: constants of the loss, variance of a gradient, initial excess risk Δ, and the number of rounds.
         reading: version of the prox weights, the factors of the step schedule: "printed" for those of the paper or
-        "corrected". `StagesInputs.stage` explains the difference.
+            "corrected". `StagesInputs.stage` explains the difference.
 
     Returns:
         A mapping with `stages`, the rounds and the prox weight of each; `used_rounds`, the sum of their rounds; and

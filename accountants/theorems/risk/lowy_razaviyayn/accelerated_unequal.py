@@ -73,8 +73,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         """Return the run of accelerated descent of a federation with several groups of equal clients.
 
         The fields for equal clients get the fewest records and the smallest batch of a group. Their Lipschitz constant
-        is the
-        root mean square over clients.
+        is the root mean square over clients.
 
         Args:
             groups: the groups of clients; the `lipschitz` of a group is that of its weighted losses.
@@ -101,9 +100,8 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         """Return a lower bound on the strong convexity of the mean of the clients' Moreau envelopes of smoothness b.
 
         A Moreau envelope is a smooth approximation of a loss. The weighted loss of client i has strong convexity μ_i,
-        with mean
-        μ and maximum μ_max. Its envelope has μ_i b/(μ_i + b) ≥ μ_i b/(μ_max + b). The mean over clients is at least
-        μb/(μ_max + b).
+        with mean μ and maximum μ_max. Its envelope has μ_i b/(μ_i + b) ≥ μ_i b/(μ_max + b). The mean over clients is at
+        least μb/(μ_max + b).
 
         Args:
             envelope_smoothness: smoothness b > 0 of the envelopes.
@@ -119,8 +117,7 @@ class UnequalAcceleratedProblem(AcceleratedProblem):
         """Return an upper bound on the variance of one round's averaged noisy gradient, by its parts.
 
         The parts are the sampling of records, the sampling of clients, and the noise. A statistic of the gradients that
-        is not
-        given is replaced by infinity. The Lipschitz constants then limit its part.
+        is not given is replaced by infinity. The Lipschitz constants then limit its part.
 
         Args:
             noise_std: root mean square over clients of the noise's standard deviation per coordinate, at least 0.
@@ -233,8 +230,7 @@ def _one_pass(inputs: FederatedAcceleratedInputs) -> Sides:
     """Compare the largest share K_i R/n_i of a client's records that the run uses with 1.
 
     The condition is for one pass over the records, in which each record is used at most once. If records are re-used,
-    the
-    share is compared with itself, so the condition holds.
+    the share is compared with itself, so the condition holds.
 
     Args:
         inputs: the clients, with n_i records and batches of K_i, and the number R of rounds.

@@ -36,8 +36,7 @@ def envelope_gap(*, lipschitz: float, envelope_smoothness: float) -> float:
     """Return the largest difference L²/(2b) between a loss f and its Moreau envelope f_b, in loss units.
 
     The envelope is a smooth function below the loss. The difference is added to a bound on the excess risk of f_b,
-    which
-    gives a bound for f.
+    which gives a bound for f.
 
     Args:
         lipschitz: Lipschitz constant L of the loss.
@@ -197,8 +196,7 @@ class _EnvelopeSearch:
         """Return the product x = ηb in (0, 1) that minimises the bound if η is the best step size for x.
 
         The search is over the logit ln(x/(1 − x)), from 6 below that of the start value to 3 above it. A minimum
-        outside this
-        range is missed, but the bound is valid for every x.
+        outside this range is missed, but the bound is valid for every x.
 
         Args:
             start_product: start value of the product x, in (0, 1).

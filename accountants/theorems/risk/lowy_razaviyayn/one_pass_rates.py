@@ -20,8 +20,7 @@ def one_pass_noise_std(*, lipschitz: float, batch_size: int, epsilon: float, log
     """Return the noise σ of Theorem 2.3 of Lowy and Razaviyayn, per coordinate of the client's mean gradient.
 
     It is √(32 L² ln(1.25/δ))/(εK), the noise of the Gaussian mechanism of Bun and Steinke at sensitivity 2L/K. It is
-    1.05 to
-    3.3 times the least sufficient σ.
+    1.05 to 3.3 times the least sufficient σ.
 
     Args:
         lipschitz: bound L on the norm of a record's gradient.
@@ -198,8 +197,7 @@ def balanced_convex_terms(run: OnePassFacts) -> dict[str, float]:
     """Return the order of the excess risk of one pass on convex losses at the prescribed batch size K, by its terms.
 
     Their sum is φD/√(nM) + (β^{1/4} L D^{3/2} √(d ln(1/δ)/M)/(εn))^{4/5} + √K vD/√(nM) · √((N − M)/(N − 1)), equation
-    (37)
-    of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
+    (37) of Lowy and Razaviyayn. At this K, the optimisation error equals the cost of privacy and is left out.
 
     Args:
         run: constants of the run, with the symbols that `OnePassFacts` defines.
@@ -280,8 +278,7 @@ def heterogeneity_threshold(run: OnePassFacts) -> float:
     """Return the order of the largest heterogeneity v at which the sampling of clients does not dominate.
 
     The heterogeneity v is the standard deviation of the clients' expected gradients. At the returned v, the
-    heterogeneity
-    term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
+    heterogeneity term of equation (37), or of (38) if μ > 0, is as large as the sum of the other terms.
 
     Args:
         run: constants of the run, with the symbols that `OnePassFacts` defines.
@@ -298,8 +295,7 @@ def _strongly_convex_threshold(run: OnePassFacts) -> float:
     """Return the v of `heterogeneity_threshold` for strongly convex losses.
 
     It is v = √(√κ (φ²/n + √κ (L/(εn))² d ln(1/δ))/((N − M)/(N − 1))). It makes the last term of equation (38) equal to
-    the
-    sum of the other two.
+    the sum of the other two.
 
     Args:
         run: constants of the run, with M < N participants and the symbols that `OnePassFacts` defines.
@@ -338,8 +334,7 @@ def clients_needed(run: OnePassFacts, *, reading: Reading = "corrected") -> floa
     Args:
         run: constants of the run: n records of a client, dimension d, and the target (ε, δ).
         reading: version of the formula: "printed" has d ln(1/δ) without the square root (erratum E-25), "corrected" has
-            the
-        root.
+            the root.
     """
     divisor = run.privacy if reading == "printed" else math.sqrt(run.privacy)
     return math.pow(run.reach / divisor, 3.0)

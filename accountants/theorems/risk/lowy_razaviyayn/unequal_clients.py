@@ -250,10 +250,8 @@ def bound(inputs: FederatedInputs) -> Outputs:
 
     Returns:
         The bound and its terms in loss units, and the step size. `envelope_smoothness` is present if the run descends
-        on
-        a Moreau envelope, a smooth approximation of the loss. The output averages the iterates with weights that grow
-        by
-        `averaging_ratio` in each round.
+        on a Moreau envelope, a smooth approximation of the loss. The output averages the iterates with weights that
+        grow by `averaging_ratio` in each round.
     """
     choice = inputs.choice
     outputs: dict[str, float] = {**inputs.risk.outputs, "step_size": choice.step_size}

@@ -89,8 +89,8 @@ class UnequalProblem(ExcessRiskProblem):
         """Return an upper bound on the variance V² of one averaged noisy gradient, by its parts.
 
         It is mean_i(L_i² max{a_i/M, c}) + d mean_i(σ_i²)/M over clients i. The factor a_i/M belongs to the sampling of
-        records,
-        and c to the sampling of clients. L_i is the Lipschitz constant of client i, and M the number of participants.
+        records, and c to the sampling of clients. L_i is the Lipschitz constant of client i, and M the number of
+        participants.
 
         Args:
             noise_std: root mean square over clients of the noise's standard deviation σ_i per coordinate, at least 0.

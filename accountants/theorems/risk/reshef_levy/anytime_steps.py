@@ -81,7 +81,7 @@ def _check_rounds(inputs: FormulaRequest) -> None:
 
     Raises:
         InvalidInput: if a list is empty or too long, an entry is out of range, a weight is not positive, or the lengths
-        differ.
+            differ.
     """
     check_list("inner_products", inputs.inner_products, -1e100)
     if inputs.weights is None:
@@ -129,8 +129,7 @@ def _least_prefix(*, inner_products: tuple[float, ...], weights: tuple[float, ..
     """Compare the least partial sum of the weighted regret Σ α_τ⟨∇f(x_τ), w_τ − x*⟩ with 0.
 
     The regret of round τ is the inner product of the gradient at the model x_τ with the difference of the iterate w_τ
-    and
-    the minimiser x*.
+    and the minimiser x*.
 
     Args:
         inner_products: inner products ⟨∇f(x_τ), w_τ − x*⟩ of the rounds τ = 1, …, t.

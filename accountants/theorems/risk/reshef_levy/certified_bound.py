@@ -160,8 +160,7 @@ def best_step_size(run: CancellationRun, *, noise_variance: float) -> float:
     """Return a step size η that nearly minimises the proved bound on the excess risk, `certified_risk`.
 
     The least bound on a geometric grid is refined by a golden-section search in log η. The bound is valid for every η;
-    only
-    its tightness depends on the search.
+    only its tightness depends on the search.
 
     Args:
         run: the clients, rounds and constants of the losses.

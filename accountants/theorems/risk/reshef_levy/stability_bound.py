@@ -78,8 +78,7 @@ def log_kappa(run: CancellationRun, step_size: float, ages: FloatArray) -> Float
     """Return log κ = 2ηL Σ_{a<l} a² for each age l; κ ≥ 1 multiplies the noise of the last l rounds in the bound.
 
     An age is a number of rounds for which noise counts as recent. The sum is (l − 1)l(2l − 1)/6. The result is capped
-    at
-    `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
+    at `_LARGEST_LOG_KAPPA`, so that κ is a finite double.
 
     Args:
         run: the run, with the smoothness L ≥ 0 of its losses.

@@ -146,8 +146,7 @@ def order_terms(*, server: Server, clients: int, reports: float, dimension: int,
     """Return the terms of the lower bound on the excess risk, 1/√n and min{1, √d/(εn)}.
 
     They are in units of GD, Lipschitz constant times diameter, which is the largest possible excess risk. Constants are
-    left
-    out. With an untrusted server every client adds its own noise, so that √d/(εn) is √M times as large.
+    left out. With an untrusted server every client adds its own noise, so that √d/(εn) is √M times as large.
 
     Args:
         server: "trusted" or "untrusted".

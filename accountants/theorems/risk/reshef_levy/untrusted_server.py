@@ -30,7 +30,7 @@ def printed_step_size(run: CancellationRun, *, mu: float) -> float:
 
     Args:
         run: m of M clients in each of T rounds, and the constants of the losses: diameter D, dimension d, smoothness L
-        and bound S on the norm of a message.
+            and bound S on the norm of a message.
         mu: Gaussian differential privacy parameter ρ > 0.
 
     Returns:

@@ -90,8 +90,7 @@ def _group_counts(log_weights: FloatArray, mean: float) -> Iterator[tuple[int, i
     """Yield groups of numbers of records, as the least and the largest number of each, in increasing order.
 
     Where numbers have a probability above e^−80, a group is as wide as a quarter of the root of the mean, which is at
-    least
-    the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
+    least the standard deviation. Less likely numbers below the mean are one group, and those above it wide groups.
 
     Args:
         log_weights: natural logarithms of the probabilities of the numbers 1, 2, ….

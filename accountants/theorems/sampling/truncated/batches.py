@@ -199,8 +199,7 @@ def _exchanged_pair(masses: TruncatedMasses, rate: float, shift: float, relation
     """Return the dominating pair of a truncated batch if it is public whether B or more other records are drawn.
 
     A truncated batch is cut down to B random members. In it, the record takes the place of another one. The public
-    symbol
-    only helps the observer, so the pair bounds δ from above.
+    symbol only helps the observer, so the pair bounds δ from above.
 
     Args:
         masses: log probabilities of the sizes of a truncated batch.
@@ -233,8 +232,7 @@ def _distance(shift: float, relation: Relation) -> float:
     """Return an upper bound on the distance of the means of noisy sums over two batches, in standard deviations.
 
     A zeroed record is drawn as before, so that the sum changes by its contribution only. Otherwise another record takes
-    its
-    place in the batch, and two contributions change.
+    its place in the batch, and two contributions change.
 
     Args:
         shift: norm of a contribution, in standard deviations of the noise.

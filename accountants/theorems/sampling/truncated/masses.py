@@ -37,10 +37,15 @@ class TruncatedMasses:
     def of(cls, *, population: int, rate: float, largest_batch: int) -> TruncatedMasses:
         """Compute the log probabilities for a Poisson batch that is cut to at most B records.
 
+        A record is kept in a truncated batch with probability B over the number of drawn records.
+
         Args:
             population: number n of records, with the one in question.
             rate: probability q that a record is drawn, 0 < q < 1.
             largest_batch: largest number B of records in a batch, 1 ≤ B < n.
+
+        Returns:
+            The natural logarithms, with a bound on the error of each finite one.
         """
         other_records = np.asarray(float(population - 1))
         drawn_others = Binomial(other_records, rate, 1.0 - rate)
@@ -50,6 +55,7 @@ class TruncatedMasses:
         # P(A ≤ a) is the probability that at least n − 1 − a of the others are not drawn; here a = B − 1 and B − 2.
         least_absent = np.asarray([float(population - largest_batch), population - largest_batch + 1.0])
         log_untruncated, log_below = absent_others.log_tail(least_absent).tolist()
+        # No batch has a negative number of other records.
         if largest_batch == 1:
             log_below = -math.inf
         log_next_to_full = float(drawn_others.log_mass(full - 1.0)[0])

@@ -68,8 +68,7 @@ class SymbolRenyi:
 
         Returns:
             The bounds, in nats. The upper one is the larger of the two directions, and at most that of the Gaussian
-            pair that
-            also dominates the mechanism.
+            pair that also dominates the mechanism.
         """
         most = order * self.rho * (1.0 + 8 * UNIT_ROUNDOFF)
         # Symbols of probability 0 under both distributions have no effect.
@@ -104,12 +103,19 @@ class SymbolRenyi:
     def _divergence_of(self, symbol: ShownSymbol, order: float) -> float:
         """Return an upper bound on the Rényi divergence of the two distributions given a symbol, in both directions.
 
+        A symbol is a public random outcome, such as whether the batch is full.
+
         Args:
-            symbol: the public symbol.
-            order: order a > 1.
+            symbol: the public symbol, with the contribution of the record given it.
+            order: order a > 1 of the divergence.
+
+        Returns:
+            The smaller of two valid bounds, in nats. One of them holds even if it is public whether the record is in
+            the batch.
         """
         if symbol.rate == 0.0 or symbol.shift == 0.0:
             return 0.0
+        # Bound for a record that is known to be in the batch.
         distance = 2.0 * symbol.shift if self.is_replaced else symbol.shift
         public = 0.5 * order * distance * distance * (1.0 + 8 * UNIT_ROUNDOFF)
         try:

@@ -89,15 +89,22 @@ class SymbolProfile(Profile):
     def _sum_tails(self, epsilon: FloatArray, side: float, tails_of: Callable[[Profile, FloatArray], Tails]) -> Tails:
         """Return log P(loss > ε) and log Q(loss > ε) of the mechanism, summed over its public symbols.
 
+        A symbol is a public random outcome, such as whether the batch is full. It shifts the privacy loss by the log
+        ratio of its probabilities.
+
         Args:
-            epsilon: ε ≥ 0, in nats.
-            side: −1 for tails of a larger pair, 1 for those of a smaller one.
-            tails_of: returns the log tails of a profile at several ε.
+            epsilon: array of values of ε ≥ 0, in nats.
+            side: −1 for tails of a larger pair, for upper bounds on δ; 1 for those of a smaller one.
+            tails_of: function that returns the log tails of a profile at several ε.
+
+        Returns:
+            The log tails under both distributions, arrays of the shape of `epsilon`.
         """
         points = np.asarray(epsilon, dtype=np.float64)
         p_terms, q_terms = [], []  # log tails of each symbol under both distributions
         for index, profile in enumerate(self.profiles):
             symbol_epsilon = points.ravel() - self._offset(index, side)
+            # Given this symbol both distributions are equal, so the loss is that of the symbol.
             if profile is None:
                 log_p = log_q = np.where(symbol_epsilon < 0.0, 0.0, -np.inf)
             else:

@@ -56,8 +56,8 @@ def check_groups_and_participation(record: FormulaRequest) -> None:
         record: the request, with its fields `client_groups`, `participation`, `participants` and `clients`.
 
     Raises:
-        InvalidInput: if the groups do not add up to the clients, if the distribution is invalid, or if the request has
-        both a distribution and a number of participants. The error lists all faults.
+        InvalidInput: if the groups do not add up to the clients, or if the distribution is invalid. Also if the request
+            has both a distribution and a number of participants. The error lists all faults.
     """
     faults: list[Fault] = []
     if record.client_groups is not None:
@@ -96,7 +96,7 @@ class Average:
         Args:
             moments: averages M = 1/E[1/M_r] and M' = 1/√E[1/M_r²] of the number M_r of participants.
             reading: version of the formula. "printed" gives the bound min{X²/M', x²_max/M} of Lowy and Razaviyayn.
-            "corrected" gives the mean of x_i² divided by M, which is exact (erratum E-31).
+                "corrected" gives the mean of x_i² divided by M, which is exact (erratum E-31).
 
         Returns:
             The variance, in the unit of x_i².

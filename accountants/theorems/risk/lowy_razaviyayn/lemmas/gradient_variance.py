@@ -86,9 +86,12 @@ def reused_gradient_variance_printed(
     Args:
         statistics: averages M and M' of the number of participants, and averages of the noise variances σ_i².
         batch_size: smallest batch size K of a client.
-        dimension: number d of coordinates.
+        dimension: number d of coordinates of the model.
         records: number ñ of records of all clients.
         gradient_std: standard deviation Φ̂ of the gradients of all records.
+
+    Returns:
+        The parts of the variance, in squared gradient units; that of the sampling of clients is 0.
     """
     sampled_records = statistics.moments.mean * batch_size  # MK
     uses_all_records = sampled_records >= records

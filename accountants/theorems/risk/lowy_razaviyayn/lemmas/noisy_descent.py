@@ -125,8 +125,7 @@ class NoisyDescent(ClientFields):
 
         Args:
             reading: version of the averages over the participants. "printed" has the upper bounds of Lowy and
-                Razaviyayn.
-            "corrected" has plain means over all clients, which are exact (erratum E-31).
+                Razaviyayn. "corrected" has plain means over all clients, which are exact (erratum E-31).
 
         Returns:
             The three parts, in squared gradient units.
@@ -144,8 +143,7 @@ class NoisyDescent(ClientFields):
         """Return a proved bound on the empirical excess risk, which replaces Lemma E.4 of Lowy and Razaviyayn.
 
         For convex losses it is D²/(2ηR) + ηV²/(2(1 − ηβ)). D is the distance of the start from a minimiser, R the
-        number of
-        rounds, β the smoothness, and V² the variance of a gradient. `noisy_descent_bound` has the derivation.
+        number of rounds, β the smoothness, and V² the variance of a gradient. `noisy_descent_bound` has the derivation.
 
         Args:
             step_size: step size η > 0 of the descent.
@@ -209,7 +207,7 @@ def convex_descent(inputs: ConvexDescent, reading: Reading = "printed") -> Outpu
     Args:
         inputs: the run and its step size.
         reading: version of the lemma. "printed" evaluates it as it is, although it may be false. "corrected" has the
-        proved bound for the average of the iterates w_1, …, w_R.
+            proved bound for the average of the iterates w_1, …, w_R.
 
     Returns:
         The bound `excess_risk` in loss units, and the parts of the variance of a step in squared gradient units.

@@ -114,15 +114,13 @@ class EqualClientsRound:
         """Return the variance of a round's averaged noisy gradient, for records that are used once, by its parts.
 
         It is φ²/(MK) + (v²/M)(N − M)/(N − 1) + dσ²/M. The three parts are independent: the batch of K fresh records of
-        each
-        client, the choice of M of N clients, and the noise in d coordinates.
+        each client, the choice of M of N clients, and the noise in d coordinates.
 
         Args:
             gradient_std: standard deviation φ ≥ 0 of a record's gradient about its client's expected one.
             heterogeneity: standard deviation v ≥ 0 of the clients' expected gradients.
             noise_std: standard deviation σ ≥ 0 of a message's noise per coordinate. If it differs between clients, it
-                is the
-            root mean square.
+                is the root mean square.
 
         Returns:
             The three parts, in squared gradient units.

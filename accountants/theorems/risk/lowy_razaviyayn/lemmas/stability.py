@@ -81,8 +81,7 @@ def _geometric_excess(contraction: float, rounds: int) -> float:
     """Return (1 − x)^{−R} − 1 − Rx as its series Σ_{k≥2} C(R + k − 1, k) x^k, for Rx below 1/4.
 
     The closed form would lose its digits to cancellation for small x. C(n, k) are the binomial coefficients. The series
-    is
-    cut after the first term below 1e-18 of Rx, the number to which the caller adds the result.
+    is cut after the first term below 1e-18 of Rx, the number to which the caller adds the result.
 
     Args:
         contraction: number x ≥ 0, the product of step size and strong convexity.

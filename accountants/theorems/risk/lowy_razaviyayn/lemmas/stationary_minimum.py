@@ -73,8 +73,7 @@ class MinimiserRound(ClientFields):
 
         Args:
             reading: version of the averages over clients. "printed" has the bounds of Lowy and Razaviyayn, "corrected"
-                has
-            plain means (erratum E-31).
+                has plain means (erratum E-31).
             heterogeneity: standard deviation of the clients' mean gradients, at least 0.
 
         Returns:
@@ -99,7 +98,7 @@ def second_moment(inputs: MinimiserRound, reading: Reading = "printed") -> Outpu
     Args:
         inputs: the round, and statistics of the gradients at the minimiser.
         reading: version of the formula. "printed" has the second inequality of Lemma E.5 of Lowy and Razaviyayn.
-        "corrected" has the exact value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
+            "corrected" has the exact value, with |∇F(w*)|² added and taken out of v*² (errata E-13 and E-31).
 
     Returns:
         `mean_square` and the parts of the variance, all in squared gradient units.

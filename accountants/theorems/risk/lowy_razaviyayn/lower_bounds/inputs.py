@@ -68,8 +68,7 @@ class LossScales:
         """Return the order of the smallest possible excess risk without privacy, in loss units.
 
         It is φD/√(nN) for convex losses, and min{φ²/(μnN), φD/√(nN)} for strong convexity μ > 0. It is due to the
-        finite number
-        of records.
+        finite number of records.
 
         Args:
             gradient_std: standard deviation φ ≥ 0 of a record's gradient; the smaller one of φ and L is used.
@@ -135,8 +134,7 @@ def central_ratio(*, epsilon: float, dimension: int, samples_per_client: int, cl
     """Return √d/(εnN), which determines the cost of privacy if the server or a shuffler is trusted.
 
     The cost of privacy is LD min{1, r} for this ratio r, up to constants, or LD min{1, r²} for strongly convex losses.
-    LD
-    is the largest possible excess risk.
+    LD is the largest possible excess risk.
 
     Args:
         epsilon: privacy parameter ε > 0 of a record against an observer of the server's output.
@@ -174,8 +172,7 @@ class LowerBoundFields:
         """Return the order of the smallest possible excess risk without privacy, as the field `statistical_term`.
 
         For strongly convex losses, `printed_statistical_term` is the paper's term, which may exceed every possible risk
-        (erratum
-        E-37).
+        (erratum E-37).
 
         Args:
             gradient_std: standard deviation φ of a record's gradient; if None, the Lipschitz constant, its largest
@@ -295,8 +292,7 @@ class LocalEmpiricalInputs(LocalFederation):
 
         Args:
             exponent: exponent x ≥ 0. The proof needs x = nε₀ for the ε₀ of a record; the theorem of Lowy and Razaviyayn
-                has 0
-            (erratum E-21).
+                has 0 (erratum E-21).
 
         Returns:
             The decimal logarithm of the smallest δ.

@@ -44,8 +44,7 @@ def free_privacy_epsilon(*, dimension: int, samples_per_client: int) -> float:
     """Return √(d/n), the ε above which local privacy costs no more than the sampling of records, up to constants.
 
     Local privacy protects a record from all parties except its client. Its cost √d/(εn) is then at most 1/√n, the order
-    of
-    the statistical error.
+    of the statistical error.
 
     Args:
         dimension: number d of coordinates of the model, at least 1.
