@@ -31,6 +31,7 @@ from epsilond.accountants.quantities.mechanisms import (
     REPORT_DIMENSION,
     TIMES_CHOSEN,
 )
+from epsilond.accountants.specs.gaussian import Gaussian
 from epsilond.accountants.specs.mechanisms import Mechanism
 from epsilond.accountants.specs.nested import most_summed_clients, parts_of, reject_enclosed_draws, reject_selection
 from epsilond.accountants.specs.primitives import KIND, Primitive
@@ -98,12 +99,15 @@ class Subsampled:
         Raises:
             InvalidInput: a field is missing, superfluous or contradicts another one, or the mechanism cannot be inside.
         """
-        self._check_inner_allocations()
+        has_parts = not isinstance(self.mechanism, Gaussian)
+        if has_parts:
+            self._check_inner_allocations()
         self._check_levels()
-        self._check_shuffled()
-        self._check_summed_clients()
-        reject_selection(self.mechanism)
-        self._check_draws_inside()
+        if has_parts:
+            self._check_shuffled()
+            self._check_summed_clients()
+            reject_selection(self.mechanism)
+            self._check_draws_inside()
         self._check_records_of_one_client()
         if self.sampling != "poisson" and self.largest_batch is not None:
             raise InvalidInput.at("/largest_batch", "only Poisson batches have a largest size", allowed="poisson")
