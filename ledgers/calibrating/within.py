@@ -298,6 +298,7 @@ def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> t
     first = _first_accepted(reserve_at, start)
     if first is None:
         return None
+    # Bisect between a rejected and an accepted strictness, and keep the reservation of the accepted one.
     rejected, accepted, best = first
     while accepted - rejected > CLOSE:
         middle = 0.5 * (rejected + accepted)

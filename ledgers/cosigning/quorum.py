@@ -118,6 +118,7 @@ class WitnessQuorum:
                 reason.
         """
         with self._lock:
+            # A witness that still works on an earlier head gets no second request.
             free = [witness for witness in self._witnesses if witness not in self._busy]
             reasons = [f"The witness {witness.key.name} has not answered yet." for witness in self._busy]
             self._busy.update(free)
@@ -125,6 +126,7 @@ class WitnessQuorum:
         for witness in free:
             threading.Thread(target=self._ask, args=(witness, note, log, outcomes), daemon=True).start()
         cosigned = 0
+        # Return as soon as enough witnesses have signed. A rejection is raised, because the log may have lost entries.
         for error in _receive_outcomes(outcomes, len(free)):
             if error is None:
                 cosigned += 1

@@ -130,6 +130,7 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
         ledger = process.open_ledger("people")
         earlier_receipt = process.commit(ledger)
         earlier_keys = process.keyring
+        # Keep receipt, public keys and signed head from before the rotation.
         earlier_head = process.book.checkpoint()
         record.expect_success(
             "The key is rotated under a process.",

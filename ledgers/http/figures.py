@@ -141,6 +141,7 @@ class Figures(Collector):
             used.add_metric((fullness.ledger,), fullness.used)
             held.add_metric((fullness.ledger,), fullness.held)
         values = {} if snapshot is None else _values_of(snapshot)
+        # A metric without a known value is listed without a sample.
         gauges = [used, held]
         for name, description in DESCRIPTIONS.items():
             gauge = GaugeMetricFamily(name, description)

@@ -119,6 +119,7 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         current = published[-1]
         if current.until is not None:
             raise KeysUnusable(f"the last key in {folder} was retired: make another instead")
+        # The new key replaces the private key, which must be in the folder or in the file `secret`.
         current_file = _private_path(folder, current.key.kid) if secret is None else secret
         if not current_file.exists():
             raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")

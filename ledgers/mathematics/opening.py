@@ -114,6 +114,8 @@ def open_ledger(
 def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
     """Return a new item of a ledger's plan: a mechanism with the number of runs that the ledger accounts for.
 
+    The name of an item identifies it in requests and in the log.
+
     Args:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
         pointer: JSON Pointer of the item, for errors.

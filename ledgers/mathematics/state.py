@@ -271,6 +271,9 @@ class LedgerState:
             reserved: change of the number of reserved runs.
             committed: change of the number of committed runs.
             credit: change of the number of free runs that were paid for before.
+
+        Returns:
+            A new state. This state is unchanged.
         """
         item = self.item(name)
         assert item is not None  # items are never removed from a ledger

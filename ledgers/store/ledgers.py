@@ -102,6 +102,7 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
+    # One query for each table loads the rows of all ledgers.
     parts = _load_parts(connection, identifiers)
     items = _load_items(connection, identifiers)
     released = _load_released(connection, identifiers)

@@ -99,6 +99,9 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
     A Rényi slot counts as one part. Its used fraction is the smallest of its orders, because the other orders may be
     overdrawn.
 
+    A slot is a budget of a ledger in one notion of privacy. The key of an event identifies it, so that each is sent
+    once.
+
     Args:
         row: the ledger.
         fractions: fractions from 0 to 1, at which somebody wants a message.

@@ -189,6 +189,7 @@ class SlotTrial:
         Returns:
             The smallest cost that was found to suffice at the points; the whole slot if none was.
         """
+        # The secant method needs the gaps at two costs: the start, and a slightly larger cost.
         last_cost, last_gaps = start, self._gaps(start)
         bracket = _CostBracket(0.0, self._whole).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
         cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._whole))
