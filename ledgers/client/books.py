@@ -201,6 +201,9 @@ class Books:
 
         This is for a process that executes runs which another process committed.
 
+        Args:
+            receipts: receipts of committed runs; each permits one run.
+
         Raises:
             ReceiptUsed: one of the receipts was used before.
         """

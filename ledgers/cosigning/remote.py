@@ -62,7 +62,13 @@ class ShownLog(Protocol):
 
 @dataclass(frozen=True)
 class WitnessAnswer:
-    """The answer of a witness to one request: HTTP status, media type and body."""
+    """The answer of a witness, a party that signs heads of logs, to one HTTP request.
+
+    Attributes:
+        status: HTTP status; 200 if the witness has signed.
+        media_type: media type of the body, without parameters.
+        content: body of the answer, at most `LARGEST_ANSWER` bytes.
+    """
 
     status: int
     media_type: str

@@ -43,7 +43,12 @@ DESCRIPTIONS: Final = {
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Figures with the time at which they were read, in seconds of a clock that never goes back."""
+    """Figures of all ledgers with the time at which they were read.
+
+    Attributes:
+        figures: numbers of ledgers and entries, and the fullest ledgers.
+        clock: time of the reading, in seconds of a clock that never goes back.
+    """
 
     figures: LedgerFigures
     clock: float

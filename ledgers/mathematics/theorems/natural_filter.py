@@ -104,7 +104,12 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 class _DescendingLine(NamedTuple):
-    """A descending line c − d a as a function of a: its height c at a = 0, and its descent d per unit of a."""
+    """A descending line c − d a as a function of a.
+
+    Attributes:
+        descent: the descent d per unit of a.
+        height: the height c at a = 0.
+    """
 
     descent: float
     height: float
