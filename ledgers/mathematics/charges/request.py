@@ -42,7 +42,7 @@ class ChargeRequest:
 
         It is computed once for each mechanism and then remembered.
 
-        The guarantee determines what a slot of the ledger must pay for a run of the mechanism.
+        The guarantee determines the amount that a slot of the ledger must pay for a run of the mechanism.
 
         Args:
             spec: spec of the mechanism.
