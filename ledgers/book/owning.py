@@ -33,6 +33,7 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
+    # An open ledger could spend a further budget on the same people, so changes are blocked until it is closed.
     if any(is_open for _, is_open in colliding):
         message += " Reservations, commits and amendments are refused until all except one are closed."
     return Caution(code="ledger-collides", message=message)
@@ -40,6 +41,8 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
     """Return the warning that a data set or block has almost the same name as others; empty without such names.
+
+    The warning is given when a ledger is opened. A typing error in a name would give the same people a second budget.
 
     Args:
         names: the other names. They differ only in spaces, hyphens, underscores and dots.

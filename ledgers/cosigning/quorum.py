@@ -141,12 +141,15 @@ class WitnessQuorum:
     def cosignatures(self, note: str) -> str:
         """Return a signed head of the log with the signatures that witnesses have added to it so far.
 
+        A witness is a party that signs heads of logs. Its signature is a further line of the signed note.
+
         Args:
             note: the head with the signatures of the log, as a signed note.
         """
         head = notes.parse(note)
         with self._lock:
             newest = self._newest
+        # The stored signatures belong to the newest head only.
         cosignatures = tuple(newest.lines.values()) if newest.text == head.text else ()
         return str(Note(head.text, head.signatures + cosignatures))
 

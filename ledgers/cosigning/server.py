@@ -87,6 +87,8 @@ class WitnessService:
     def newest(self, digest: str) -> Response:
         """Return the HTTP answer with the newest head of a log that this witness signed.
 
+        A reader of the log compares this head with the head that the log shows.
+
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.
         """

@@ -30,6 +30,8 @@ from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str) -> answers.LedgerAnswer:
     """Open a ledger, and return it with warnings of data sets and blocks that have almost the same name.
 
+    A ledger is a privacy budget of a data set, or of a block (part) of one.
+
     Args:
         ledgers: ledgers of the service.
         caller: owner of the new ledger.
@@ -272,6 +274,8 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
 
 def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.ReservationAnswer:
     """Cancel a reservation, and return it.
+
+    Its uncommitted runs return to the ledgers. Committed runs stay spent.
 
     Args:
         ledgers: ledgers of the service.

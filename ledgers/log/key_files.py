@@ -176,6 +176,8 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 def origin_of(folder: Path) -> str | None:
     """Return the name of the log whose keys are in a folder; None if the folder has no keys.
 
+    The name is called the origin of the log. All keys of a folder have the same name.
+
     Args:
         folder: folder of the keys that sign the log.
 
@@ -300,6 +302,8 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, oldest first, after checking their name; empty if there are none.
+
+    Keys of another name would sign another log.
 
     Args:
         folder: folder of the keys.

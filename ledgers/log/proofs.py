@@ -36,6 +36,9 @@ class Inclusion:
     def of(cls, tree: Tree, leaf_index: int) -> Inclusion:
         """Return the proof that a tree contains a leaf.
 
+        The proof has the hashes that lead from the leaf to the root of the tree (RFC 9162, section 2.1.3). Anyone who
+        knows the root can verify it.
+
         Args:
             tree: Merkle tree of a log.
             leaf_index: index of the leaf, from 0.
@@ -93,6 +96,9 @@ class Consistency:
     @classmethod
     def of(cls, tree: Tree, first: int) -> Consistency:
         """Return the proof that an earlier tree of a log is the beginning of its present tree.
+
+        The proof has hashes of subtrees, from which both roots can be computed (RFC 9162, section 2.1.4). It shows that
+        no leaf was changed or removed.
 
         Args:
             tree: the present Merkle tree of the log.

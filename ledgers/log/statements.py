@@ -69,6 +69,8 @@ class SignedStatement:
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
         """Read a statement from its JSON object.
 
+        Nothing is verified here except for the form.
+
         Args:
             record: the JSON object. A statement has only texts as members.
 

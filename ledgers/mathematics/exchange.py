@@ -125,6 +125,8 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
     """Return whether both mechanisms add noise of one distribution to a sum, and the first adds at least as much.
 
+    The multiplier is the scale of the noise over the bound on the norm of one contribution.
+
     Args:
         primitive: basic mechanism of the run. None if the mechanism has no basic form.
         planned: basic mechanism of the planned item. None if the mechanism has no basic form.

@@ -122,6 +122,8 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[str]:
     """Return the ids of those ledgers of which a run was ever committed.
 
+    The outputs of a committed run may have been released. From then on, an amendment of the plan needs a declaration.
+
     Args:
         connection: connection to read on.
         identifiers: ids of the ledgers.
@@ -202,6 +204,8 @@ def identifiers(connection: Connection) -> list[str]:
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
     """Return the id of the first ledger of a block of data; None if the block has no ledger.
+
+    Names are compared without regard to case and to spaces at their ends.
 
     Args:
         connection: connection to read on.

@@ -62,6 +62,8 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
 def of_ledgers(connection: Connection, ledgers: Collection[str], including: Collection[str]) -> list[ReservationRow]:
     """Load the reservations with uncommitted runs in some ledgers, and given further reservations.
 
+    Finished reservations are usually not needed, so that the cost does not grow with the age of a ledger.
+
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers.

@@ -50,6 +50,8 @@ class LedgerEvent:
 def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoint]) -> Iterator[MessageRow]:
     """Yield one message for each event and each endpoint that is configured to get it.
 
+    An endpoint is an HTTP address that gets messages about some kinds of events.
+
     Args:
         events: events of ledgers or of the log. If the committed part of a slot reached a fraction of its capacity, the
             event has this `fraction`.
@@ -80,6 +82,9 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
 
 def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterator[LedgerEvent]:
     """Yield an event for each entry of a reservation that has expired.
+
+    The uncommitted runs of an expired reservation have returned to the ledger. The digest of the entry is the key of
+    the event, so that it is sent once.
 
     Args:
         rows: entries of the log.
@@ -192,6 +197,9 @@ def exhaustion(
 
 def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
     """Return the event for webhooks that the log of ledgers lacks entries which it had before, or has others.
+
+    Such a log does not continue a head (size and Merkle root) that was signed before. The event concerns all
+    organisations.
 
     Args:
         reason: description of the difference, as a sentence.

@@ -137,6 +137,8 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     """Return the coordinate at which two descending lines cross, or math.inf if they do not.
 
+    The lines are c − d a, so that c₁ − d₁ a = c₂ − d₂ a at a = (c₂ − c₁)/(d₂ − d₁).
+
     Args:
         line: the first line.
         steeper: the line that descends faster. If it does not, the result is math.inf.
