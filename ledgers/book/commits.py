@@ -276,6 +276,8 @@ def commit_records(
 ) -> list[MovedLedger]:
     """Return the log entries of a commit, which spends the budget of reserved runs: one for each ledger in `after`.
 
+    Each entry states only the runs of this commit, because earlier commits have entries of their own.
+
     Args:
         identifier: id of the reservation of which runs were committed.
         before: states of the ledgers before the commit, by their ids.

@@ -27,6 +27,8 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
 def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
     """Return the warning that other ledgers cover the same people as a ledger, so that their privacy losses add up.
 
+    Each ledger certifies a bound only for the runs that it pays for.
+
     Args:
         identifier: id of the ledger.
         colliding: pairs of another ledger's id and whether that ledger is open.
@@ -90,6 +92,8 @@ def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> Non
 
 def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no other open ledger covers the same people as one of these ledgers.
+
+    Two open ledgers could each spend a full budget on the same people.
 
     Args:
         connection: connection to read on.

@@ -204,6 +204,8 @@ class BookReader(PublishedLog):
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return the rows and the state of a ledger, read at the same moment.
 
+        The state has all reservations of the ledger, on which changes can be computed.
+
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.

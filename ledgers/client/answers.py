@@ -116,6 +116,8 @@ def scarcest_text(resource: JsonObject) -> str:
 def short(amount: str) -> str:
     """Round a remaining amount of a budget down to six significant digits, so that no more is shown than there is.
 
+    The result is for display only.
+
     Args:
         amount: decimal number as text.
     """

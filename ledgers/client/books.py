@@ -139,6 +139,8 @@ class Books:
     def ledger(self, name: str) -> Ledger:
         """Return the ledger with this name or id.
 
+        The ids are unique, and names need not be.
+
         Args:
             name: id of a ledger, or its name as a person gave it. Ids are compared first.
 

@@ -202,6 +202,8 @@ class WitnessQuorum:
     def _store(self, witness: RemoteWitness, text: str, line: NoteSignature) -> None:
         """Store a witness's signature of a head of the log, unless witnesses have signed a newer head by now.
 
+        A witness is another party that signs heads of the log.
+
         Args:
             witness: the witness. Its attribute `known` is the size of the head that it cosigned.
             text: text of the head.

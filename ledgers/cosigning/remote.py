@@ -93,6 +93,8 @@ class WitnessAddress:
 def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     """Read addresses of witnesses: `URL VKEY`, one on each line or with commas between.
 
+    A witness is another party that signs heads of a log (size and Merkle root).
+
     Args:
         text: the addresses. VKEY is the public key of a witness in the form of signed notes.
 
@@ -235,6 +237,8 @@ class RemoteWitness:
 
     def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
         """Read the witness's signature of a head from its answer, and verify it.
+
+        The witness may answer with several lines, such as for an old and a new key.
 
         Args:
             head: the head that was shown to the witness.

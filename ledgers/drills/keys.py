@@ -80,6 +80,8 @@ def _lose_folder(
 def _lose_private_key(store: DrillStore, record: DrillRecorder, ledger: str) -> None:
     """Delete the private key, and expect that no process makes a new one in its place.
 
+    A new key in its place would be unknown to those who verify receipts.
+
     Args:
         store: the temporary ledgers and their keys.
         record: receives the expected and the actual outcome.

@@ -176,6 +176,8 @@ def make_or_request(
 def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
     """Return the requested changes of a ledger that wait for a second person's approval.
 
+    An approver sees with the list which changes to decide about.
+
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
@@ -246,6 +248,8 @@ def reserve(
 
 def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.ReservationAnswer:
     """Return a reservation with the receipts of its newest commits.
+
+    A reservation holds runs for one caller. A receipt is the evidence of a commit.
 
     Args:
         ledgers: ledgers of the service.

@@ -122,6 +122,8 @@ def parse(whole: str) -> Note:
 def _check(whole: str) -> None:
     """Check length and characters of a text that is to be a signed note, or the signed text of one.
 
+    The format of signed notes permits no control characters except for line ends.
+
     Args:
         whole: the text. More than `LONGEST` characters are rejected.
 

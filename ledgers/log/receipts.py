@@ -60,6 +60,8 @@ class Receipt:
     def of_record(cls, record: Record) -> Receipt:
         """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
 
+        A receipt has a log entry, the proof that the log contains it, the log's signed head, and a signature.
+
         Args:
             record: JSON object with the members `entry`, `proof`, `checkpoint` and `signature`.
 

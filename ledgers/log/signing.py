@@ -50,6 +50,8 @@ class PublishedKey:
     def of_record(cls, record: object) -> PublishedKey:
         """Read a published key from its JSON object.
 
+        A published key is a public key with the time from which it signs, and the time of its retirement.
+
         Args:
             record: JSON object with the members of a published key, such as `note_key`, `from` and `until`.
 

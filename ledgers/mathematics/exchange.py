@@ -52,6 +52,9 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
     """Return the item of a ledger's plan with a name, after checking that it may pay for runs of a mechanism.
 
+    An item is a planned mechanism with a number of runs. A run that loses no more privacy may take the place of a
+    planned one.
+
     Args:
         state: the ledger.
         name: name of the item.

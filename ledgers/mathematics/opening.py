@@ -209,6 +209,8 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
 def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
     """Return a Rényi slot, a budget of divergence at several orders, with orders sorted by the names of their amounts.
 
+    All orders get the same budget.
+
     Args:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).
         pointer: JSON Pointer of the capacity, for errors.

@@ -307,6 +307,8 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> None:
     """Check a recorded cost that adds up over runs: one run pays enough, and the sums over runs are right.
 
+    Entries are not trusted: an amount that is too small would make the ledger's guarantee false.
+
     Args:
         request: the job with its number of runs.
         slot: the slot that is charged, a part of the privacy budget.

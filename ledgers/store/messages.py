@@ -117,6 +117,8 @@ def prune(connection: Connection, before: float, kept_kind: str) -> None:
 def read_size(connection: Connection, *, alone: bool = False) -> int | None:
     """Return the number of entries of the log that were read for messages; None if none ever was.
 
+    Messages are made from log entries. The number shows where to continue.
+
     Args:
         connection: connection to read on; it must be of a transaction that writes if `alone` is set.
         alone: whether to exclude other processes from reading the log for messages until the transaction ends. If

@@ -76,6 +76,8 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
 def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
     """Store that a requested change of a ledger has ended: approved, rejected, withdrawn or expired.
 
+    A request ends once. Its row stays as a record of who decided.
+
     Args:
         connection: connection of a transaction that writes.
         before: the pending move.
