@@ -313,6 +313,8 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
 def states_after_reserve(request: ReserveRequest, states: States, evaluate: Evaluate) -> dict[str, LedgerState]:
     """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
 
+    A reservation of several ledgers is made in all of them or in none.
+
     Args:
         request: the requested runs.
         states: rows and present state of each ledger, by its id.

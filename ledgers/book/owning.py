@@ -76,6 +76,8 @@ def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
 def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no ledger is blocked because an approver must still accept that the log lacks entries.
 
+    Such a log may have lost commits, so that its ledgers may seem to have more budget left than they have.
+
     Args:
         connection: connection to read on.
         rows: rows of the ledgers.

@@ -87,6 +87,8 @@ def _execute(database: Database, change: Update) -> None:
 def _change(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
     """Set the used amount of a ledger's slot (a budget) while the triggers that forbid it are off.
 
+    The drill acts as the owner of the tables, who can remove triggers.
+
     Args:
         store: the temporary ledgers.
         database: the open database.

@@ -125,6 +125,8 @@ def calibrate(
 ) -> answers.WithinAnswer:
     """Find the least noise with which an algorithm's run fits the remaining budget. Nothing is reserved.
 
+    The answer has the run, its cost, and the complete calibration.
+
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
@@ -231,6 +233,8 @@ def reserve(
 ) -> figures.ReservationAnswer:
     """Reserve runs, and return the reservation. A rejection because too little is left is reported to webhooks.
 
+    Reserved runs are held for the caller until they are committed, cancelled or expired.
+
     Args:
         ledgers: ledgers of the service.
         caller: the person who reserves.
@@ -264,6 +268,8 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
     """Commit runs of a reservation: spend their budget so that their outputs may be released. Return the receipts.
+
+    A receipt is the evidence of the commit in one ledger.
 
     Args:
         ledgers: ledgers of the service.

@@ -372,6 +372,8 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 def _make_private(folder: Path, name: str) -> SigningKey:
     """Make a new private key and write it to the folder of keys. Its public key is not published yet.
 
+    If the process is interrupted before the publication, the next start takes this key.
+
     Args:
         folder: folder of the keys.
         name: name of the keys, which is the log's origin.

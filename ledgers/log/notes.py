@@ -60,6 +60,9 @@ class Note:
     def verify(self, keys: Iterable[PublicKey]) -> tuple[PublicKey, ...]:
         """Verify the signatures of trusted keys, and return the keys that signed. Other signatures are ignored.
 
+        A note may have signatures of several parties, such as a log and its witnesses, of which a reader knows only
+        some.
+
         Args:
             keys: trusted keys.
 
@@ -102,6 +105,8 @@ def sign(text: str, *keys: SigningKey) -> Note:
 
 def parse(whole: str) -> Note:
     """Parse a signed note. Its signatures are not verified.
+
+    A signed note is a text, an empty line, and one line for each signature (c2sp.org/signed-note).
 
     Args:
         whole: text, empty line, and signature lines.

@@ -175,6 +175,8 @@ def verify_consistency(
 ) -> None:
     """Verify by a proof (RFC 9162) that the leaves of one Merkle tree are the first leaves of a larger one.
 
+    A log that only grew has such a proof for each two of its sizes.
+
     Args:
         earlier: number of leaves of the smaller tree.
         earlier_root: root of the smaller tree.
@@ -192,6 +194,7 @@ def verify_consistency(
         _require_same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
     if earlier == later:
         _require_same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
+    # The empty tree begins every tree, and a tree begins itself: no hashes are needed.
     if earlier in {0, later}:
         if proof:
             raise NotVerified("the consistency proof is too long: these trees need no proof")

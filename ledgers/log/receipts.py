@@ -147,6 +147,8 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
     """Verify the proof and the signature of a receipt. The signature of its checkpoint must be verified already.
 
+    Several receipts may have one checkpoint (signed head of the log), which is then verified only once.
+
     Args:
         checkpoint: the verified head of the log in the receipt.
         receipt: the receipt.

@@ -142,6 +142,8 @@ class SigningKeys:
 def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
     """Return the keys, with the last key retired at the time `at`. A key that is already retired keeps its time.
 
+    A retired key signs no more. It stays published, so that its earlier signatures can be verified.
+
     Args:
         published: published keys, oldest first; at least one.
         at: time of the retirement, in UTC.

@@ -242,6 +242,7 @@ class LedgerState:
         Raises:
             InvalidInput: two items have one name, or two slots have one kind.
         """
+        # Requests name an item or a slot by this name or kind, which must therefore be unique.
         item_names = [item.name for item in self.plan]
         if len(set(item_names)) != len(item_names):
             raise InvalidInput.at("/plan", "has two entries of one name")
@@ -318,6 +319,8 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
 
 def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
     """Subtract amounts of a slot (a budget) part by part. An absent part is zero.
+
+    It is used when amounts are released, spent or taken back.
 
     Args:
         amounts: amounts by the names of their parts, such as `rho` and `delta`.

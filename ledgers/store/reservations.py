@@ -78,6 +78,8 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
     """Return the ids of the ledgers in which some reservations hold runs. A reservation never changes its ledgers.
 
+    A holding is a row with the runs that a reservation has in one ledger.
+
     Args:
         connection: connection to read on.
         owned: pairs of an organisation and the id of a reservation. A reservation of another organisation is left out.

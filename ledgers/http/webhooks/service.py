@@ -95,6 +95,8 @@ class Webhooks:
     async def run(self, database: Database, trouble: Callable[[], str | None]) -> None:
         """Create messages about new log entries and send them, until the task is cancelled.
 
+        An endpoint is an HTTP address that gets messages about ledgers. Nothing is done if there are none.
+
         Args:
             database: database of the ledgers.
             trouble: returns a sentence if the log lacks entries that it had before; otherwise None.
