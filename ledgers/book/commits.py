@@ -286,7 +286,6 @@ def commit_records(
     records = []
     for name, state in after.items():
         reservation = state.reservations[identifier]
-        # Only the runs of this commit are written, because earlier commits have entries of their own.
         runs = reservation.committed - before[name].reservations[identifier].committed
         records.append(MovedLedger(name, entry_records.commit_record(reservation, runs), state))
     return records
