@@ -35,7 +35,7 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
-    # An open ledger could spend a further budget on the same people, so changes are blocked until all except one are closed.
+    # An open ledger could spend a further budget on the same people. Changes are blocked until one ledger is left open.
     if any(is_open for _, is_open in colliding):
         message += " Reservations, commits and amendments are refused until all except one are closed."
     return Caution(code="ledger-collides", message=message)
