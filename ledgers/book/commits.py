@@ -155,7 +155,7 @@ def _commit_in_memory(
     used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
     moves: list[LoggedMove | None] = []
     for request in requests:
-        # A request whose idempotency key was used is skipped: its caller gets the stored answer separately.
+        # A request with a used idempotency key is skipped: its caller gets the stored answer separately.
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
         moves.append(None if records is None else LoggedMove(request.key, None, records))

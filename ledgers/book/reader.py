@@ -124,8 +124,8 @@ class BookReader(PublishedLog):
     def _imbalance_of(self, identifier: str) -> str | None:
         """Return a sentence if the database rows of a ledger differ from its log entries; None if they agree.
 
-        A difference shows that the rows were changed without an entry. A ledger whose newest entry has no digest is
-        compared by replaying all entries.
+        A difference shows that the rows were changed without an entry. If the newest entry of the
+        ledger has no digest, all its entries are replayed.
 
         Args:
             identifier: id of the ledger, of any tenant.

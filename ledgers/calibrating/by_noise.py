@@ -103,7 +103,7 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
         lower = _step_down(reserve_at, lowest)
     if lowest == accepted:
         return accepted
-    # Bisect the last step, whose lower bound was rejected.
+    # Bisect the last step. Its lower bound was rejected.
     rejected = lowest - STEPS_DOWN[-1]
     while lowest - rejected > STEP_TOLERANCE:
         middle = 0.5 * (rejected + lowest)

@@ -56,7 +56,7 @@ class SignedStatement:
 
     @property
     def record(self) -> JsonRecord:
-        """JSON object of the statement, whose canonical form is signed."""
+        """JSON object of the statement. Its canonical form is signed."""
         return {
             "format": FORMAT,
             "kind": self.kind,

@@ -92,7 +92,7 @@ def open_ledger(
         raise InvalidInput.at("/declared/released_before", message, allowed="false")
     if not plan and not slots:
         raise InvalidInput.at("/plan", "give a plan, slots, or both")
-    # A slot with the capacity "largest" is left empty at first, and is filled when all else is known.
+    # A slot with the capacity "largest" is left empty at first, and is filled when the other slots are known.
     searched = [index for index, slot in enumerate(slots) if _is_searched(slot)]
     if len(searched) > 1:
         raise InvalidInput.at(f"/slots/{searched[1]}/capacity", "only one slot can be the largest that fits")

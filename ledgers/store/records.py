@@ -50,7 +50,7 @@ class ItemRow:
         spec: one run, as canonical text.
         planned: number of planned runs. The reserved, committed and credited runs together are at most as many.
         reserved: number of runs that reservations hold.
-        committed: number of committed runs, whose outputs may have been released.
+        committed: number of committed runs. Their outputs may have been released.
         credit: number of runs that were paid for and given back; they may be reserved again.
         job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
             items of the plan itself.
@@ -197,7 +197,7 @@ class EntryRow:
     Attributes:
         seq: number in the log, from 0, without gaps.
         at: seconds since 1970.
-        tenant: organisation on whose behalf the change was made.
+        tenant: organisation on behalf of which the change was made.
         kind: kind of the change, such as `opened`, `reserved` or `committed`.
         ledger: id of the ledger; None for an entry of the log as a whole.
         leaf: canonical text as bytes, which is a leaf of the log's tree.
