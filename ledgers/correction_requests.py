@@ -11,9 +11,11 @@ from epsilond.ledgers.mathematics.amending import Independence
 from epsilond.ledgers.mathematics.opening import RequestedItem, item_of
 from epsilond.ledgers.requests import APPROVAL, NAME, Count, PlannedAsked, require_name
 
+# Largest number of observations in one request.
 MOST_OBSERVATIONS = 100
 
 
+# Largest number of reservations that one request names.
 MOST_RESERVATIONS = 10_000
 
 

@@ -28,11 +28,13 @@ from epsilond.ledgers.mathematics.opening import RequestedItem, RequestedSlot
 from epsilond.ledgers.mathematics.state import Declared, SlotKind
 from epsilond.ledgers.mathematics.targets.asked import TargetAsked
 
+# Largest number of characters of the name of a ledger, a data set, a block or an item.
 LONGEST_NAME = 200
 Order = Literal["oldest", "newest"]
 """Order of entries: the oldest or the newest come first."""
 SECONDS = 86_400.0
 """Seconds after which a reservation expires that states no time: a day."""
+# Largest number of ledgers in which one request reserves runs.
 MOST_LEDGERS = 1000
 
 

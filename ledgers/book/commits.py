@@ -155,7 +155,7 @@ def _commit_in_memory(
     used_keys = keys.find_taken(connection, set().union(*(request.key.stored_keys for request in requests)))
     moves: list[LoggedMove | None] = []
     for request in requests:
-        # A request whose idempotency key was used is skipped: its caller gets the stored answer separately.
+        # A request with a used idempotency key is skipped: its caller gets the stored answer separately.
         records = group.commit(request) if used_keys.isdisjoint(request.key.stored_keys) else None
         used_keys |= request.key.stored_keys
         moves.append(None if records is None else LoggedMove(request.key, None, records))
@@ -276,6 +276,8 @@ def commit_records(
 ) -> list[MovedLedger]:
     """Return the log entries of a commit, which spends the budget of reserved runs: one for each ledger in `after`.
 
+    Each entry states only the runs of this commit, because earlier commits have entries of their own.
+
     Args:
         identifier: id of the reservation of which runs were committed.
         before: states of the ledgers before the commit, by their ids.
@@ -284,7 +286,6 @@ def commit_records(
     records = []
     for name, state in after.items():
         reservation = state.reservations[identifier]
-        # Only the runs of this commit are written, because earlier commits have entries of their own.
         runs = reservation.committed - before[name].reservations[identifier].committed
         records.append(MovedLedger(name, entry_records.commit_record(reservation, runs), state))
     return records
@@ -310,6 +311,8 @@ def reservation_after(held: ReservationRow, after: Mapping[str, LedgerState]) ->
 
 def states_after_reserve(request: ReserveRequest, states: States, evaluate: Evaluate) -> dict[str, LedgerState]:
     """Compute the state of each ledger after a reservation, by the ledger's id. Nothing is written.
+
+    A reservation of several ledgers is made in all of them or in none.
 
     Args:
         request: the requested runs.

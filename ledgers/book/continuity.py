@@ -140,6 +140,8 @@ class Continuity:
     def _load_file(self) -> Checkpoint | None:
         """Return the head (size and Merkle root of the log) in the file outside the database; None if there is none.
 
+        The file should be on other storage than the database. Then a restored database does not bring back an old head.
+
         Raises:
             UnreadableCheckpoint: the content of the file is not a head of this log.
             HeadUnavailable: the file cannot be opened. `trouble` is set to the reason.

@@ -31,6 +31,8 @@ class ObservationAnswer:
 def cautions(contradicted: Sequence[str]) -> tuple[Caution, ...]:
     """Return the warning that a run differs from the mechanism that its reservation paid for; empty if it does not.
 
+    Nothing more may be released with the receipts of such a reservation.
+
     Args:
         contradicted: ids of the ledgers with observations of such a difference.
     """

@@ -143,6 +143,8 @@ def resource_answer(resource: ScarceResource | None) -> ResourceAnswer | None:
 def target_answer_of(target: LedgerTarget) -> TargetAnswer:
     """Convert the privacy target of a ledger to the form of the service's answers, with δ as the user wrote it.
 
+    The target is the privacy budget of everything that the ledger allows.
+
     Args:
         target: ε and log δ of the target, and the risk, such as an attacker's advantage, if that is the target.
     """
@@ -264,6 +266,8 @@ def holding_charge(row: HoldingRow) -> ChargeAnswer:
 
 def charge_answer(item: str | None, slot: str | None, count: int, charge: Charge | None) -> ChargeAnswer:
     """Return the cost of runs in a ledger as the service's answers show it.
+
+    A charge is certified by a theorem to cover the runs in the slot's notion of privacy.
 
     Args:
         item: item of the plan that pays; None if a slot, a part of the budget for other runs, pays.

@@ -27,12 +27,15 @@ def collisions(colliding: Mapping[str, Sequence[tuple[str, bool]]]) -> tuple[Cau
 def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Caution:
     """Return the warning that other ledgers cover the same people as a ledger, so that their privacy losses add up.
 
+    Each ledger certifies a bound only for the runs that it pays for.
+
     Args:
         identifier: id of the ledger.
         colliding: pairs of another ledger's id and whether that ledger is open.
     """
     ids = ", ".join(name for name, _ in colliding)
     message = f"The people of {identifier} have other ledgers: {ids}. Its guarantee does not cover their releases."
+    # An open ledger could spend a further budget on the same people. Changes are blocked until one ledger is left open.
     if any(is_open for _, is_open in colliding):
         message += " Reservations, commits and amendments are refused until all except one are closed."
     return Caution(code="ledger-collides", message=message)
@@ -40,6 +43,8 @@ def _collision(identifier: str, colliding: Sequence[tuple[str, bool]]) -> Cautio
 
 def near_names(names: Sequence[str]) -> tuple[Caution, ...]:
     """Return the warning that a data set or block has almost the same name as others; empty without such names.
+
+    The warning is given when a ledger is opened. A typing error in a name would give the same people a second budget.
 
     Args:
         names: the other names. They differ only in spaces, hyphens, underscores and dots.
@@ -71,6 +76,8 @@ def require_movable(connection: Connection, rows: Sequence[LedgerRow]) -> None:
 def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no ledger is blocked because an approver must still accept that the log lacks entries.
 
+    Such a log may have lost commits, so that its ledgers may seem to have more budget left than they have.
+
     Args:
         connection: connection to read on.
         rows: rows of the ledgers.
@@ -87,6 +94,8 @@ def require_reconciled(connection: Connection, rows: Iterable[LedgerRow]) -> Non
 
 def require_sole(connection: Connection, rows: Iterable[LedgerRow]) -> None:
     """Check that no other open ledger covers the same people as one of these ledgers.
+
+    Two open ledgers could each spend a full budget on the same people.
 
     Args:
         connection: connection to read on.

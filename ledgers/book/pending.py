@@ -126,6 +126,8 @@ class JudgedMove:
 def pending_move(row: PendingRow, now: float, warnings: Sequence[Caution] = ()) -> PendingMove:
     """Convert the row of a change that needs a second person's approval to the service's answer.
 
+    Such a change is called a move. A reader sees with it who requested and who decided.
+
     Args:
         row: the move in the database.
         now: present time in seconds since 1970. A pending move after its time of expiry is shown as expired.
@@ -231,6 +233,8 @@ def store_pending(
     seconds: float | None,
 ) -> PendingRow:
     """Store a requested change of a ledger that waits for a second person's approval, and return it.
+
+    Nothing changes in the ledger until another person approves the request.
 
     Args:
         connection: connection of the transaction.

@@ -49,6 +49,11 @@ class PublishedLog:
     def _continuous_log(self) -> Iterator[Connection]:
         """Open a connection after checking that the log has lost no entries, as a context manager.
 
+        The known heads are read before the log, so that a log that grows meanwhile still continues them.
+
+        Yields:
+            The connection, with which the log is read at one moment.
+
         Raises:
             NotReconciled: the log does not continue a head (size and Merkle root) that was signed before. Nothing may
                 then be signed.

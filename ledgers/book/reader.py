@@ -124,6 +124,9 @@ class BookReader(PublishedLog):
     def _imbalance_of(self, identifier: str) -> str | None:
         """Return a sentence if the database rows of a ledger differ from its log entries; None if they agree.
 
+        A difference shows that the rows were changed without an entry. If the newest entry of the
+        ledger has no digest, all its entries are replayed.
+
         Args:
             identifier: id of the ledger, of any tenant.
         """
@@ -167,6 +170,9 @@ class BookReader(PublishedLog):
     def state(self, tenant: str, identifier: str) -> LedgerState:
         """Return the state of a ledger, with all its reservations.
 
+        The state is computed from the database rows. It has the plan, the slots (budgets for other runs) and the
+        reservations.
+
         Args:
             tenant: owner of the ledger.
             identifier: id of the ledger.
@@ -197,6 +203,8 @@ class BookReader(PublishedLog):
 
     def whole(self, tenant: str, identifier: str) -> tuple[LedgerRow, LedgerState]:
         """Return the rows and the state of a ledger, read at the same moment.
+
+        The state has all reservations of the ledger, on which changes can be computed.
 
         Args:
             tenant: owner of the ledger.
@@ -252,6 +260,8 @@ class BookReader(PublishedLog):
 
     def reservation(self, tenant: str, identifier: str) -> ReservationRow:
         """Return a reservation of runs, without the receipts of its commits.
+
+        A reservation holds runs for one caller in one or several ledgers.
 
         Args:
             tenant: owner of the ledgers.

@@ -22,6 +22,8 @@ TYPE: Final = "epsilond-ledger-report+jws"
 def report(ledger: LedgerAnswer, checkpoint: str, entries: JsonObject, now: float) -> JsonRecord:
     """Return the report of a ledger as the JSON object that is signed. Floating-point numbers become decimal strings.
 
+    The canonical JSON text that is signed permits no floating-point numbers.
+
     Args:
         ledger: the answer about the ledger.
         checkpoint: the signed head of the log: its size and Merkle root.

@@ -104,6 +104,8 @@ class CheckpointFile:
     def replace(self, note: str) -> None:
         """Put a signed checkpoint into the file in place of any other, and wait until it is on the disk.
 
+        The log of the ledgers must continue the checkpoint in the file, so that lost entries are noticed.
+
         Args:
             note: text of the signed checkpoint: size and Merkle root of the log.
 

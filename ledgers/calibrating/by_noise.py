@@ -72,6 +72,7 @@ def near_strictness(
         return reserve(map_noise(first, lambda _: math.exp(log_noise)))
 
     try:
+        # The zero of the excess estimates the noise at which the run just fits. The ledger itself then decides.
         estimate = crossing(excess_at, math.log(first_noise), _LOG_NOISE_RANGE, NEAR)
         if estimate is None:
             return None
@@ -96,11 +97,13 @@ def _lowest_accepted(reserve_at: Callable[[float], object | None], accepted: flo
     """
     lowest = accepted
     lower = _step_down(reserve_at, lowest)
+    # Go down as long as a step is accepted.
     while lower is not None:
         lowest = lower
         lower = _step_down(reserve_at, lowest)
     if lowest == accepted:
         return accepted
+    # Bisect the last step. Its lower bound was rejected.
     rejected = lowest - STEPS_DOWN[-1]
     while lowest - rejected > STEP_TOLERANCE:
         middle = 0.5 * (rejected + lowest)

@@ -124,6 +124,8 @@ def compartment_of(state: LedgerState, charge_target: ChargeTarget) -> Compartme
 def _item_compartment(state: LedgerState, name: str, charge_target: ChargeTarget) -> OfItem:
     """Return the item of a ledger's plan with a name, as the part of the budget that pays; it must have free runs.
 
+    An item is a mechanism with a number of planned runs. A run is free if it is neither reserved nor committed.
+
     Args:
         state: state of the ledger.
         name: name of the item.
@@ -171,6 +173,8 @@ def _chosen_slot(state: LedgerState, kind: SlotKind | None) -> Slot:
 
 def reserve_trial(state: LedgerState, spec: Spec, charge_target: ChargeTarget) -> Reservation:
     """Return the reservation that a ledger would make for a run, without changing the ledger.
+
+    The search for the least noise decides by such trials, so that the unchanged ledger accepts its result.
 
     Args:
         state: the ledger.

@@ -91,6 +91,8 @@ def _word(value: object) -> str:
 def require_setting(calibrator: Calibrator, setting: Setting) -> None:
     """Check that the algorithm has a guarantee for the ledger's unit, relation and observer.
 
+    The setting of a guarantee is the protected unit, the neighbouring relation and the observer.
+
     Args:
         calibrator: the algorithm.
         setting: unit of privacy, neighbouring relation and observer of the ledger.

@@ -81,6 +81,8 @@ class Within:
 def calibrate_within(state: LedgerState, algorithm: str, given: JsonObject, charge_target: ChargeTarget) -> Within:
     """Find the least noise with which a run of an algorithm fits the remaining privacy budget of a ledger.
 
+    The target ε of the run is varied until the ledger can just pay for the run. Nothing is reserved.
+
     Args:
         state: the ledger.
         algorithm: name of the algorithm.
@@ -262,6 +264,8 @@ class _CalibratedRuns:
     def reserve(self, spec: Spec) -> Reservation | None:
         """Return the reservation that the ledger would make for a run; None if it has no room for the run.
 
+        The ledger is not changed.
+
         Args:
             spec: description of the run: a mechanism with its noise.
 
@@ -298,6 +302,7 @@ def _least(reserve_at: Callable[[float], Reservation | None], start: float) -> t
     first = _first_accepted(reserve_at, start)
     if first is None:
         return None
+    # Bisect between a rejected and an accepted strictness, and keep the reservation of the accepted one.
     rejected, accepted, best = first
     while accepted - rejected > CLOSE:
         middle = 0.5 * (rejected + accepted)

@@ -98,6 +98,8 @@ def scarcest_text(resource: JsonObject) -> str:
 
     The stated percentage counts used and reserved runs or amounts.
 
+    An example is "gdp mu_squared: 40 % used or held, 0.6 left".
+
     Args:
         resource: an item of the plan (planned runs) or an amount of a slot (a budget), with its rest and the fraction
             that is used.
@@ -113,6 +115,8 @@ def scarcest_text(resource: JsonObject) -> str:
 
 def short(amount: str) -> str:
     """Round a remaining amount of a budget down to six significant digits, so that no more is shown than there is.
+
+    The result is for display only.
 
     Args:
         amount: decimal number as text.

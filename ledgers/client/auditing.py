@@ -159,6 +159,7 @@ def _verify_bundle(bundle: Bundle, receipts: Sequence[Receipt], trust: _TrustedE
         receipts: the receipts whose runs are examined. Receipts from the file `log` are not examined.
         trust: trusted keys and files of the verifier.
     """
+    # The heads that the verifier kept are checked like those of the bundle, so that the log must continue each of them.
     old_checkpoints = [note for path in trust.checkpoints for note in read_checkpoints(path)]
     verification = verify(
         replace(bundle, checkpoints=[*bundle.checkpoints, *old_checkpoints]),
@@ -185,8 +186,10 @@ def _replay_receipts(receipts: Sequence[Receipt], verification: LogVerification)
         verification: receives the claims and their outcomes.
     """
     entries = sorted((receipt.entry for receipt in receipts), key=lambda entry: int(entry.get("seq", 0)))
+    # An entry may be in several receipts, and is replayed once.
     distinct_entries = {json.dumps(entry, sort_keys=True): entry for entry in entries}.values()
     ledgers = by_ledger(distinct_entries).values()
+    # Without its opening, a ledger has no first state from which its entries could be replayed.
     opened_ledgers = [own_entries for own_entries in ledgers if own_entries[0].get("kind") == "opened"]
     if not ledgers or len(opened_ledgers) < len(ledgers):
         verification.add(ClaimOutcome.NOT_VERIFIED, UNCOMPUTED)
@@ -218,6 +221,7 @@ def _check_voids(receipts: Sequence[Receipt], bundle: Bundle, verification: LogV
         bundle: all evidence, which may contain the entries of voids.
         verification: receives the claims and their outcomes.
     """
+    # Number of the newest void in the evidence, by ledger and reservation.
     void_numbers = {}
     for entry in _entries_of(bundle):
         if entry.get("kind") == "voided":

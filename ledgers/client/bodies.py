@@ -94,6 +94,8 @@ def slot_bodies(slots: JsonObject | Iterable[str]) -> list[JsonRecord]:
 def _capacity(parts: object) -> object:
     """Return the amounts of a slot (a budget) as texts, because JSON numbers may be rounded.
 
+    The service reads a decimal text without rounding.
+
     Args:
         parts: amounts by name, or a word such as "largest", which is returned as it is.
     """

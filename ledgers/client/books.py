@@ -139,6 +139,8 @@ class Books:
     def ledger(self, name: str) -> Ledger:
         """Return the ledger with this name or id.
 
+        The ids are unique, and names need not be.
+
         Args:
             name: id of a ledger, or its name as a person gave it. Ids are compared first.
 
@@ -200,6 +202,9 @@ class Books:
         """Mark receipts as used on the disk, because their run begins now.
 
         This is for a process that executes runs which another process committed.
+
+        Args:
+            receipts: receipts of committed runs; each permits one run.
 
         Raises:
             ReceiptUsed: one of the receipts was used before.

@@ -158,6 +158,8 @@ def newest(path: Path) -> str:
 def _read_bytes(path: Path, pointer: str, size: int = -1) -> bytes:
     """Return the first `size` bytes of a file; by default all of them.
 
+    A file may be large, and its first bytes suffice to recognise its kind.
+
     Args:
         path: path of the file.
         pointer: JSON pointer to the option that names the file.

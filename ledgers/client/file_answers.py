@@ -26,6 +26,7 @@ OWNER: Final = "local"
 """Owner of all ledgers in a file, which belong to everyone who has the file."""
 LONGEST_PERSON: Final = 64
 """Largest number of characters of a declared name; names of API keys have the same limit."""
+# Number of ledgers that are read from the database at once.
 _LEDGERS_PER_PAGE: Final = 100
 
 

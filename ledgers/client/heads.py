@@ -78,6 +78,8 @@ class SeenHead:
     def _verify(self, note: str, keys: tuple[PublicKey, ...]) -> Checkpoint:
         """Verify a signed note, and return the head of the log (size and Merkle root) in it.
 
+        A log that shows a head without a valid signature cannot be trusted.
+
         Args:
             note: the signed note.
             keys: trusted keys of the log; the signature of one of them is enough.

@@ -113,6 +113,8 @@ def _faults(records: Iterable[object]) -> list[Fault]:
 def _condition(condition: object) -> ConditionResult | None:
     """Read the failed condition from an error answer of the service; None if it has none.
 
+    The condition is an inequality that the request violates, such as cost ≤ remaining budget.
+
     Args:
         condition: the member `condition` of the problem: an id, a statement, and both sides of the inequality. A side
             that is not a number is None in the result.

@@ -55,6 +55,7 @@ from epsilond.storage.faults import StoreFault
 from epsilond.storage.transactions import Database
 
 T = TypeVar("T")
+# Number of log entries that are read from the database at once.
 _ENTRIES_PER_PAGE: Final = 1000
 _OPEN_PLACES: WeakValueDictionary[Path, FilePlace] = WeakValueDictionary()
 """Open files of this process by their resolved paths."""

@@ -19,6 +19,8 @@ from epsilond.ledgers.store.specs import spec_of, text_of
 def replay(entries: Iterable[Record]) -> Iterator[str]:
     """Check the log entries of each ledger by computing all privacy costs again.
 
+    An entry records a change of a ledger, with the cost that was charged. The check needs no trust in the service.
+
     Args:
         entries: entries of a log, in its order; they may be of several ledgers.
 
@@ -89,6 +91,8 @@ def _replay_ledger(ledger: str, own_entries: Sequence[Record]) -> LedgerState:
 
 def _register_block(ledger: str, opening: Record, ledgers_by_block: dict[tuple[object, str], dict[str, str]]) -> None:
     """Note which block of a data set a ledger covers, and check that no earlier ledger covers a part of it.
+
+    Two ledgers of the same people would each allow a full budget, so that no bound would hold for both together.
 
     Args:
         ledger: id of the ledger.

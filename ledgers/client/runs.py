@@ -59,6 +59,8 @@ class RunNotes:
     def _note(self, receipt: Receipt) -> None:
         """Mark one receipt as used, by a new file with its entry, this process and the time.
 
+        A receipt permits one run. Creating a file fails if it exists, also when two processes try at the same time.
+
         Args:
             receipt: receipt of committed runs. Its digest determines the name of the file.
 

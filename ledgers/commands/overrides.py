@@ -233,6 +233,9 @@ def reconcile(
 def _print_reconciliation(answer: Mapping[str, object]) -> None:
     """Print the outcome of a comparison of the log with a checkpoint that was kept elsewhere.
 
+    A checkpoint is a signed head of the log: its size and Merkle root. A log that does not continue a kept checkpoint
+    lacks entries or has others.
+
     Args:
         answer: if the log was accepted although it does not continue the checkpoint, `accepted` has the reason.
             `waiting` then has the number of ledgers that wait for a second person, if any.

@@ -76,8 +76,8 @@ def witness(
 def _keys_of_logs(vkeys: list[str] | tuple[str, ...]) -> list[PublicKey]:
     """Parse the public keys of the logs that a witness serves.
 
-    A witness signs only heads of logs whose keys it trusts. The packages for signatures are imported here, because they
-    are optional.
+    A witness trusts the keys of some logs and signs only their heads. The packages for signatures are imported here,
+    because they are optional.
 
     Args:
         vkeys: keys as texts `name+id+key` of signed notes.

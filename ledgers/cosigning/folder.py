@@ -116,6 +116,8 @@ class WitnessFolder:
     def head(self, origin: str) -> Checkpoint | None:
         """Return the newest cosigned head of a log (its size and Merkle root); None if there is none.
 
+        The witness signs a later head only if it continues this one.
+
         Args:
             origin: name of the log.
 
@@ -155,6 +157,8 @@ class WitnessFolder:
 
 def _make_private_key(path: Path, name: str) -> None:
     """Write a new private key of Ed25519 to a file, without encryption.
+
+    Only the owner of the file can read it.
 
     Args:
         path: the file, which must not exist.

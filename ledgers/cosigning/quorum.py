@@ -118,6 +118,7 @@ class WitnessQuorum:
                 reason.
         """
         with self._lock:
+            # A witness that still works on an earlier head gets no second request.
             free = [witness for witness in self._witnesses if witness not in self._busy]
             reasons = [f"The witness {witness.key.name} has not answered yet." for witness in self._busy]
             self._busy.update(free)
@@ -125,6 +126,7 @@ class WitnessQuorum:
         for witness in free:
             threading.Thread(target=self._ask, args=(witness, note, log, outcomes), daemon=True).start()
         cosigned = 0
+        # Return as soon as enough witnesses have signed. A rejection is raised, because the log may have lost entries.
         for error in _receive_outcomes(outcomes, len(free)):
             if error is None:
                 cosigned += 1
@@ -139,12 +141,15 @@ class WitnessQuorum:
     def cosignatures(self, note: str) -> str:
         """Return a signed head of the log with the signatures that witnesses have added to it so far.
 
+        A witness is a party that signs heads of logs. Its signature is a further line of the signed note.
+
         Args:
             note: the head with the signatures of the log, as a signed note.
         """
         head = notes.parse(note)
         with self._lock:
             newest = self._newest
+        # The stored signatures belong to the newest head only.
         cosignatures = tuple(newest.lines.values()) if newest.text == head.text else ()
         return str(Note(head.text, head.signatures + cosignatures))
 
@@ -196,6 +201,8 @@ class WitnessQuorum:
 
     def _store(self, witness: RemoteWitness, text: str, line: NoteSignature) -> None:
         """Store a witness's signature of a head of the log, unless witnesses have signed a newer head by now.
+
+        A witness is another party that signs heads of the log.
 
         Args:
             witness: the witness. Its attribute `known` is the size of the head that it cosigned.

@@ -62,7 +62,13 @@ class ShownLog(Protocol):
 
 @dataclass(frozen=True)
 class WitnessAnswer:
-    """The answer of a witness to one request: HTTP status, media type and body."""
+    """The answer of a witness, a party that signs heads of logs, to one HTTP request.
+
+    Attributes:
+        status: HTTP status; 200 if the witness has signed.
+        media_type: media type of the body, without parameters.
+        content: body of the answer, at most `LARGEST_ANSWER` bytes.
+    """
 
     status: int
     media_type: str
@@ -86,6 +92,8 @@ class WitnessAddress:
 
 def read_addresses(text: str) -> tuple[WitnessAddress, ...]:
     """Read addresses of witnesses: `URL VKEY`, one on each line or with commas between.
+
+    A witness is another party that signs heads of a log (size and Merkle root).
 
     Args:
         text: the addresses. VKEY is the public key of a witness in the form of signed notes.
@@ -229,6 +237,8 @@ class RemoteWitness:
 
     def _cosignature(self, head: Note, content: bytes) -> NoteSignature:
         """Read the witness's signature of a head from its answer, and verify it.
+
+        The witness may answer with several lines, such as for an old and a new key.
 
         Args:
             head: the head that was shown to the witness.

@@ -87,6 +87,8 @@ class WitnessService:
     def newest(self, digest: str) -> Response:
         """Return the HTTP answer with the newest head of a log that this witness signed.
 
+        A reader of the log compares this head with the head that the log shows.
+
         Args:
             digest: SHA-256 of the log's origin, in hexadecimal. If no such head was cosigned, the status is 404.
         """
@@ -128,7 +130,8 @@ class WitnessService:
     def _signers(self, note: Note) -> tuple[PublicKey, ...]:
         """Return the trusted keys that signed a checkpoint.
 
-        The first line of a checkpoint is the name of its log. A witness signs only heads of logs whose keys it trusts.
+        The first line of a checkpoint is the name of its log. A witness trusts the keys of some logs and signs only
+        their heads.
 
         Args:
             note: the signed note.
@@ -233,7 +236,7 @@ async def _body(request: Request) -> bytes:
     """Return the body of a request. Reading stops once it has more than `LARGEST_BODY` bytes.
 
     Args:
-        request: the request; its body was not read yet.
+        request: the request. Its body was not read yet.
 
     Raises:
         _Answer: the body is too large. The exception has the HTTP answer with status 413.

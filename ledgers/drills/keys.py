@@ -80,6 +80,8 @@ def _lose_folder(
 def _lose_private_key(store: DrillStore, record: DrillRecorder, ledger: str) -> None:
     """Delete the private key, and expect that no process makes a new one in its place.
 
+    A new key in its place would be unknown to those who verify receipts.
+
     Args:
         store: the temporary ledgers and their keys.
         record: receives the expected and the actual outcome.
@@ -130,6 +132,7 @@ def rotate_keys(store: DrillStore, record: DrillRecorder) -> None:
         ledger = process.open_ledger("people")
         earlier_receipt = process.commit(ledger)
         earlier_keys = process.keyring
+        # Keep receipt, public keys and signed head from before the rotation.
         earlier_head = process.book.checkpoint()
         record.expect_success(
             "The key is rotated under a process.",

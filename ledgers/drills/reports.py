@@ -151,6 +151,8 @@ class DrillRecorder:
     def compare(self, done: str, *, expected: str, happened: str, passed: bool) -> None:
         """Record a step after the caller has compared its outcome with the expected one.
 
+        It is for steps with a value as the outcome, and not an error.
+
         Args:
             done: description of the step.
             expected: expected outcome.

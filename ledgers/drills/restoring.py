@@ -31,6 +31,7 @@ def restore_backup(store: DrillStore, record: DrillRecorder) -> None:
         process.commit(ledger)
     store.copy("older")
     with start(store) as process:
+        # These runs are in the newest copy, and not in the older one.
         lost_receipts = [process.commit(ledger) for _ in range(LOST_RUNS)]
     store.copy("newest")
     store.restore("newest")
@@ -113,6 +114,7 @@ def promote_standby(store: DrillStore, record: DrillRecorder) -> None:
     with start(store) as process:
         ledger = process.open_ledger("people")
         process.commit(ledger)
+        # The standby stops here, and lacks the runs that follow.
         store.copy("standby")
         for _ in range(LOST_RUNS):
             process.commit(ledger)

@@ -42,6 +42,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
             expected="Refused by a trigger.",
             containing=store.of_trigger,
         )
+        # Set the used amount to 0 without the triggers, as the owner of the tables could.
         _change(store, process.database, ledger, Decimal(0))
         record.expect_error(
             "The owner of the tables sets the use of a slot to 0. A run is committed.",
@@ -58,6 +59,7 @@ def change_row(store: DrillStore, record: DrillRecorder) -> None:
             passed=len(unbalanced) == 1 and ledger in unbalanced[0],
         )
         record.expect_success("A run is committed in another ledger.", lambda: process.commit(another))
+        # With its old value, the row agrees with the digest in the log again.
         _change(store, process.database, ledger, used_amount)
         record.expect_success("The row is put back. A run is committed.", lambda: process.commit(ledger))
 
@@ -84,6 +86,8 @@ def _execute(database: Database, change: Update) -> None:
 
 def _change(store: DrillStore, database: Database, ledger: str, used: Decimal) -> None:
     """Set the used amount of a ledger's slot (a budget) while the triggers that forbid it are off.
+
+    The drill acts as the owner of the tables, who can remove triggers.
 
     Args:
         store: the temporary ledgers.

@@ -50,6 +50,7 @@ def ask_witness(store: DrillStore, record: DrillRecorder) -> None:
             store.copy("newest")
     store.restore("older")
     _show_older_logs(store, record, ledger, key)
+    # The newest copy continues the head that the witness cosigned last, so that it can go on.
     store.restore("newest")
     with start(store, has_file=False) as process:
         record.expect_error(

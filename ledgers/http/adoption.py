@@ -63,6 +63,8 @@ class Adoption:
     def _report(self, collisions: Sequence[Collision]) -> None:
         """Write an error to the service's log for each group of ledgers that cover the same people.
 
+        Such a group is called a collision: its budgets would be spent on the same people.
+
         Args:
             collisions: the groups, with the number of open ledgers in each.
         """

@@ -43,7 +43,12 @@ DESCRIPTIONS: Final = {
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Figures with the time at which they were read, in seconds of a clock that never goes back."""
+    """Figures of all ledgers with the time at which they were read.
+
+    Attributes:
+        figures: numbers of ledgers and entries, and the fullest ledgers.
+        clock: time of the reading, in seconds of a clock that never goes back.
+    """
 
     figures: LedgerFigures
     clock: float
@@ -141,6 +146,7 @@ class Figures(Collector):
             used.add_metric((fullness.ledger,), fullness.used)
             held.add_metric((fullness.ledger,), fullness.held)
         values = {} if snapshot is None else _values_of(snapshot)
+        # A metric without a known value is listed without a sample.
         gauges = [used, held]
         for name, description in DESCRIPTIONS.items():
             gauge = GaugeMetricFamily(name, description)

@@ -93,6 +93,9 @@ class KeptHeads:
     def checkpoint(self) -> str:
         """Return the log's signed head with the signatures of witnesses, which are requested first if they are missing.
 
+        A head is the log's size and Merkle root. A witness is another party that signs a head only if it continues the
+        earlier ones.
+
         Raises:
             NotReconciled: the log lacks entries that it had before.
         """

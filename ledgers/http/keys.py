@@ -91,6 +91,8 @@ class Keys:
     def _open_folder(self, folder: Path, now: datetime, *, retries: int) -> SigningKeys:
         """Open the keys of a folder, or make them. Repeat the attempt if the keys get another name meanwhile.
 
+        Several services may start with an empty folder at the same time. The first of them gives the log its name.
+
         Args:
             folder: folder of the keys.
             now: present time, from which a new key signs.

@@ -300,6 +300,8 @@ async def close(request: Request, id: LedgerId, key: MayBeKey = None) -> Respons
 async def _change(request: Request, kind: str, identifier: str, key: str | None) -> Response:
     """Seal or close a ledger, and return its response.
 
+    A ledger is sealed when the members of its block of data are fixed. A closed ledger takes no more reservations.
+
     Args:
         request: the request.
         kind: `sealed` or `closed`, the name of the change in the log and the metrics.

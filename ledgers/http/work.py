@@ -30,6 +30,8 @@ from epsilond.ledgers.store.records import LedgerRow, PendingRow, ReservationRow
 def open_ledger(ledgers: Ledgers, caller: Caller, request: OpenLedger, key: str) -> answers.LedgerAnswer:
     """Open a ledger, and return it with warnings of data sets and blocks that have almost the same name.
 
+    A ledger is a privacy budget of a data set, or of a block (part) of one.
+
     Args:
         ledgers: ledgers of the service.
         caller: owner of the new ledger.
@@ -123,6 +125,8 @@ def calibrate(
 ) -> answers.WithinAnswer:
     """Find the least noise with which an algorithm's run fits the remaining budget. Nothing is reserved.
 
+    The answer has the run, its cost, and the complete calibration.
+
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the ledger.
@@ -173,6 +177,8 @@ def make_or_request(
 
 def list_pending(ledgers: Ledgers, tenant: str, identifier: str) -> list[PendingMove]:
     """Return the requested changes of a ledger that wait for a second person's approval.
+
+    An approver sees with the list which changes to decide about.
 
     Args:
         ledgers: ledgers of the service.
@@ -227,6 +233,8 @@ def reserve(
 ) -> figures.ReservationAnswer:
     """Reserve runs, and return the reservation. A rejection because too little is left is reported to webhooks.
 
+    Reserved runs are held for the caller until they are committed, cancelled or expired.
+
     Args:
         ledgers: ledgers of the service.
         caller: the person who reserves.
@@ -245,6 +253,8 @@ def reserve(
 def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.ReservationAnswer:
     """Return a reservation with the receipts of its newest commits.
 
+    A reservation holds runs for one caller. A receipt is the evidence of a commit.
+
     Args:
         ledgers: ledgers of the service.
         tenant: owner of the reservation.
@@ -259,6 +269,8 @@ def reservation(ledgers: Ledgers, tenant: str, identifier: str) -> figures.Reser
 def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsked, key: str) -> JsonRecord:
     """Commit runs of a reservation: spend their budget so that their outputs may be released. Return the receipts.
 
+    A receipt is the evidence of the commit in one ledger.
+
     Args:
         ledgers: ledgers of the service.
         caller: the person who commits.
@@ -272,6 +284,8 @@ def commit(ledgers: Ledgers, caller: Caller, identifier: str, request: CommitAsk
 
 def cancel(ledgers: Ledgers, caller: Caller, identifier: str) -> figures.ReservationAnswer:
     """Cancel a reservation, and return it.
+
+    Its uncommitted runs return to the ledgers. Committed runs stay spent.
 
     Args:
         ledgers: ledgers of the service.

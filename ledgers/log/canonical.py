@@ -46,6 +46,8 @@ def canonical(record: Record) -> bytes:
 def parse(text: bytes) -> JsonRecord:
     """Parse the canonical text of a JSON object (RFC 8785).
 
+    Each object has exactly one canonical text, so that a digest or a signature of the text is one of the object.
+
     Args:
         text: the text in UTF-8.
 
@@ -108,6 +110,8 @@ def is_digest(text: str) -> bool:
 
 def _members(pairs: list[tuple[str, object]]) -> JsonRecord:
     """Return the members of a parsed JSON object as a dictionary, after checking that no name occurs twice.
+
+    Parsers differ in the member that they take if a name occurs twice. Two readers could then see different records.
 
     Args:
         pairs: names and values of the members, in the order of the text.

@@ -64,6 +64,8 @@ class CosignerKey:
     def of_vkey(cls, text: str) -> CosignerKey:
         """Read the public key of a witness from its vkey, the text `name+id+key`.
 
+        A witness is a party that signs heads of logs. The id in the text is computed again and compared.
+
         Args:
             text: the vkey. The key in it is Base64 of the signature type, one byte, and the public key.
 

@@ -119,6 +119,7 @@ def rotate(folder: Path, name: str, now: datetime, *, secret: Path | None = None
         current = published[-1]
         if current.until is not None:
             raise KeysUnusable(f"the last key in {folder} was retired: make another instead")
+        # The new key replaces the private key, which must be in the folder or in the file `secret`.
         current_file = _private_path(folder, current.key.kid) if secret is None else secret
         if not current_file.exists():
             raise KeysUnusable(f"the key that signs is not in {folder}: where it is given as a secret, give another")
@@ -174,6 +175,8 @@ def listed(folder: Path) -> tuple[PublishedKey, ...]:
 
 def origin_of(folder: Path) -> str | None:
     """Return the name of the log whose keys are in a folder; None if the folder has no keys.
+
+    The name is called the origin of the log. All keys of a folder have the same name.
 
     Args:
         folder: folder of the keys that sign the log.
@@ -300,6 +303,8 @@ def _read_all_keys(folder: Path) -> tuple[PublishedKey, ...]:
 def _read_published(folder: Path, name: str) -> tuple[PublishedKey, ...]:
     """Return the published keys of a folder, oldest first, after checking their name; empty if there are none.
 
+    Keys of another name would sign another log.
+
     Args:
         folder: folder of the keys.
         name: name that all keys must have: the log's origin.
@@ -366,6 +371,8 @@ def _find_unpublished(folder: Path, name: str) -> SigningKey | None:
 
 def _make_private(folder: Path, name: str) -> SigningKey:
     """Make a new private key and write it to the folder of keys. Its public key is not published yet.
+
+    If the process is interrupted before the publication, the next start takes this key.
 
     Args:
         folder: folder of the keys.

@@ -73,6 +73,8 @@ class PublicKey:
     def of_note_key(cls, text: str) -> PublicKey:
         """Read a key from its text `name+id+key`, as `note_key` has it.
 
+        The text is the usual form in which verifiers of signed notes are configured.
+
         Args:
             text: the text. The key in it is Base64 of the signature type, one byte, and the 32 bytes of the public key.
 

@@ -60,6 +60,9 @@ class Note:
     def verify(self, keys: Iterable[PublicKey]) -> tuple[PublicKey, ...]:
         """Verify the signatures of trusted keys, and return the keys that signed. Other signatures are ignored.
 
+        A note may have signatures of several parties, such as a log and its witnesses, of which a reader knows only
+        some.
+
         Args:
             keys: trusted keys.
 
@@ -103,6 +106,8 @@ def sign(text: str, *keys: SigningKey) -> Note:
 def parse(whole: str) -> Note:
     """Parse a signed note. Its signatures are not verified.
 
+    A signed note is a text, an empty line, and one line for each signature (c2sp.org/signed-note).
+
     Args:
         whole: text, empty line, and signature lines.
 
@@ -121,6 +126,8 @@ def parse(whole: str) -> Note:
 
 def _check(whole: str) -> None:
     """Check length and characters of a text that is to be a signed note, or the signed text of one.
+
+    The format of signed notes permits no control characters except for line ends.
 
     Args:
         whole: the text. More than `LONGEST` characters are rejected.

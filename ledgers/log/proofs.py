@@ -36,6 +36,9 @@ class Inclusion:
     def of(cls, tree: Tree, leaf_index: int) -> Inclusion:
         """Return the proof that a tree contains a leaf.
 
+        The proof has the hashes that lead from the leaf to the root of the tree (RFC 9162, section 2.1.3). Anyone who
+        knows the root can verify it.
+
         Args:
             tree: Merkle tree of a log.
             leaf_index: index of the leaf, from 0.
@@ -93,6 +96,9 @@ class Consistency:
     @classmethod
     def of(cls, tree: Tree, first: int) -> Consistency:
         """Return the proof that an earlier tree of a log is the beginning of its present tree.
+
+        The proof has hashes of subtrees, from which both roots can be computed (RFC 9162, section 2.1.4). It shows that
+        no leaf was changed or removed.
 
         Args:
             tree: the present Merkle tree of the log.
@@ -169,6 +175,8 @@ def verify_consistency(
 ) -> None:
     """Verify by a proof (RFC 9162) that the leaves of one Merkle tree are the first leaves of a larger one.
 
+    A log that only grew has such a proof for each two of its sizes.
+
     Args:
         earlier: number of leaves of the smaller tree.
         earlier_root: root of the smaller tree.
@@ -186,6 +194,7 @@ def verify_consistency(
         _require_same(earlier_root, EMPTY_ROOT, "the root of the empty tree is another")
     if earlier == later:
         _require_same(earlier_root, later_root, f"two roots are claimed for the tree of {later} leaves")
+    # The empty tree begins every tree, and a tree begins itself: no hashes are needed.
     if earlier in {0, later}:
         if proof:
             raise NotVerified("the consistency proof is too long: these trees need no proof")

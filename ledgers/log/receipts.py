@@ -60,6 +60,8 @@ class Receipt:
     def of_record(cls, record: Record) -> Receipt:
         """Read a receipt from its JSON object, without verifying it. Warnings of a service are not part of a receipt.
 
+        A receipt has a log entry, the proof that the log contains it, the log's signed head, and a signature.
+
         Args:
             record: JSON object with the members `entry`, `proof`, `checkpoint` and `signature`.
 
@@ -144,6 +146,8 @@ def verify(receipt: Receipt, origin: str, keys: Iterable[PublicKey]) -> Checkpoi
 
 def _verify_under(checkpoint: Checkpoint, receipt: Receipt, trusted: Iterable[PublicKey]) -> None:
     """Verify the proof and the signature of a receipt. The signature of its checkpoint must be verified already.
+
+    Several receipts may have one checkpoint (signed head of the log), which is then verified only once.
 
     Args:
         checkpoint: the verified head of the log in the receipt.

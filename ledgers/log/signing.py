@@ -50,6 +50,8 @@ class PublishedKey:
     def of_record(cls, record: object) -> PublishedKey:
         """Read a published key from its JSON object.
 
+        A published key is a public key with the time from which it signs, and the time of its retirement.
+
         Args:
             record: JSON object with the members of a published key, such as `note_key`, `from` and `until`.
 
@@ -139,6 +141,8 @@ class SigningKeys:
 
 def retire_signing_key(published: tuple[PublishedKey, ...], at: datetime) -> tuple[PublishedKey, ...]:
     """Return the keys, with the last key retired at the time `at`. A key that is already retired keeps its time.
+
+    A retired key signs no more. It stays published, so that its earlier signatures can be verified.
 
     Args:
         published: published keys, oldest first; at least one.

@@ -56,7 +56,7 @@ class SignedStatement:
 
     @property
     def record(self) -> JsonRecord:
-        """JSON object of the statement, whose canonical form is signed."""
+        """JSON object of the statement. Its canonical form is signed."""
         return {
             "format": FORMAT,
             "kind": self.kind,
@@ -68,6 +68,8 @@ class SignedStatement:
     @classmethod
     def of_record(cls, record: dict[str, object]) -> SignedStatement:
         """Read a statement from its JSON object.
+
+        Nothing is verified here except for the form.
 
         Args:
             record: the JSON object. A statement has only texts as members.

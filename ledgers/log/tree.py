@@ -253,8 +253,8 @@ class Tree:
     def _roots(self, ranges: Iterable[tuple[int, int]]) -> tuple[bytes, ...]:
         """Return the Merkle root hash of each of several ranges of leaves, with one call of the store.
 
-        A range is the union of perfect subtrees (2^level leaves); its hashes are stored. All hashes are read at once,
-        because each call may be a query of a database.
+        A range is the union of perfect subtrees (2^level leaves), and their hashes are stored. All hashes are read at
+        once, because each call may be a query of a database.
 
         Args:
             ranges: pairs (start, end) of the leaves start, …, end − 1. A power of two that is at least end − start must

@@ -179,6 +179,8 @@ def float_above(amount: Amount) -> float:
 def _round(value: float | str | Decimal, rounding: str) -> Amount:
     """Round a value to an amount with `PLACES` decimal places.
 
+    The context has enough digits that only the number of decimal places is limited.
+
     Args:
         value: value from 0 to below `LARGEST`. A float is taken at its exact binary value.
         rounding: rounding mode of the module `decimal`.

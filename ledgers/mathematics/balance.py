@@ -92,6 +92,8 @@ def is_live(reservation: Reservation) -> bool:
 def _reservation_record(reservation: Reservation, text: SpecText) -> JsonRecord:
     """Return a reservation of runs as a JSON object: its mechanism, its source of payment, and its numbers of runs.
 
+    An item of the plan or a slot (a budget for runs outside the plan) pays for the runs.
+
     Args:
         reservation: the reservation.
         text: returns the canonical JSON text of a mechanism.

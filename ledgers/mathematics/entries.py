@@ -135,6 +135,8 @@ def reservation_record(reservation: Reservation, spec: str) -> Record:
 def commit_record(reservation: Reservation, count: int) -> Record:
     """Return the log entry of a commit, by which the budget of reserved runs is spent.
 
+    After a commit, the outputs of its runs may be released.
+
     Args:
         reservation: the reservation after the commit, with its charge if a slot pays.
         count: number of runs that may be released because of this commit.
@@ -268,6 +270,8 @@ def has_two_people(entry: JsonObject) -> bool:
 
 def contradiction_record(observations: Sequence[Observation], reservations: Sequence[str] | None) -> Record:
     """Return the log entry of observations which show that a run differed from the mechanism that was paid for.
+
+    The ledger has no guarantee any more after such an entry.
 
     Args:
         observations: at least one observation.

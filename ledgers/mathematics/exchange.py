@@ -52,6 +52,9 @@ def choose_item(state: LedgerState, spec: Spec | None, name: str | None) -> Plan
 def _named_item(state: LedgerState, name: str, spec: Spec | None) -> PlanItem:
     """Return the item of a ledger's plan with a name, after checking that it may pay for runs of a mechanism.
 
+    An item is a planned mechanism with a number of runs. A run that loses no more privacy may take the place of a
+    planned one.
+
     Args:
         state: the ledger.
         name: name of the item.
@@ -124,6 +127,8 @@ def _has_same_sampling(run_spec: Spec, planned_spec: Spec) -> bool:
 
 def _has_enough_noise(primitive: Primitive | None, planned: Primitive | None) -> bool:
     """Return whether both mechanisms add noise of one distribution to a sum, and the first adds at least as much.
+
+    The multiplier is the scale of the noise over the bound on the norm of one contribution.
 
     Args:
         primitive: basic mechanism of the run. None if the mechanism has no basic form.

@@ -126,6 +126,8 @@ def require_free(slot: Slot, parts: Amounts) -> None:
 def violated_condition(condition: str, text: str, lhs: object, rhs: object) -> ConditionResult:
     """Return a violated condition with the values of both sides.
 
+    An error shows the condition, so that the caller sees by how much the request is too large.
+
     Args:
         condition: id of the condition, such as `epsilond.ledger-slot`.
         text: the condition as a sentence.

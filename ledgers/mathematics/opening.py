@@ -92,7 +92,7 @@ def open_ledger(
         raise InvalidInput.at("/declared/released_before", message, allowed="false")
     if not plan and not slots:
         raise InvalidInput.at("/plan", "give a plan, slots, or both")
-    # A slot with the capacity "largest" is left empty at first, and is filled when all else is known.
+    # A slot with the capacity "largest" is left empty at first, and is filled when the other slots are known.
     searched = [index for index, slot in enumerate(slots) if _is_searched(slot)]
     if len(searched) > 1:
         raise InvalidInput.at(f"/slots/{searched[1]}/capacity", "only one slot can be the largest that fits")
@@ -113,6 +113,8 @@ def open_ledger(
 
 def item_of(planned: RequestedItem, pointer: str) -> PlanItem:
     """Return a new item of a ledger's plan: a mechanism with the number of runs that the ledger accounts for.
+
+    The name of an item identifies it in requests and in the log.
 
     Args:
         planned: name and mechanism of the item. A mechanism of equal steps becomes one step and a number of runs.
@@ -206,6 +208,8 @@ def _requested_parts(request: RequestedSlot, pointer: str) -> JsonObject:
 
 def _renyi_slot(parts: JsonObject, pointer: str) -> Slot:
     """Return a Rényi slot, a budget of divergence at several orders, with orders sorted by the names of their amounts.
+
+    All orders get the same budget.
 
     Args:
         parts: `orders`, their `weights` (equal by default) and one `budget` for all orders ("largest" by default).

@@ -95,6 +95,8 @@ def _require_balance(state: LedgerState, entry: JsonObject, text: SpecText) -> N
 def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, *, certify: bool = True) -> LedgerState:
     """Return the state of a ledger after one log entry, after checking that the entry is a possible change.
 
+    An entry records one change: an opening, a reservation, a commit, or another change by its `kind`.
+
     Args:
         state: the ledger before the entry, or None before its opening.
         entry: record of the move.
@@ -135,6 +137,9 @@ def apply_entry(state: LedgerState | None, entry: JsonObject, read: SpecReader, 
 
 def _open(entry: JsonObject, read: SpecReader, *, certify: bool) -> LedgerState:
     """Read the log entry that opens a ledger, check it, and return the state of the new ledger.
+
+    The first entry of a ledger has its target, its plan (mechanisms with numbers of runs) and its slots (budgets for
+    other runs).
 
     Args:
         entry: record of the opening.
@@ -247,6 +252,8 @@ def _replace_charge(state: LedgerState, reservation: Reservation, price: Charge,
 def _amend(state: LedgerState, entry: JsonObject, read: SpecReader) -> LedgerState:
     """Check the log entry of a changed plan, certify the plan again, and return the state of the ledger after it.
 
+    An amendment adds items, mechanisms with numbers of runs, or lowers the number of runs of items.
+
     Args:
         state: the ledger before the amendment.
         entry: record of the amendment: items added, items with fewer runs, and declarations.
@@ -299,6 +306,8 @@ def _require_enough(state: LedgerState, spec: Spec, count: int, slot: Slot, pric
 
 def _require_enough_each(request: ChargeRequest, slot: Slot, price: Charge) -> None:
     """Check a recorded cost that adds up over runs: one run pays enough, and the sums over runs are right.
+
+    Entries are not trusted: an amount that is too small would make the ledger's guarantee false.
 
     Args:
         request: the job with its number of runs.

@@ -242,6 +242,7 @@ class LedgerState:
         Raises:
             InvalidInput: two items have one name, or two slots have one kind.
         """
+        # Requests name an item or a slot by this name or kind, which must therefore be unique.
         item_names = [item.name for item in self.plan]
         if len(set(item_names)) != len(item_names):
             raise InvalidInput.at("/plan", "has two entries of one name")
@@ -271,6 +272,9 @@ class LedgerState:
             reserved: change of the number of reserved runs.
             committed: change of the number of committed runs.
             credit: change of the number of free runs that were paid for before.
+
+        Returns:
+            A new state. This state is unchanged.
         """
         item = self.item(name)
         assert item is not None  # items are never removed from a ledger
@@ -315,6 +319,8 @@ def plus(some: Amounts, more: Amounts) -> Amounts:
 
 def minus(amounts: Amounts, subtracted: Amounts) -> Amounts:
     """Subtract amounts of a slot (a budget) part by part. An absent part is zero.
+
+    It is used when amounts are released, spent or taken back.
 
     Args:
         amounts: amounts by the names of their parts, such as `rho` and `delta`.

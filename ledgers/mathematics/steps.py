@@ -154,6 +154,7 @@ class StepPrices:
                 return None, stages
             stages += 1
             steps = count
+            # A stage with all remaining runs would take too much of the budget, so it gets fewer steps, at least one.
             if step_cost * count * stages_per_e_fold > float(left):
                 steps = max(1, int(float(left) / (stages_per_e_fold * step_cost)))
             stage_left = _StepCharge(hinges, left, steps, self._step_eta).remainder(step_cost)
@@ -303,6 +304,7 @@ class _StepCharge:
         low, high = 0.0, most
         for _ in range(_MOST_TRIALS):
             largest, newton_cost = self._newton_step(epsilon, cost)
+            # Narrow the bracket: a cost with a positive excess does not suffice.
             if largest > 0.0:
                 low = cost
             else:
@@ -312,6 +314,7 @@ class _StepCharge:
                 return cost
             if high - low <= 0.1 * _TOLERANCE * high:
                 break
+            # Outside the bracket, Newton's estimate is replaced by the middle.
             cost = newton_cost if low < newton_cost < high else 0.5 * (low + high)
         return high if high < most else None
 

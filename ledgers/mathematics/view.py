@@ -44,7 +44,7 @@ UNSEEN = Condition("ledger-unseen", "no output of voided runs was seen, and noth
 def conditions(state: LedgerState, *, of_block: bool) -> tuple[Condition, ...]:
     """Return the conditions of the ledger's guarantee that no computation can check, in the order of display.
 
-    Some conditions hold for every ledger. Others depend on what the owner declared, and on the mechanisms of the plan.
+    Some conditions hold for every ledger. Others depend on the owner's declarations, and on the mechanisms of the plan.
 
     Args:
         state: the ledger.

@@ -61,6 +61,8 @@ def _slots(slots: list[JsonObject]) -> Iterator[Bar]:
 def _bar(name: str, used: Any, reserved: Any, capacity: Any, words: str) -> Bar:
     """Return a bar with its amounts in proportion to the capacity. A bar without capacity is drawn as full.
 
+    The bar has the committed amount first, and then the reserved amount.
+
     Args:
         name: label of the bar.
         used: committed amount, a number or a decimal string, like the other amounts.

@@ -42,6 +42,8 @@ _ESCAPES: Final = {ord(character): f"\\u{ord(character):04x}" for character in "
 def page(report: Record, key: SigningKey) -> str:
     """Return a ledger's report as a signed page of HTML. Equal reports and keys give equal pages.
 
+    The signature covers the report and the digest of the whole page with a placeholder in place of the signature.
+
     Args:
         report: the report, as `book.reports.report` returns it.
         key: key of the log, which signs the page.
@@ -165,6 +167,8 @@ def _draw_curve(ledger: JsonObject) -> Drawing | None:
 @cache
 def _template() -> Template:
     """Load the template of a page. It is loaded once in a process.
+
+    Values are escaped, so that a name of a ledger cannot add elements to the page.
 
     Raises:
         MissingExtra: the packages of the extra `reports` are not installed.

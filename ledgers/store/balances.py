@@ -31,6 +31,8 @@ LARGEST_LOG = 10_000_000
 def _is_in_tree(row: EntryRow, tree: Tree) -> bool:
     """Return whether the Merkle tree of the log has a database row's entry at the number that the row states.
 
+    The tree's hashes commit to the content and the number of each entry. A changed row does not agree with them.
+
     Args:
         row: the entry with its number in the log.
         tree: the Merkle tree.

@@ -111,6 +111,8 @@ def of_rare_kind(
 ) -> list[EntryRow]:
     """Return the entries of a rare kind in some ledgers, in the order of the log, by an index of these kinds.
 
+    These entries say that runs were declared void, or were observed to differ from their mechanism.
+
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers.

@@ -22,7 +22,7 @@ class ExactDecimal(TypeDecorator[Decimal]):
     """Type of a database column for amounts, which are kept without rounding.
 
     An amount is a decimal of at least 0 and below 10^18, with at most 18 decimal places. PostgreSQL stores it as a
-    number. SQLite has no decimals and stores text of fixed width; its order by characters is the order of the values.
+    number. SQLite has no decimals and stores text of fixed width, which is sorted by characters like the values.
     """
 
     impl = String(WIDTH)

@@ -102,6 +102,7 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
     for identifier in identifiers:
         if identifier not in rows:
             raise Unknown(identifier)
+    # One query for each table loads the rows of all ledgers.
     parts = _load_parts(connection, identifiers)
     items = _load_items(connection, identifiers)
     released = _load_released(connection, identifiers)
@@ -120,6 +121,8 @@ def load(connection: Connection, *identifiers: str, tenant: str | None = None) -
 
 def _load_released(connection: Connection, identifiers: Sequence[str]) -> set[str]:
     """Return the ids of those ledgers of which a run was ever committed.
+
+    The outputs of a committed run may have been released. From then on, an amendment of the plan needs a declaration.
 
     Args:
         connection: connection to read on.
@@ -162,6 +165,8 @@ def write(connection: Connection, before: LedgerRow, after: LedgerRow) -> Ledger
 def write_all(connection: Connection, changes: Sequence[tuple[LedgerRow, LedgerRow]]) -> list[LedgerRow]:
     """Write changed ledgers to the database, add one to the version of each, and return them with the new versions.
 
+    A slot is a budget, with amounts for its parts. An item of the plan is a mechanism with numbers of runs.
+
     Args:
         connection: connection of a transaction that has locked the ledgers.
         changes: pairs of a ledger as it was loaded at the locked version, and the ledger with its changes. A row is
@@ -201,6 +206,8 @@ def identifiers(connection: Connection) -> list[str]:
 
 def of_block(connection: Connection, tenant: str, dataset: str, block: str) -> str | None:
     """Return the id of the first ledger of a block of data; None if the block has no ledger.
+
+    Names are compared without regard to case and to spaces at their ends.
 
     Args:
         connection: connection to read on.
@@ -274,6 +281,8 @@ def _contradictions(connection: Connection, identifiers: list[str]) -> defaultdi
 def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     """Yield the parameters of the SQL update `_PART_CHANGE` for each amount of a slot (budget) that changed.
 
+    The statement changes a row only if it still has the earlier values.
+
     Args:
         before: rows of the ledger as they are in the database.
         after: rows to write, with the same parts in the same order.
@@ -291,6 +300,8 @@ def _changed_parts(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
 
 def _changed_items(before: LedgerRow, after: LedgerRow) -> Iterator[JsonRecord]:
     """Yield the parameters of the SQL update `_ITEM_CHANGE` for each item of a ledger's plan that changed.
+
+    The statement changes a row only if it still has the earlier values. An item is a mechanism with numbers of runs.
 
     Args:
         before: rows of the ledger before the change.

@@ -16,13 +16,15 @@ MessageState = Literal["pending", "delivered", "dropped"]
 
 @dataclass(frozen=True, kw_only=True)
 class MessageRow:
-    """Database row of one webhook message to one endpoint. Times are seconds since 1970.
+    """Database row of one webhook message to one endpoint, an HTTP address of a user. Times are seconds since 1970.
 
     Attributes:
         id: the same for the same event and endpoint.
         endpoint: identifier of the endpoint.
         kind: kind of the event.
         body: JSON text of the message, which never changes.
+        created: time of the event.
+        state: pending; delivered; or dropped, if the receiver is gone or did not accept the message in time.
         attempts: number of deliveries that were begun.
         due: time before which no process sends it.
     """
@@ -114,6 +116,8 @@ def prune(connection: Connection, before: float, kept_kind: str) -> None:
 
 def read_size(connection: Connection, *, alone: bool = False) -> int | None:
     """Return the number of entries of the log that were read for messages; None if none ever was.
+
+    Messages are made from log entries. The number shows where to continue.
 
     Args:
         connection: connection to read on; it must be of a transaction that writes if `alone` is set.

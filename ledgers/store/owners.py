@@ -66,6 +66,8 @@ def assign(connection: Connection, organisation_of: Callable[[str], str | None])
 def _move_to(connection: Connection, row: Row[Any], organisation: str) -> None:
     """Write the organisation of a ledger, and raise its version.
 
+    The column `copy` numbers the ledgers of one block, of which several may exist from before there were organisations.
+
     Args:
         connection: connection of a transaction that writes.
         row: id, version, `dataset_key` and `block_key` of the ledger.

@@ -36,6 +36,8 @@ def get(connection: Connection, ledger: str, identifier: str) -> PendingRow | No
 def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
     """Return the requested changes of a ledger that wait for a second person's approval, oldest first.
 
+    A request waits until it is approved, rejected or withdrawn, or until it expires.
+
     Args:
         connection: connection to read on.
         ledger: id of the ledger.
@@ -47,6 +49,8 @@ def live(connection: Connection, ledger: str, now: float) -> list[PendingRow]:
 
 def count_live(connection: Connection, ledger: str, now: float) -> int:
     """Count the requested changes of a ledger that wait for a second person's approval and have not expired.
+
+    The number of waiting requests is limited, and reconciliations are not subject to the limit.
 
     Args:
         connection: connection to read on.
@@ -71,6 +75,8 @@ def ledgers_with_approval(connection: Connection) -> list[str]:
 
 def close(connection: Connection, before: PendingRow, after: PendingRow) -> None:
     """Store that a requested change of a ledger has ended: approved, rejected, withdrawn or expired.
+
+    A request ends once. Its row stays as a record of who decided.
 
     Args:
         connection: connection of a transaction that writes.

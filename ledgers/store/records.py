@@ -43,11 +43,15 @@ class PartRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ItemRow:
-    """Database row of one item of a ledger's plan: a mechanism with numbers of runs, each at most `planned`.
+    """Database row of one item of a ledger's plan: a mechanism with numbers of runs.
 
     Attributes:
         name: name of the item, unique in the ledger.
         spec: one run, as canonical text.
+        planned: number of planned runs. The reserved, committed and credited runs together are at most as many.
+        reserved: number of runs that reservations hold.
+        committed: number of committed runs. Their outputs may have been released.
+        credit: number of runs that were paid for and given back; they may be reserved again.
         job: id of the reservation of a whole job that a Gaussian slot paid for. Its runs became this item. None for the
             items of the plan itself.
     """
@@ -66,13 +70,20 @@ class LedgerRow:
     """Database rows of a ledger, with those of its slots (budgets) and of its plan, in the order of its opening.
 
     Attributes:
+        id: id of the ledger.
         tenant: organisation that owns the ledger.
+        dataset: name of the data set.
         block: name of the block; empty for a data set of one block. No two ledgers have the same tenant, data set and
             block, closed or not, except for some that were opened before there were organisations.
-        conditional: whether the guarantee depends on a declaration, after a void or a late amendment.
+        name: name of the ledger.
         record: record of its opening, as canonical text, which never changes.
         created: seconds since 1970.
+        status: open or closed; nothing more is reserved in a closed ledger.
+        sealed: whether the membership of the block is fixed. Runs can be reserved only then.
+        conditional: whether the guarantee depends on a declaration, after a void or a late amendment.
         version: number of its moves.
+        parts: amounts of the slots.
+        items: items of the plan, mechanisms with numbers of runs.
         released: whether anything was ever committed; read from the reservations, and not written.
         approval_from: version from which on a second person approves amendments and voids; None without approval.
         contradicted: whether a run was observed to differ from the mechanism that was paid for. The status may be any.
@@ -103,11 +114,14 @@ class HoldingRow:
     """Database row of a reservation's part in one ledger: planned runs, or amounts of a slot (a budget).
 
     Attributes:
+        ledger: id of the ledger.
         item: item of the plan that the runs are taken from; None if a slot pays. A whole job in a Gaussian slot gets an
             item of its own at its first commit.
-        slot: kind of the slot that is charged, if any.
+        slot: kind of the slot that is charged; None if the plan pays.
         spec: one run, as canonical text.
-        charge: the amounts, as canonical text.
+        charge: the amounts, as canonical text; None if the plan pays.
+        count: number of reserved runs.
+        committed: number of those that were committed.
     """
 
     ledger: str
@@ -150,9 +164,16 @@ class PendingRow:
     """Database row of a requested change of a ledger that a second person must approve. Times are seconds since 1970.
 
     Attributes:
+        id: id of the request.
+        ledger: id of the ledger.
+        kind: amend (change the plan), void (take runs back) or reconcile (accept a log that lacks entries).
         body: JSON text of the request, which never changes.
+        requested_by: name of the caller who requested the change.
+        requested_at: time of the request.
         expires: time of expiry; None never expires.
+        state: pending, or how the request ended.
         closed_by: name of the person who approved, rejected or withdrew it.
+        closed_at: time at which it ended; None while it is pending.
         applied: version of the ledger that the approved move made.
     """
 
@@ -171,11 +192,13 @@ class PendingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class EntryRow:
-    """Database row of one entry of the log of ledgers.
+    """Database row of one entry of the log of ledgers, which never changes.
 
     Attributes:
         seq: number in the log, from 0, without gaps.
         at: seconds since 1970.
+        tenant: organisation on behalf of which the change was made.
+        kind: kind of the change, such as `opened`, `reserved` or `committed`.
         ledger: id of the ledger; None for an entry of the log as a whole.
         leaf: canonical text as bytes, which is a leaf of the log's tree.
     """

@@ -62,6 +62,8 @@ def get(connection: Connection, identifier: str, *, tenant: str | None = None) -
 def of_ledgers(connection: Connection, ledgers: Collection[str], including: Collection[str]) -> list[ReservationRow]:
     """Load the reservations with uncommitted runs in some ledgers, and given further reservations.
 
+    Finished reservations are usually not needed, so that the cost does not grow with the age of a ledger.
+
     Args:
         connection: connection to read on.
         ledgers: ids of the ledgers.
@@ -75,6 +77,8 @@ def of_ledgers(connection: Connection, ledgers: Collection[str], including: Coll
 
 def ledgers_of(connection: Connection, owned: Collection[tuple[str, str]]) -> set[str]:
     """Return the ids of the ledgers in which some reservations hold runs. A reservation never changes its ledgers.
+
+    A holding is a row with the runs that a reservation has in one ledger.
 
     Args:
         connection: connection to read on.

@@ -120,6 +120,8 @@ def looking(database: Database) -> Iterator[Connection]:
 def change_rows(connection: Connection, change: Update, rows: Sequence[JsonObject], kind: str) -> None:
     """Execute an update once for each set of parameters, and check that each changed exactly one row.
 
+    The conditions compare the row with its earlier values. A row that does not meet them is not changed.
+
     Args:
         connection: connection of a transaction that writes.
         change: the update. Its conditions compare a row with bound parameters.

@@ -84,7 +84,11 @@ class WebhookEndpoint(BaseModel):
 
 
 class WebhooksFile(BaseModel):
-    """The whole file."""
+    """The content of the service's file of webhooks (HTTP addresses that get messages about ledgers).
+
+    Attributes:
+        webhooks: the endpoints, at most 50.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 

@@ -50,6 +50,8 @@ class LedgerEvent:
 def messages_of(events: Iterable[LedgerEvent], endpoints: Sequence[WebhookEndpoint]) -> Iterator[MessageRow]:
     """Yield one message for each event and each endpoint that is configured to get it.
 
+    An endpoint is an HTTP address that gets messages about some kinds of events.
+
     Args:
         events: events of ledgers or of the log. If the committed part of a slot reached a fraction of its capacity, the
             event has this `fraction`.
@@ -81,6 +83,9 @@ def _message(event: LedgerEvent, endpoint: WebhookEndpoint) -> MessageRow:
 def expiries(rows: Iterable[EntryRow], organisations: dict[str, str]) -> Iterator[LedgerEvent]:
     """Yield an event for each entry of a reservation that has expired.
 
+    The uncommitted runs of an expired reservation have returned to the ledger. The digest of the entry is the key of
+    the event, so that it is sent once.
+
     Args:
         rows: entries of the log.
         organisations: owner of each ledger.
@@ -98,6 +103,9 @@ def passed_fractions(row: LedgerRow, fractions: Iterable[float], at: float) -> I
 
     A Rényi slot counts as one part. Its used fraction is the smallest of its orders, because the other orders may be
     overdrawn.
+
+    A slot is a budget of a ledger in one notion of privacy. The key of an event identifies it, so that each is sent
+    once.
 
     Args:
         row: the ledger.
@@ -189,6 +197,9 @@ def exhaustion(
 
 def broken_head(reason: str, size: int, at: float) -> LedgerEvent:
     """Return the event for webhooks that the log of ledgers lacks entries which it had before, or has others.
+
+    Such a log does not continue a head (size and Merkle root) that was signed before. The event concerns all
+    organisations.
 
     Args:
         reason: description of the difference, as a sentence.

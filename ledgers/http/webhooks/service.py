@@ -95,6 +95,8 @@ class Webhooks:
     async def run(self, database: Database, trouble: Callable[[], str | None]) -> None:
         """Create messages about new log entries and send them, until the task is cancelled.
 
+        An endpoint is an HTTP address that gets messages about ledgers. Nothing is done if there are none.
+
         Args:
             database: database of the ledgers.
             trouble: returns a sentence if the log lacks entries that it had before; otherwise None.
@@ -181,6 +183,8 @@ class Webhooks:
 
         Messages about a fraction of a slot are not deleted, so that none is sent a second time.
 
+        A fraction of a slot is the share of a budget that was used. A user can request a message when it is reached.
+
         Args:
             connection: connection of a transaction that writes.
             start: number of the first entry of the page.
@@ -189,6 +193,7 @@ class Webhooks:
             The number of the first entry after the page.
         """
         rows = entries.page(connection, start=start, limit=ENTRIES)
+        # Time of the newest entry of each ledger on the page.
         times = {row.ledger: row.at for row in rows if row.ledger is not None}
         moved = ledgers.load(connection, *sorted(times))
         owners = {name: row.tenant for name, row in moved.items()}

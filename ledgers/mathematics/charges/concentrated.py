@@ -104,6 +104,7 @@ def _sums(parts: list[tuple[list[Concentration], int]]) -> list[Concentration]:
             for bound in bounds
         ]
         totals = []
+        # Keep a sum only if its ρ is below that of every kept sum. These have no larger δ.
         for candidate in sorted(sums, key=lambda bound: (bound.delta, bound.rho)):
             if not totals or candidate.rho < totals[-1].rho:
                 totals.append(candidate)

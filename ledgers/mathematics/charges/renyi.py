@@ -45,6 +45,9 @@ def charge(request: ChargeRequest, slot: Slot) -> Charge:
 def _divergence(request: ChargeRequest, order: float) -> float:
     """Return an upper bound on the Rényi divergence of one run at an order, in the worse direction of the neighbours.
 
+    A Gaussian mechanism of parameter μ has the divergence a μ²/2 at the order a. A sampled Gaussian mechanism has a
+    formula of its own. Otherwise the smaller of two bounds is taken.
+
     Args:
         request: the job.
         order: Rényi order, above 1.

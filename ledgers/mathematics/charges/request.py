@@ -42,6 +42,8 @@ class ChargeRequest:
 
         It is computed once for each mechanism and then remembered.
 
+        The guarantee determines the amount that a slot of the ledger must pay for a run of the mechanism.
+
         Args:
             spec: spec of the mechanism.
 

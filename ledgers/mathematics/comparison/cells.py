@@ -39,6 +39,8 @@ class Excess:
     """Bounds on the largest difference of two privacy profiles δ(ε), left minus right, in units of a permitted δ, η.
 
     The profiles are evaluated at finitely many ε, the points. A cell is the interval between two neighbouring points.
+
+    If `upper` is at most 1, the left profile exceeds the right one by at most η at every ε.
     """
 
     upper: float

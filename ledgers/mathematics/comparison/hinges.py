@@ -227,12 +227,15 @@ def _hinges_above(losses: FloatArray, values: FloatArray) -> Hinges:
 def _lower_hull(x: FloatArray, y: FloatArray) -> list[int]:
     """Return the indices of the points of the lower convex hull, from left to right (Andrew's monotone chain).
 
+    The lower hull is the largest convex function that is at most all the points.
+
     Args:
         x: increasing abscissas.
         y: ordinates.
     """
     hull: list[int] = []
     for new in range(x.size):
+        # Drop the last points of the hull that are on or above the line to the new point.
         while len(hull) >= 2 and _is_on_or_above_line(x, y, hull[-2], hull[-1], new):
             hull.pop()
         hull.append(new)

@@ -167,6 +167,8 @@ class SlotTrial:
     def _around(self, index: int, reach: int) -> FloatArray:
         """Return ten evenly spaced ε around a chosen one, between two of its neighbours.
 
+        Finer values of ε there show whether the largest gap is between two of the points.
+
         Args:
             index: index of the chosen ε among all chosen points.
             reach: number of neighbours on each side that the interval covers, as far as there are so many.
@@ -189,6 +191,7 @@ class SlotTrial:
         Returns:
             The smallest cost that was found to suffice at the points; the whole slot if none was.
         """
+        # The secant method needs the gaps at two costs: the start, and a slightly larger cost.
         last_cost, last_gaps = start, self._gaps(start)
         bracket = _CostBracket(0.0, self._whole).narrow(start, suffices=float(np.max(last_gaps)) <= 0.0)
         cost = min(start * (1.0 + _SECANT_SPACING * tolerance), 0.5 * (start + self._whole))
@@ -283,6 +286,8 @@ class _CostBracket:
 
     def narrow(self, cost: float, *, suffices: bool) -> _CostBracket:
         """Return the bounds of the search after a cost in μ² was tried.
+
+        The search assumes that a larger cost suffices if a smaller one does.
 
         Args:
             cost: the cost in μ².

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 3000
 """Largest number of cells, which bounds the time of one comparison."""
+# Smallest number of cells of a comparison.
 _FEWEST_CELLS = 48
 _INTERPOLATION_ERROR = 0.04
 """Largest error of the interpolation between two points, as a share of η."""

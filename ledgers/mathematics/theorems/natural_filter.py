@@ -104,7 +104,12 @@ def leaky_truth(epsilon: float, delta: float, mu: float) -> float:
 
 
 class _DescendingLine(NamedTuple):
-    """A descending line c − d a as a function of a: its height c at a = 0, and its descent d per unit of a."""
+    """A descending line c − d a as a function of a.
+
+    Attributes:
+        descent: the descent d per unit of a.
+        height: the height c at a = 0.
+    """
 
     descent: float
     height: float
@@ -131,6 +136,8 @@ def _upper_envelope(lines: list[_DescendingLine]) -> list[_DescendingLine]:
 
 def _crossing(line: _DescendingLine, steeper: _DescendingLine) -> float:
     """Return the coordinate at which two descending lines cross, or math.inf if they do not.
+
+    The lines are c − d a, so that c₁ − d₁ a = c₂ − d₂ a at a = (c₂ − c₁)/(d₂ − d₁).
 
     Args:
         line: the first line.

@@ -88,6 +88,8 @@ def guard(dialect: str) -> None:
 def _refuse(dialect: str, table: str, name: str, what: str, when: str | None, why: str) -> None:
     """Create a trigger that rejects statements on single rows of a table.
 
+    The trigger calls a function in PostgreSQL, and raises the error itself in SQLite.
+
     Args:
         dialect: sqlite or postgresql.
         table: name of the table.
