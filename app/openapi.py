@@ -125,8 +125,7 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Write the files of the OpenAPI document, or check that they are up to date, and return the exit code.
 
-    The committed files let a reviewer see every change of the HTTP interface, and make clients without a running
-    service.
+    The committed files let a reviewer see every change of the HTTP interface.
 
     Args:
         arguments: arguments of the command line; None reads those of the process.

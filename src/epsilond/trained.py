@@ -216,6 +216,8 @@ def conditions(
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
     """Yield the warnings about a training run that its calibration does not already have.
 
+    The guarantee holds under the conditions of the calibration. These warnings say where a run in one process differs.
+
     Args:
         answer: the calibration.
         means_only: whether clients return means of gradients instead of one gradient a record.

@@ -124,6 +124,7 @@ class PpsgdRun:
             if value is None:
                 raise InvalidInput.at(f"/{name}", "is needed: no risk bound chooses the steps of this run")
         groups = problem.batches
+        # All clients of a group have batches of the same size.
         sizes = np.repeat([group.batch_size for group in groups], [group.clients for group in groups])
         return cls(
             rounds=parameters.rounds,

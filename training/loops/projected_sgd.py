@@ -53,6 +53,7 @@ class ProjectedSgdRun:
         del session
         reject_steps("projected-sgd", caller_steps)
         last = parameters.rounds
+        # The released model is that of a step chosen uniformly from `first` to `last`.
         first = last if problem.release == "last" else first_step_of_suffix(problem.suffix_fraction, last)
         return cls(
             participants=parameters.participants,

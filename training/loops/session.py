@@ -125,6 +125,8 @@ class Session:
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
         """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
 
+        The entry is a part of the result of the run, so that it must not reveal what the guarantee does not cover.
+
         Args:
             participants: indices of the clients of the round.
             statistics: statistics of their gradients, which the entry has only with `log_unprotected`.

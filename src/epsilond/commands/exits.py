@@ -50,6 +50,8 @@ def exit_codes(
 ) -> Iterator[None]:
     """Print an error of the library within this context manager to standard error, and exit with its exit code.
 
+    So scripts can tell an invalid request from one for which no guarantee can be certified.
+
     Args:
         to_option: for a JSON pointer into the request, returns the option to name in the message, as a pointer. It is
             for commands with options that are not named like the fields of the request.
@@ -65,6 +67,7 @@ def exit_codes(
     try:
         yield
     except InvalidInput as error:
+        # Every fault is printed, so that the user can repair them all at once.
         for fault in error.faults:
             fault_of_option = Fault(to_option(fault.pointer), fault.message, fault.allowed)
             typer.echo(complaint(fault_of_option, name_field), err=True)

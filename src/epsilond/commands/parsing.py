@@ -204,6 +204,8 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
 def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
     """Remove an option that has no value, or that the command does not have.
 
+    The parser of the command line stops at its first error. Without the option, it can find the next one.
+
     Args:
         option: name of the option, with its dashes.
         args: the arguments that were parsed.

@@ -58,6 +58,7 @@ def complete_fields(
         values |= _record_counts(algorithm, sources.sizes, names, fields)
     if isinstance(sources, TabularClients):
         values |= _loss_constants(algorithm, sources, _lipschitz_radius(algorithm, fields, first_model))
+    # Each algorithm has only some of these fields.
     inferred = {name: value for name, value in values.items() if name in names}
     return {**inferred, **fields}
 

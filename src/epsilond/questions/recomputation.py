@@ -213,6 +213,7 @@ def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> t
         "recomputed": {name: present.answer[name] for name in RECOMPUTED if name in present.answer},
         "declared_conditions": tuple(statement for _, statement in declared_conditions(present.answer)),
     }
+    # Another version may explain the same figures in other words.
     if signed_record["engine_version"] != ENGINE_VERSION:
         findings["explained_otherwise"] = changed_explanations(signed_record, present_record)
         if outcome in AGREES:
@@ -245,6 +246,7 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
         "report_engine": data["engine_version"],
         "signed_by": None if signature is None else signature.by,
     }
+    # Such a page has no answer that could be computed again.
     if data["kind"] == CONTRADICTED:
         if not _is_page_of(data, page):
             raise Broken(ALTERED_PAGE)

@@ -50,6 +50,10 @@ class CohortDraws:
     def observe(self, cohort: Collection[Hashable], population: Collection[Hashable]) -> None:
         """Test the cohort (the clients) of the next round, and set `alarm` at the first rejection.
 
+        The hypothesis is that the cohort is a uniformly random subset. One test counts how often each client is drawn,
+        and the
+        other bets on predictions of the cohort.
+
         Args:
             cohort: the clients of the round, each once.
             population: the clients from which it was drawn; if there are none, nothing is tested.

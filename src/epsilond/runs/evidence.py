@@ -226,6 +226,7 @@ class Evidence:
             observations = [_read_observation(*entry) for entry in state["observations"]]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint") from None
+        # A premise that this version does not know cannot be judged.
         names = {*shown, *vouched}
         names.update(name for name, _ in reasons)
         unknown = names - PREMISES.keys()

@@ -43,6 +43,7 @@ def account(answer: AccountAnswer) -> RenderableType:
         Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
     ]
+    # The guarantee of one window of time also gives one for several windows.
     windows = answer.over_windows
     if windows is not None:
         parts += [table(f"Over {windows.windows} windows", [_point(windows)]), Text(windows.in_words)]

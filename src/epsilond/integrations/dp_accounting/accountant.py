@@ -276,6 +276,8 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         """Explain why no certified ε exists for an event of dp-accounting.
 
+        dp-accounting shows this message to its user, who knows events but not this library.
+
         Args:
             event: an event of dp-accounting.
 
@@ -333,6 +335,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         if not self._private:
             return math.inf
         has_released = any(times > 0 for times in self._run.values())
+        # Every mechanism is (0, 1)-private, and a run without releases is (0, 0)-private.
         if target_delta == 1.0 or not has_released:
             return 0.0
         if target_delta == 0.0:

@@ -123,6 +123,7 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
     """
     shifts = [number(shift, f"{placed.at}/sensitivities") for shift in placed.field("sensitivities")]
     weights = [number(weight, f"{placed.at}/sampling_probs") for weight in placed.field("sampling_probs")]
+    # Probabilities that were computed in floating point may sum to slightly more or less than 1.
     sum_to_one = math.isclose(math.fsum(weights), 1.0, rel_tol=0.0, abs_tol=WEIGHT_TOLERANCE)
     if len(shifts) != len(weights) or not sum_to_one or min(weights) < 0.0:
         message = "Sampling probs must be probabilities with the sum 1, one for each shift"

@@ -154,6 +154,7 @@ def check_local_dp(mod: LocalDpMod) -> list[str]:
     messages = []
     if mod.epsilon > 1.0:
         messages.append(ABOVE_ONE.format(**fields))
+    # Two clipped updates may differ by twice the clipping norm.
     if mod.sensitivity < 2.0 * mod.clipping_norm:
         messages.append(TOO_SENSITIVE.format(**fields))
     if messages and has_finite_noise:

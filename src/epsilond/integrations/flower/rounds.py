@@ -255,6 +255,8 @@ def check_start(
 ) -> set[Premise]:
     """Check that a new round follows the previous one and starts from a released model; report a deviation.
 
+    Clients that train from a model which was not released could reveal more than the account covers.
+
     Args:
         evidence: receives the contradictions to the record of the run.
         models: the released models, and the first model.

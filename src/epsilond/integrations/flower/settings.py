@@ -21,6 +21,8 @@ OBSERVERS: Final = ("released-models", "final-model")
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
     """Check the ranges of the settings of DP-FedAvg.
 
+    A cohort is the set of clients of one round. Only random samples of clients need the size of the population.
+
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.
         participants: number by which the noisy sum is divided, at least 1.

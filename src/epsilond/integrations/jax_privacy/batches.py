@@ -203,6 +203,8 @@ class ObservedBatches:
     def _check_phase(self, members: NDArray[np.integer]) -> None:
         """Check that each record takes part in the same iteration of every cycle, and report records that do not.
 
+        Cyclic sampling deals the records to groups, and draws each iteration of a cycle from another group.
+
         Args:
             members: indices of the records, or users, in the next batch.
         """

@@ -88,6 +88,8 @@ class ObservedGradient:
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """Return the result of the plan's own gradient function, and record the call in the journal.
 
+        The journal keeps samples of the arrays and a few facts about the call, which are checked later.
+
         Args:
             *args: arguments of the gradient function: the parameters, the batch, and constants.
             **kwargs: its keyword arguments, such as `is_padding_example`.
@@ -159,6 +161,8 @@ def observe_noise(
     transform: optax.GradientTransformation, journal: Journal, *, compiled: bool
 ) -> optax.GradientTransformation:
     """Wrap a noise transformation so that its first state and each update are recorded.
+
+    The record shows later whether the noise was fresh, of the planned size, and added to the clipped gradients.
 
     Args:
         transform: the noise transformation of a plan.

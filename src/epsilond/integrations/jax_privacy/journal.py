@@ -225,6 +225,8 @@ def sampled_update(
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
     """Return a function that runs one update of a gradient transformation and also returns the arrays to record.
 
+    Recorded are samples of the input, of the output and of the parameters, and the state before and after the update.
+
     Args:
         transform: a gradient transformation of optax.
         compiled: whether to compile the function with `jax.jit`.

@@ -101,6 +101,7 @@ class OptimizerStates:
         if not any(_equal(identity, buffers, *expected) for expected in self._expected):
             reason = "the optimizer was given another state than the one that its last update returned"
             self._evidence.rest_on_caller(PARAMETERS, reason)
+        # From now on, only this state may start the next update.
         self._expected = [(later_identity, later_buffers)]
 
     def state_dict(self) -> list[list[list[float]]]:

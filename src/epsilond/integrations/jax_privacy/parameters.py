@@ -222,6 +222,8 @@ class ParameterChanges:
 def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
     """Return why a change of the parameters is not explained by the noisy sums of gradients; None if it is.
 
+    Parameters that change in another way may depend on private data without noise.
+
     Args:
         change: change of the parameters.
         updates: the noisy updates since the parameters were last seen.
@@ -239,6 +241,7 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
     steps = [update.step for update in updates if update.step is not None]
     if len(steps) == len(updates) and _is_sum_of_steps(change, steps, rounding):
         return None
+    # With too few coordinates, a linear combination would fit any change.
     if len(change) < _EQUATIONS * len(updates):
         return _COARSE
     if _is_combination(change, updates, rounding):

@@ -144,6 +144,8 @@ def steps_from_execution_plan(
 def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = None) -> PlanReading:
     """Read the parameters of a plan from its parts, and list the contradictions between the parts.
 
+    A plan has a sampler, a noise transformation, a gradient function and a privacy event, which must fit together.
+
     Args:
         plan: jax_privacy's plan, or an observed one.
         relation: neighbouring relation of the account.
@@ -155,6 +157,7 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
     """
+    # An observed plan contains the original one.
     plan = getattr(plan, "plan", plan)
     _require_plan(plan)
     mechanism, times = _read_event(plan, relation)

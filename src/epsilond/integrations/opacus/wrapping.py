@@ -97,6 +97,8 @@ def _make_private(
 ) -> tuple[object, ...]:
     """Call the original `make_private`, and let the engine's accountant observe the returned objects.
 
+    Opacus makes the private optimizer and the sampler in this method, so that they are observed from the first step.
+
     Args:
         kind: class of the accountants that observe their runs.
         original: the original method.

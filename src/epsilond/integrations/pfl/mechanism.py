@@ -225,6 +225,8 @@ class WatchedMechanism:
     def _check_cohort(self, expected: int) -> None:
         """Test that the users of an iteration are a Poisson sample, by their number and, if known, their identities.
 
+        Tests cannot show that a draw is random. So the caller must vouch for it, unless all users take part.
+
         Args:
             expected: expected number of users.
         """

@@ -126,6 +126,9 @@ class TffRun(Stated):
     def _check_round(self, before: LearningAlgorithmState) -> set[Premise]:
         """Check the state after a round, and note which conditions of the privacy theorem the caller must vouch for.
 
+        The compiled computation of a round cannot be observed inside, so the caller vouches for its updates and its
+        noise.
+
         Args:
             before: state before the round.
 

@@ -143,6 +143,8 @@ class ClippedSums:
     def compute_increments(self, optimizer: DPOptimizer) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Recompute by how much the sums of clipped gradients must grow when Opacus adds the next gradients.
 
+        Only a few coordinates are recomputed, in double precision, so that the check costs little time.
+
         Args:
             optimizer: the private optimizer, with per-sample gradients that are not accumulated yet.
 

@@ -126,6 +126,9 @@ class DrawCheck:
     def check_rows(self, rows: ClippedRows) -> bool:
         """Check that each record of the batch gave exactly one gradient of the sum, and report a deviation.
 
+        The noise covers one clipped gradient of each record. Two gradients of one record would have twice the
+        influence.
+
         Args:
             rows: the per-sample gradients that the step summed.
 

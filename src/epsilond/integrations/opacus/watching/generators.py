@@ -234,6 +234,8 @@ class GeneratorWatches:
 def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
     """Return the first `_EARLY_BLOCKS` blocks of random numbers that a generator produces after its seed, from 0 on.
 
+    By these blocks it is known how many numbers a generator has drawn since its seed.
+
     Args:
         generator: the generator, of which only the seed is read.
 

@@ -45,6 +45,8 @@ class SavedWeights:
     def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
         """Check that a resumed model has weights that were saved at a checkpoint of the run.
 
+        Weights from elsewhere may have been trained on the private data without noise.
+
         Args:
             parameters: parameters of the model.
 

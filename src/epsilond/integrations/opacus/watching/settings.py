@@ -52,6 +52,8 @@ class SettingsCheck:
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
         """Compare the settings with those at the first forward pass of the step, which are then forgotten.
 
+        A setting that is chosen after looking at the batch would reveal something about its records.
+
         Args:
             optimizer: the private optimizer, after the step's forward and backward passes.
 
