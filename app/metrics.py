@@ -34,7 +34,13 @@ class Metrics:
         self._add_ledger_metrics(self.registry)
 
     def _add_request_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`."""
+        """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`.
+
+        A histogram counts durations in classes, whose upper limits are its `buckets`.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.requests = Histogram(
             "epsilond_request_seconds",
             "Time to answer a request",
@@ -77,7 +83,13 @@ class Metrics:
         )
 
     def _add_computation_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of the cache, the pool of worker processes and the event loop."""
+        """Add the metrics of the cache, the pool of worker processes and the event loop.
+
+        A lane is a queue of the pool: "read" for requests to be read, "question" for answers, and "job" for jobs.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.cache = Counter(
             "epsilond_cache", "Outcomes by use of the cache: hit, miss or shared", ("use",), registry=registry
         )
@@ -104,7 +116,13 @@ class Metrics:
         )
 
     def _add_job_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of jobs and of their store."""
+        """Add the metrics of jobs and of their store.
+
+        A job is a computation that goes on after its request was answered. A block is a part of a simulation.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.jobs = Counter(
             "epsilond_jobs",
             "Jobs that ended in this service, by kind and final state",
@@ -132,7 +150,15 @@ class Metrics:
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
 
     def _add_ledger_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of ledgers and of their webhooks."""
+        """Add the metrics of ledgers and of their webhooks.
+
+        A ledger keeps the privacy budget of a data set, and a move is a change of it. A webhook is a URL to which the
+        service
+        sends messages about ledgers.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.ledger_moves = Counter(
             "epsilond_ledger_moves",
             "Moves of ledgers answered here, by kind; retries count again",

@@ -19,6 +19,9 @@ def near(name: str, names: Iterable[str]) -> list[str]:
     Args:
         name: the name to compare, which may come from a client.
         names: the names to choose from.
+
+    Returns:
+        The names. Names of equal similarity are in alphabetical order.
     """
     pairs = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())  # a name from a client must not fill the cache
     shares = {candidate: _share(pairs, _pairs(candidate)) for candidate in names}

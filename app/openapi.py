@@ -23,7 +23,14 @@ HERE = Path(__file__).resolve().parent.parent / "openapi"
 
 
 def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
-    """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`."""
+    """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`.
+
+    Args:
+        app: the application, whose document is read.
+
+    Yields:
+        The name of the operation, with a number from the second example on, and the request in JSON form.
+    """
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
@@ -113,7 +120,12 @@ def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
 
 
 def write(wanted: Mapping[Path, str], root: Path) -> None:
-    """Write the wanted files under `root`, and remove JSON files that are not wanted."""
+    """Write the wanted files under `root`, and remove JSON files that are not wanted.
+
+    Args:
+        wanted: text of each file by its path relative to `root`.
+        root: folder of the files. Missing folders in it are created.
+    """
     for path in root.rglob("*.json"):
         if path.relative_to(root) not in wanted:
             path.unlink()

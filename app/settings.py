@@ -40,7 +40,14 @@ def state_file() -> str:
 
 
 def is_private_url(url: str) -> bool:
-    """Return whether a URL is safe from reading and change in transit: https, or http of the loopback."""
+    """Return whether a URL is safe from reading and change in transit: https, or http of the loopback.
+
+    Args:
+        url: any text.
+
+    Returns:
+        True if so. False also if the text is not a URL or names no host.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -270,7 +277,17 @@ class Settings(BaseSettings):
     @field_validator("dask")
     @classmethod
     def _check_scheduler(cls, address: str) -> str:
-        """Return the address of a Dask scheduler, or reject one that is not an address; empty for no cluster."""
+        """Return the address of a Dask scheduler, or reject one that is not an address; empty for no cluster.
+
+        Args:
+            address: value of the setting.
+
+        Returns:
+            The address, unchanged.
+
+        Raises:
+            ValueError: the text is not empty and is not an address.
+        """
         try:
             if address:
                 place_of(address)
@@ -288,6 +305,9 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _check_combinations(self) -> Self:
         """Reject settings that contradict each other, and return the settings.
+
+        Returns:
+            The settings, unchanged.
 
         Raises:
             ValueError: two settings contradict each other. The message names their environment variables.

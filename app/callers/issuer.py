@@ -156,6 +156,13 @@ class Issuer:
 def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
     """Return the keys with which an issuer signs.
 
+    Args:
+        issuer: URL of the issuer (an identity provider).
+        jwks_url: URL of its public keys. If empty, the configuration document of the issuer names it.
+
+    Returns:
+        The public keys for signatures.
+
     Raises:
         OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.
     """

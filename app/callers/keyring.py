@@ -80,6 +80,9 @@ class Keyring:
 
         Args:
             key: secret text of the API key, as the client sent it.
+
+        Returns:
+            The caller with the limits and permissions of the key. None if the key gives no access.
         """
         key_digest = digest(key)
         match: KeyLine | None = None

@@ -67,6 +67,10 @@ class Tokens:
         Args:
             token: bearer token of a request, as the client sent it.
 
+        Returns:
+            The caller with the permissions that the claims (signed statements in the token) give. None without a valid
+            token.
+
         Raises:
             Problem: the keys of the issuer cannot be fetched.
         """

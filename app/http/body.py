@@ -374,6 +374,9 @@ def direct_routes(app: Starlette) -> dict[str, tuple[BytesRoute, Direct]]:
 
     Args:
         app: the application with all its routes. Of several routes with one path, the first is used.
+
+    Returns:
+        The route and the function, by path.
     """
     routes: dict[str, tuple[BytesRoute, Direct]] = {}
     for route in app.routes:

@@ -262,7 +262,13 @@ class BoundedApplication:
         self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or reject it and close its connection."""
+        """Answer a request, or reject it and close its connection.
+
+        Args:
+            scope: ASGI description of the request.
+            receive: function that returns the next ASGI message from the client.
+            send: function that sends an ASGI message to the client.
+        """
         if len(self._connection.connections) <= self._most or scope["path"] == ALIVE:
             await self._app(scope, receive, JoiningSend(self._connection, send))
             return

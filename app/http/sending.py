@@ -26,6 +26,9 @@ def has_length(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
     Args:
         headers: the headers of the answer.
+
+    Returns:
+        True if there is exactly one Content-Length and no Transfer-Encoding.
     """
     names = [name.lower() for name, _ in headers]
     return names.count(LENGTH) == 1 and b"transfer-encoding" not in names

@@ -83,6 +83,14 @@ class Shelf:
     async def query(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Call a method that reads, after storing the ends of jobs.
 
+        Args:
+            method: method of the store.
+            *arguments: its positional arguments.
+            **named: its keyword arguments.
+
+        Returns:
+            The value that the method returns.
+
         Raises:
             Problem: the store cannot be used at present.
         """

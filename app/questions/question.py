@@ -284,7 +284,14 @@ class PosedQuestions:
         return False
 
     def _digests_of(self, identity: str) -> OrderedDict[bytes, None]:
-        """Return the digests of a caller, who becomes the most recent one."""
+        """Return the digests of a caller, who becomes the most recent one.
+
+        Args:
+            identity: identity of the caller, which may be new.
+
+        Returns:
+            The digests of the questions that the caller has posed, which the calling function may change.
+        """
         caller = _shorten(identity)
         if caller not in self._digests:
             self._digests[caller] = OrderedDict()

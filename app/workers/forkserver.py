@@ -242,6 +242,9 @@ class ForkServer:
             control: connection to the fork server.
             wire: file descriptor of the worker's end of its connection to the service.
 
+        Returns:
+            The process id of the worker, which is running but not ready yet.
+
         Raises:
             OSError: the fork failed, or the connection failed; in the latter case the fork server is killed.
             EOFError: the fork server has died.

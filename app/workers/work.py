@@ -175,7 +175,14 @@ def _fail(trace: str) -> RenderedAnswer:
 
 
 def outcome_of(computation: Computation) -> Outcome:
-    """Run a computation, and return its outcome. It raises no `Exception`: rejections and errors become outcomes."""
+    """Run a computation, and return its outcome. It raises no `Exception`: rejections and errors become outcomes.
+
+    Args:
+        computation: function without arguments, which returns the answer.
+
+    Returns:
+        The answer, the rejection by the mathematics, or the fault with its traceback.
+    """
     try:
         return computation()
     except (EpsilondError, MalformedJson, MissingExtra) as refusal:
@@ -263,7 +270,14 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
 
 
 def answer_to(message: bytes) -> bytes:
-    """Return the pickled outcome of a pickled computation, and the processor time of both in seconds."""
+    """Return the pickled outcome of a pickled computation, and the processor time of both in seconds.
+
+    Args:
+        message: the pickled computation.
+
+    Returns:
+        A pickled pair: the outcome and the seconds. An outcome that cannot be pickled is replaced by a fault.
+    """
     before = time.process_time()
     outcome = outcome_of(partial(run_pickled, message))
     try:
