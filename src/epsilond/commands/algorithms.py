@@ -302,6 +302,9 @@ def _problem(name: str) -> type:
     Args:
         name: name of the algorithm.
 
+    Returns:
+        The class, a dataclass with a field for each option.
+
     Raises:
         InvalidInput: there is no such algorithm.
     """

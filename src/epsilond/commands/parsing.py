@@ -35,7 +35,14 @@ class Command(TyperCommand):
         self.help = None if self.help is None else inspect.cleandoc(self.help).partition("\f")[0].rstrip()
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, required options first, each in a titled panel."""
+        """Return the parameters, required options first, each in a titled panel.
+
+        Args:
+            ctx: context of the command.
+
+        Returns:
+            The parameters as click describes them. The order is that of the help.
+        """
         params: list[Any] = super().get_params(ctx)
         for param in params:
             if _is_option(param) and not getattr(param, "rich_help_panel", None):

@@ -144,6 +144,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             event: an event of dp-accounting.
             count: number of times that the event is run.
 
+        Returns:
+            This accountant, so that calls can be chained.
+
         Raises:
             UnsupportedEventError: no spec describes the event, or it has no guarantee in this relation.
             InvalidInput: a number of the event is out of range. It is a ValueError that states the allowed range.
@@ -160,6 +163,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
     def _require_valid_numbers(self, event: dp_accounting.DpEvent) -> None:
         """Reject an event with a number that no run can have, before anything is paid for or counted.
+
+        Args:
+            event: an event of dp-accounting. One without a spec or without noise is not rejected here.
 
         Raises:
             InvalidInput: a number is out of range. The error states the field and the allowed range.

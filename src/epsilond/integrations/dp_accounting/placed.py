@@ -162,6 +162,9 @@ class PlacedEvent:
         Args:
             event: the inner event.
             path: path from this event to the inner event, such as `events/1`.
+
+        Returns:
+            The inner event with its place, by which errors point to it.
         """
         return replace(self, event=event, at=f"{self.at}/{path}")
 

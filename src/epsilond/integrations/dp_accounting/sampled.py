@@ -175,6 +175,9 @@ def _has_tree(placed: PlacedEvent) -> bool:
 
     Args:
         placed: the event.
+
+    Returns:
+        True if so. Sampling would shift the leaves of the tree, for which no theorem gives an account.
     """
     event = placed.event
     inside = [getattr(event, "event", None), *getattr(event, "events", ())]

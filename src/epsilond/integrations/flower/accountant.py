@@ -208,6 +208,9 @@ class EpsilondAccountant(Stated):
             count: number of further releases.
             limit: limit on ε [nat].
 
+        Returns:
+            True if ε would be above the limit, or is infinite.
+
         Raises:
             ValueError: the limit is not positive and finite.
         """
@@ -307,6 +310,9 @@ class EpsilondAccountant(Stated):
         Args:
             event: the release.
             count: number of releases, which is only checked.
+
+        Returns:
+            The spec of one release, whatever the count.
 
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.

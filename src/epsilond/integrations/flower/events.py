@@ -78,6 +78,9 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
     Args:
         state: state of Flower's RdpAccountant, or of `EpsilondAccountant`.
 
+    Returns:
+        The Spec, the description of all releases together for privacy accounting.
+
     Example:
         >>> import epsilond
         >>> from epsilond.integrations.flower import spec_from_flower_state

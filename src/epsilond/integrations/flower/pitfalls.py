@@ -107,6 +107,9 @@ def combine_multipliers(first: float, second: float) -> float:
     Args:
         first: z, noise multiplier of one release.
         second: s, noise multiplier of the other release.
+
+    Returns:
+        The multiplier of both releases together, at most the smaller of the two.
     """
     if first <= 0.0 or second <= 0.0:
         return 0.0
@@ -220,6 +223,9 @@ def _warn(messages: list[str]) -> list[str]:
 
     Args:
         messages: texts of the warnings.
+
+    Returns:
+        The same messages.
     """
     for message in messages:
         warnings.warn(message, FlowerPrivacyWarning, stacklevel=3)

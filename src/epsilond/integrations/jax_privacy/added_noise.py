@@ -189,7 +189,12 @@ class AddedNoise:
         return np.asarray(sum(terms) / self._stddev)
 
     def state_dict(self) -> NoiseState:
-        """Return the updates so far as JSON values."""
+        """Return the updates so far as JSON values, for a checkpoint.
+
+        Returns:
+            The number of updates, the sampled noise of each, and the noise states: those used, and the one expected
+            next.
+        """
         expected = None if self._expected is None else self._expected[0].hex()
         return {
             "updates": self.updates,

@@ -222,7 +222,13 @@ class ObservedBatches:
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy, count=moved)
 
     def state_dict(self) -> BatchesState:
-        """Return the batches so far as JSON values."""
+        """Return the batches so far as JSON values, for a checkpoint. Batches that no step has used yet are left out.
+
+        Returns:
+            The states of the generator before each draw, the iteration of a cycle in which each record was drawn, and
+            the
+            number of batches.
+        """
         unused = {batch.start for batch in self.waiting}
         return {
             "starts": sorted(self._starts - unused),

@@ -122,7 +122,14 @@ def sample(tree: PyTree) -> jax.Array:
 
 
 def _sample(tree: PyTree) -> jax.Array:
-    """Return the values of a pytree at fixed coordinates; see `sample`, which compiles this function."""
+    """Return the values of a pytree at fixed coordinates; see `sample`, which compiles this function.
+
+    Args:
+        tree: nested containers of arrays, such as the parameters of a model.
+
+    Returns:
+        The values of all arrays in one vector of single precision.
+    """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
     parts = [jnp.zeros(0, jnp.float32)]  # for a pytree without arrays
     for leaf in leaves:

@@ -207,7 +207,11 @@ class ParameterChanges:
         return {"latest": _to_list(self._latest), "updates": updates}
 
     def load_state_dict(self, state: ChangesState) -> None:
-        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then."""
+        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then.
+
+        Args:
+            state: value of `state_dict`.
+        """
         self._latest = _to_vector(state["latest"])
         self._updates = [
             _Update(

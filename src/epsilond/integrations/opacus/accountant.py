@@ -171,6 +171,11 @@ class EpsilondAccountant(Stated, IAccountant):
 
         Other arguments are those of Opacus' own accountants and have no effect.
 
+        Args:
+            delta: δ of the account, between 0 and 1, exclusive.
+            *args: not used.
+            **kwargs: not used.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.

@@ -55,7 +55,14 @@ class Epoch:
         return self
 
     def __next__(self) -> list[int]:
-        """Draw the next batch of indices, and record it."""
+        """Draw the next batch of indices with the original sampler, and record it.
+
+        Returns:
+            The indices of the records in the batch, which may be none.
+
+        Raises:
+            StopIteration: the pass over the data has ended.
+        """
         self._source.before_draw()
         indices = next(self._batches)
         draw = IndexBatch(self, self._count, len(indices), self._source.sampler.sample_rate)

@@ -92,7 +92,11 @@ class SavedWeights:
         return {"latest": [list(model) for model in latest or self._latest], "known": list(self._earlier)}
 
     def load(self, state: WeightsState | None) -> None:
-        """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights."""
+        """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights.
+
+        Args:
+            state: value of `save`, or None.
+        """
         if state is None:
             self._latest, self.waiting = [], 0
             return
