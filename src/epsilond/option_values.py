@@ -24,6 +24,9 @@ def describe_options(request: type) -> list[FieldOption]:
 
     Args:
         request: the request class, a data class with annotated fields.
+
+    Returns:
+        One description for each field.
     """
     hints = get_type_hints(request, include_extras=True)
     return [_describe_option(field, hints[field.name]) for field in fields(request)]

@@ -66,6 +66,9 @@ class Stated:
     def get_epsilon(self, delta: float) -> float:
         """Return the certified upper bound on ε [nat] at δ of the run so far.
 
+        Args:
+            delta: δ of the account, between 0 and 1.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
         """
@@ -107,6 +110,9 @@ class Stated:
 
     def _conclude(self) -> Evidence:
         """Return the evidence for the run's ε, after checking that no observation contradicts its record.
+
+        Returns:
+            The evidence, in which no observation contradicts the record.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.

@@ -24,6 +24,9 @@ def field_names(algorithm: str) -> set[str]:
     Args:
         algorithm: name of the algorithm.
 
+    Returns:
+        The names, as in the HTTP body.
+
     Raises:
         InvalidInput: there is no such algorithm.
     """

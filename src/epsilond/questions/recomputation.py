@@ -85,6 +85,11 @@ class _NotAnswered(Exception):
 def template_errors() -> type[Exception]:
     """Return the class of the template engine's errors.
 
+    The template engine writes the pages of reports. It is imported only when a report is written.
+
+    Returns:
+        The class, for an except clause.
+
     Raises:
         MissingExtra: the template engine is not installed.
     """

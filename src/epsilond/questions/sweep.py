@@ -76,6 +76,9 @@ def sweep(
             This takes most of the time.
         **fields: the other fields, as in `calibrate`.
 
+    Returns:
+        The answers, in the order of the values.
+
     Example:
         >>> import epsilond
         >>> setting = {"relation": "replace-one", "unit": "record", "observer": "released-models"}

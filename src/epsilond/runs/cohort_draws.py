@@ -180,6 +180,9 @@ def _log_choices(count: int, size: int) -> float:
     Args:
         count: number of elements of the set.
         size: number of elements of each subset, from 0 to `count`.
+
+    Returns:
+        The natural logarithm, by the logarithm of the gamma function, which does not overflow.
     """
     return math.lgamma(count + 1) - math.lgamma(size + 1) - math.lgamma(count - size + 1)
 

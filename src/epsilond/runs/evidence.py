@@ -186,7 +186,12 @@ class Evidence:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> JsonRecord:
-        """Return the observations and declarations of the run as JSON values, for a checkpoint."""
+        """Return the observations and declarations of the run as JSON values, for a checkpoint.
+
+        Returns:
+            The number of steps, in how many of them each condition was observed, the reasons why one was not, the
+            declarations, and the contradictions.
+        """
         reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {
             "steps": self.steps,

@@ -97,6 +97,9 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
     Args:
         statement: the ε of the run with its status and evidence.
+
+    Returns:
+        The object, of which all values can be rendered as JSON.
     """
     members = statement.as_json()
     return {name: members[name] for name in ("status", "steps", "shown", "declared", "outside")}

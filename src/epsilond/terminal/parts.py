@@ -46,6 +46,9 @@ def pairs(title: str, values: JsonObject) -> RenderableType:
     Args:
         title: heading of the table.
         values: values by name. The names of nested objects are joined by dots, such as `a.b`.
+
+    Returns:
+        The table, which rich can print.
     """
     grid = _empty_table(title, "", "")
     grid.show_header = False

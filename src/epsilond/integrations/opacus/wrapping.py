@@ -204,7 +204,15 @@ def _update_average(
 
 
 def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _BaseDataLoaderIter) -> object:
-    """Return the next batch of a data loader, and note it with the draw of the sampler that it was loaded from."""
+    """Return the next batch of a data loader, and note it with the draw of the sampler that it was loaded from.
+
+    Args:
+        original: torch's own method, which loads the batch.
+        iterator: iterator over one pass of a data loader.
+
+    Returns:
+        The batch as the loader made it.
+    """
     batch = original(iterator)
     recording = recorded_epoch(iterator)
     if recording is not None:

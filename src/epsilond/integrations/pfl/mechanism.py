@@ -327,7 +327,11 @@ class WatchedMechanism:
             self._shown.add(DIVISOR)
 
     def _clipping_bound(self) -> float:
-        """Return the bound on the norm of one user's statistics, with the indicator of adaptive clipping."""
+        """Return the bound on the norm of one user's statistics, with the indicator of adaptive clipping.
+
+        Returns:
+            The bound; NaN if the mechanism states none.
+        """
         overall = getattr(self._mechanism, "_get_overall_clipping_bound", None)
         if overall is not None:
             return float(overall())

@@ -44,6 +44,9 @@ def spec_from_pfl(
         sampling_probability: probability that a user is in a cohort, in (0, 1].
         num_compositions: number of rounds.
 
+    Returns:
+        The Spec, the description of all rounds together for privacy accounting.
+
     Example:
         >>> import epsilond
         >>> from epsilond.integrations.pfl import spec_from_pfl

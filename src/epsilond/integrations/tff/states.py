@@ -81,6 +81,9 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
     Args:
         state: state of the learning process, or of its aggregator.
 
+    Returns:
+        True if no round has returned this state.
+
     Raises:
         InvalidInput: the state has no privacy event.
     """

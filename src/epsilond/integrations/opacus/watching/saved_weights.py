@@ -105,7 +105,11 @@ class SavedWeights:
         self.waiting = len(self._latest)
 
     def _remember(self, digests: Iterable[str | None]) -> None:
-        """Add digests of weights as the latest ones, and forget the oldest if there are too many."""
+        """Add digests of weights as the latest ones, and forget the oldest if there are too many.
+
+        Args:
+            digests: digests of the weights of models; None for a model without known weights.
+        """
         for digest in digests:
             if digest is not None:
                 self._earlier.pop(digest, None)  # a digest that is known moves to the end

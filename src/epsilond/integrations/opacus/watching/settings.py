@@ -116,7 +116,14 @@ class UpdateCheck:
         return not reasons
 
     def _continues_state(self, original: torch.optim.Optimizer) -> bool:
-        """Return whether the state is that after the last step; it may be any state before the first one."""
+        """Return whether the state is that after the last step; it may be any state before the first one.
+
+        Args:
+            original: the optimizer that the private one wraps.
+
+        Returns:
+            True if the tensors are the same objects, and the fingerprints are equal.
+        """
         if self._tensors is None:
             return True
         tensors, values = _state_of(original)
