@@ -12,14 +12,22 @@ from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.app.http.record import ServicePart
 from epsilond.app.store.record import State
 
+# Upper limits of the classes of response times, in seconds.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+# Upper limits of the classes of durations of a block (part of a simulation), in seconds.
 BLOCK_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+# Upper limits of the classes of delays of the event loop, in seconds.
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+# Upper limits of the classes of relative widths of certified intervals.
 WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 class Metrics:
-    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients."""
+    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients.
+
+    Prometheus, a monitoring program, reads them at /metrics. A counter only grows, a gauge has a present value, and a
+    histogram counts values in classes.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+# Number of letters of a name that are compared, so that long names of clients cost little time.
 LONGEST_COMPARED = 64
+# Number of similar names that are returned at most.
 MOST = 5
 NEAR = 0.5
 """Least share of common pairs of neighbouring letters with which two names are near."""

@@ -25,6 +25,7 @@ from epsilond.app.settings import PREFIX
 PREFIX_OF_KEYS = "epsk_"
 """Prefix of every key, by which people and scanners recognise a leaked key."""
 SETTING = f"{PREFIX}API_KEYS_FILE"
+# Number of hexadecimal digits of the digest that are the public id of a key.
 ID_DIGITS = 12
 NAME_PATTERN = r"^[A-Za-z0-9._-]{1,64}$"
 """Pattern of the names of keys and of organisations."""

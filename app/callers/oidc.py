@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NAME_LENGTH = 64
 """Most characters of the owner of a job."""
+# Length of the longest accepted name of a caller, in characters.
 SUBJECT_LENGTH = 1024
 RETRY = {"Retry-After": "5"}
 

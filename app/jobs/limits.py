@@ -11,6 +11,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.app.settings import Settings
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 
+# Number of bytes.
 MEGABYTE = 1_048_576
 TRIES = 20
 """Largest number of sizes that are tried, each a tenth smaller; the last is a seventh of the first."""

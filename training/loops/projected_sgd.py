@@ -119,7 +119,11 @@ class ProjectedSgdRun:
 
 
 def _unbounded_gradient() -> Observation:
-    """Return the observation of a gradient that is longer than L, without a count, which would depend on the data."""
+    """Return the observation of a gradient that is longer than L, without a count, which would depend on the data.
+
+    Returns:
+        The observation: a condition of the guarantee that does not hold, with a remedy for the caller.
+    """
     return Observation(
         "lipschitz-losses",
         "a gradient is not a number, or longer than lipschitz; nothing is released",

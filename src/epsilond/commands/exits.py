@@ -11,6 +11,7 @@ from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, RunD
 from epsilond.options import option_name
 
 UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUSTER, UNANSWERED = range(1, 9)
+# The usual exit code after Ctrl-C: 128 plus the number of the signal SIGINT.
 INTERRUPTED = 130
 MEANINGS = {
     0: "answered; of ledger verify: all is shown; of verify: the page is today's engine's, its figures are confirmed",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from epsilond.integrations.target import TargetBudget
     from epsilond.ledgers.log.receipts import Receipt
 
+# Version of the form of the saved state.
 SCHEMA: Final = 1
 BACKEND: Final = "epsilond"
 READABLE: Final = (BACKEND, "rdp")

@@ -65,6 +65,9 @@ class OptimizerStates:
     """Checks that each update of the optimizer starts from the state that the update before returned.
 
     Otherwise the state may have been computed from private data, and the caller must vouch for it.
+
+    Args:
+        evidence: record of the conditions of the guarantee, in which the check notes that the caller must vouch.
     """
 
     def __init__(self, evidence: Evidence) -> None:

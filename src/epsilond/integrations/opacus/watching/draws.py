@@ -245,7 +245,10 @@ class Draws:
 
 
 class RecordedSampler(UniformWithReplacementSampler):
-    """Opacus' sampler with a record of its draws. Samplers of a watched run get this class in place of Opacus'."""
+    """Opacus' sampler with a record of its draws. Samplers of a watched run get this class in place of Opacus'.
+
+    The record (`epsilond_draws`) is compared with the batches that the model reads. The draws themselves do not change.
+    """
 
     epsilond_draws: Draws
 

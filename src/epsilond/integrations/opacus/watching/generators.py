@@ -164,7 +164,11 @@ class GeneratorWatch:
 
 
 class GeneratorWatches:
-    """All random generators that one run uses, with checks that none repeats its numbers or those of another one."""
+    """All random generators that one run uses, with checks that none repeats its numbers or those of another one.
+
+    Noise that is used twice can be removed by a subtraction. Batches that are drawn twice are not independent, as the
+    account assumes.
+    """
 
     def __init__(self) -> None:
         self._watches: dict[int, GeneratorWatch] = {}
