@@ -161,8 +161,7 @@ class Metrics:
         """Add the metrics of ledgers and of their webhooks.
 
         A ledger keeps the privacy budget of a data set, and a move is a change of it. A webhook is a URL to which the
-        service
-        sends messages about ledgers.
+        service sends messages about ledgers.
 
         Args:
             registry: the collection of metrics that /metrics serves, to which these are added.

@@ -220,8 +220,7 @@ def _read_if_changed(path: Path, known: Signature | None) -> KeyFileReading:
 
     Returns:
         The signature of the file with its lines. Without a change, the lines are missing. If the file is invalid, there
-        is
-        a complaint instead, and no signature, so that the next call reads the file again.
+        is a complaint instead, and no signature, so that the next call reads the file again.
     """
     signature = _signature(path)
     if signature is not None and signature == known:

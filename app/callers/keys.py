@@ -36,9 +36,8 @@ class KeyLine:
     """A line of the file of API keys: one key with its owner, its permissions and its limits.
 
     The line holds only the SHA-256 digest of the secret key, so that the file does not reveal it. A scope is a
-    permission
-    for one kind of requests, such as calibrations. A role is a permission on the ledgers of an organisation's data
-    sets.
+    permission for one kind of requests, such as calibrations. A role is a permission on the ledgers of an
+    organisation's data sets.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")

@@ -52,8 +52,7 @@ class BoundedConnection(H11Protocol):
         """Accept the connection, and limit the time until its first head has come.
 
         A head is the first line and the headers of a request. Further timers limit an unfinished body after its answer,
-        and
-        a client that reads its answer too slowly.
+        and a client that reads its answer too slowly.
 
         Args:
             transport: asyncio's transport of the new connection.
@@ -245,8 +244,7 @@ class BoundedApplication:
     """The ASGI application for one connection, which rejects requests while there are too many connections.
 
     Rejecting a request closes its connection, so that the number falls again. Requests that check whether the service
-    is
-    alive are always answered.
+    is alive are always answered.
     """
 
     def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:

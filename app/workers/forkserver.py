@@ -58,8 +58,7 @@ class ForkedServer:
     """A fork server that is a fork of the service itself, and the service's end of the connection to it.
 
     A fork server is a process that has imported all modules, and forks itself for each new worker. `pid` is its process
-    id,
-    and `control` the connection.
+    id, and `control` the connection.
     """
 
     pid: int

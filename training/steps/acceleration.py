@@ -76,8 +76,7 @@ class Sequences:
         """Return the point of this round's gradients (line 4 of Algorithm 2); a new stage sets w to w^ag.
 
         w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ). Here w is the iterate, w^ag the aggregated
-        point that
-        the run returns, and μ the strong convexity.
+        point that the run returns, and μ the strong convexity.
 
         Args:
             step: share α and pull η of this round, and whether a new stage begins with it.

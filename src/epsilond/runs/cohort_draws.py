@@ -51,8 +51,7 @@ class CohortDraws:
         """Test the cohort (the clients) of the next round, and set `alarm` at the first rejection.
 
         The hypothesis is that the cohort is a uniformly random subset. One test counts how often each client is drawn,
-        and the
-        other bets on predictions of the cohort.
+        and the other bets on predictions of the cohort.
 
         Args:
             cohort: the clients of the round, each once.

@@ -126,8 +126,7 @@ class Matching:
         """Check that the clients of a round may be the random draw that its privacy event describes; report it if not.
 
         A privacy event is Flower's description of one release. That a draw is random can only be tested, so the caller
-        must
-        vouch for it.
+        must vouch for it.
 
         Args:
             step: the spec of the event, with its sampling.

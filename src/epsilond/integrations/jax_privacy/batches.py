@@ -226,8 +226,7 @@ class ObservedBatches:
 
         Returns:
             The states of the generator before each draw, the iteration of a cycle in which each record was drawn, and
-            the
-            number of batches.
+            the number of batches.
         """
         unused = {batch.start for batch in self.waiting}
         return {
