@@ -66,6 +66,7 @@ def _render_by_lines(document: JsonObject) -> str:
     """
     texts = {}
     for name, member in document.items():
+        # These two members hold the operations and the schemas, grouped by path and by kind.
         if name in ("paths", "components"):
             groups = {group: _lines(_compact_members(members), depth=2) for group, members in member.items()}
             texts[name] = _lines(groups, depth=1)

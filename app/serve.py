@@ -90,6 +90,8 @@ def serve(
 def require_keys(settings: Settings) -> None:
     """Check that the keys which sign the logs of ledgers can be used, if the settings name their folder.
 
+    The service then stops at its start with a clear message, and not at the first signature.
+
     Args:
         settings: settings of the service. Without a folder of keys, nothing is checked.
 

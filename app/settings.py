@@ -51,6 +51,7 @@ def is_private_url(url: str) -> bool:
     try:
         parts = urlsplit(url)
         host = parts.hostname
+    # A malformed address raises an error.
     except ValueError:
         return False
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
@@ -322,7 +323,13 @@ class Settings(BaseSettings):
         return self
 
     def _require_callers_settings(self) -> None:
-        """Reject settings of the identity provider that are incomplete or not safe."""
+        """Reject settings of the identity provider that are incomplete or not safe.
+
+        Keys that are fetched without protection could be replaced by those of an attacker.
+
+        Raises:
+            ValueError: a setting is missing or not safe. The message names its environment variable.
+        """
         for name in ("oidc_issuer", "oidc_jwks_url"):
             if getattr(self, name) and not is_private_url(getattr(self, name)):
                 raise ValueError(

@@ -56,7 +56,10 @@ def migrate(connection: Connection, chain: Chain) -> None:
 
 
 def run() -> None:
-    """Run the migrations in the connection and transaction of `migrate`; every chain's `env.py` calls this."""
+    """Run the migrations in the connection and transaction of `migrate`; every chain's `env.py` calls this.
+
+    A migration changes the tables of an older version to those of this version.
+    """
     chain: Chain = context.config.attributes["chain"]
     context.configure(
         connection=context.config.attributes["connection"],

@@ -240,6 +240,8 @@ def _parse_line(text: str, place: str) -> KeyLine:
 def _require_same_owner(line: KeyLine, earlier: KeyLine, place: str) -> None:
     """Require that two API keys of one name, two lines of the file of keys, have equal limits and organisations.
 
+    All keys of one name belong to one caller, who has one set of limits and one organisation.
+
     Args:
         line: line of the key.
         earlier: earlier line with the same name.

@@ -130,6 +130,8 @@ def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
 def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
     """Return the organisation of a token in lower case; empty if no claim is configured.
 
+    The organisation decides which ledgers (privacy budgets of data sets) the caller may use.
+
     Args:
         claims: claims of the token.
         claim: name of the claim; empty if none is configured.
@@ -145,6 +147,8 @@ def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
 
 def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
     """Return the roles of a token; owner and analyst if no claim is configured.
+
+    A role is a permission on the ledgers of the organisation, such as that of an analyst who spends budget.
 
     Args:
         claims: claims of the token.

@@ -52,6 +52,7 @@ class Document:
         Returns:
             The whole document, compressed if the client accepts that; or an empty response with status 304.
         """
+        # The client has the same content already.
         if _names_tag(request.headers.get("if-none-match", ""), self.etag):
             return Response(status_code=304, headers=self.headers)
         if self.gzip is not None and takes_gzip(request.headers):

@@ -67,6 +67,8 @@ def tidy(document: Schema) -> Schema:
 def _add_problem_schema(document: Schema) -> None:
     """Add the schema `Problem` and the schemas that it refers to, in place of FastAPI's schemas of errors.
 
+    A problem document is the form in which the service answers errors (RFC 9457).
+
     Args:
         document: the OpenAPI document, which is changed.
     """
@@ -174,6 +176,7 @@ def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str,
         The name of each pair. Those of the status 404 are "Problem404", "Problem404-2" and so on.
     """
     texts_by_status: dict[str, set[str]] = {}
+    # Equal descriptions of one status share a name.
     for responses in responses_of_operations:
         for status, response in responses.items():
             if _is_problem(response):

@@ -184,5 +184,6 @@ class RunningSimulation(Running):
         self.blocks_done += 1
         self.bytes_held += len(block)
         self.seconds_measured += seconds
+        # Clients that watch the job get the new progress.
         self.tell()
         return seconds

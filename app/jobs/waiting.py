@@ -163,6 +163,7 @@ class Waiting:
             True if a change was reported. False if the time was over first.
         """
         running = self._running.get(identifier)
+        # A job of another process is known only from the store, which is read again after some seconds.
         changed = self._news if running is None else running.changed
         seconds = LOOK_SECONDS if running is None else TELL_SECONDS
         with anyio.move_on_after(seconds) as timeout:

@@ -128,6 +128,7 @@ class Store(Leases):
         row = {name: getattr(new, name) for name in NAMES if name not in SET_BY_STORE}
         row["size"] = len(record.request)
         row["started"] = self._database.now() if is_running else None
+        # A lease is the period for which a replica holds the job; it must be renewed.
         row["lease_until"] = self._database.now() + lease_seconds if is_running else None
         row["queued_tick"] = ticks(self._database)
         return row

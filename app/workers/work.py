@@ -139,6 +139,7 @@ def render_answer(question: Callable[..., object], *arguments: object) -> Render
     numerical = getattr(answer, "numerical", None)
     value = as_json(answer)
     body = _render_json(value)
+    # The digest does not depend on white space, so that a signature can refer to it.
     return RenderedAnswer(body, getattr(numerical, "relative_width", None), digest(canonical(value)))
 
 

@@ -127,6 +127,7 @@ class RoundMessages:
         """
         clients = batch.clients
         sums, statistics = session.clients.sums(model, batch, self.bounds[clients])
+        # Each mean is multiplied by the weight of the client's loss.
         means = sums * (self.scales[clients] / self.batch_sizes[clients])[:, None]
         normal = session.source.normal((len(clients), session.dimension))
         return with_noise(means, self.noise_stds[clients][:, None], normal), statistics

@@ -97,6 +97,8 @@ class Mu2SgdRun:
     def check(self, session: Session) -> None:
         """Check that each client has a new record for each of its reports.
 
+        The noise was calibrated for records that are used in one report each.
+
         Args:
             session: clients of the run.
 

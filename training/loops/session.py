@@ -125,7 +125,8 @@ class Session:
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
         """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
 
-        The entry is a part of the result of the run, so that it must not reveal what the guarantee does not cover.
+        The entry is a part of the result of the run, so that it must not reveal facts that the guarantee does not
+        cover.
 
         Args:
             participants: indices of the clients of the round.
@@ -153,6 +154,8 @@ class Session:
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
     """Check that every client has the number of records that the noise was calibrated for.
+
+    The sampling and the influence of one record, for which the noise was calibrated, depend on this number.
 
     Args:
         sizes: number of records of each client, (N,).

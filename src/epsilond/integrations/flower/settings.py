@@ -75,7 +75,7 @@ def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation
         cohort: name of the sampling of clients; see `Cohort`.
 
     Returns:
-        The relation, which says by what change of one client two neighbouring data sets differ.
+        The relation: the change of one client by which two neighbouring data sets differ.
 
     Raises:
         InvalidInput: the budget protects another unit than clients, has an observer against which noise of the server
