@@ -51,7 +51,7 @@ def exit_codes(
 ) -> Iterator[None]:
     """Print an error of the library within this context manager to standard error, and exit with its exit code.
 
-    So scripts can tell an invalid request from one for which no guarantee can be certified.
+    So scripts can distinguish an invalid request from one for which no guarantee can be certified.
 
     Args:
         to_option: for a JSON pointer into the request, returns the option to name in the message, as a pointer. It is

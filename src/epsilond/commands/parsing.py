@@ -282,6 +282,7 @@ def _without(args: list[str], index: int, *, takes_value: bool) -> list[str]:
     """
     end = index + 1
     has_value_inside = "=" in args[index]
+    # Options begin with two hyphens, and a value may begin with one, as a negative number does.
     if takes_value and not has_value_inside and end < len(args) and not args[end].startswith("--"):
         end += 1
     return args[:index] + args[end:]

@@ -199,6 +199,8 @@ def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
 def _field_parameter(field: FieldOption) -> inspect.Parameter:
     """Return the keyword-only parameter of one option, with the annotation by which typer makes the option.
 
+    The signature of a command is made of such parameters, one for each field of its request.
+
     Args:
         field: description of the option: field, help and placeholder.
 
