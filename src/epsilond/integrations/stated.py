@@ -58,6 +58,7 @@ class Stated:
         """
         evidence = self._conclude()
         statement = state_run(evidence, self._enclose_epsilon(delta), delta=delta, **self._setting)
+        # Open items are conditions that only the caller can vouch for.
         items = self._open_items()
         if not items:
             return statement

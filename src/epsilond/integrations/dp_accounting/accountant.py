@@ -249,6 +249,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         if do_compose:
             self._add(event, count)
             return None
+        # Parts come first, so that the message names the smallest event at fault.
         for part in (*leaves_of(event), event):
             rejection = self._explain_rejection(part)
             if rejection is not None:
@@ -364,6 +365,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             raise ValueError(f"target_epsilon must be at least 0. Found {target_epsilon}.")
         if not self._private:
             return 1.0
+        # At an infinite ε, every mechanism has δ = 0.
         curve = None if math.isinf(target_epsilon) else self._find_curve()
         return 0.0 if curve is None else float(curve.delta(epsilon=target_epsilon).upper)
 

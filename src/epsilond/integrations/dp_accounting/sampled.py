@@ -155,6 +155,8 @@ def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
 def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
     """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
 
+    A tree aggregation releases partial sums of the records in their order.
+
     Args:
         placed: the sampled event, whose inner event is run on each batch.
 

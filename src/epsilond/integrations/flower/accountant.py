@@ -158,6 +158,7 @@ class EpsilondAccountant(Stated):
             LedgerExhausted: the ledger has no room; nothing was composed, and nothing may be released.
         """
         step = self._step(event, count)
+        # The ledger pays before anything is recorded, so that a rejection changes nothing.
         if self._budget is not None:
             self._budget.pay(step, count)
         self._compositions.append((event, count))

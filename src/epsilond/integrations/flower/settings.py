@@ -58,6 +58,7 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
         The spec, the description of one round for privacy accounting.
     """
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
+    # If all clients take part, or their choice is not random, sampling amplifies nothing.
     if population is None or population == participants:
         return mechanism
     if cohort == "poisson":
@@ -69,6 +70,8 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
 
 def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation:
     """Check that a budget can pay for rounds of DP-FedAvg, and return its neighbouring relation.
+
+    The observer is the adversary of the guarantee, for example someone who sees the released models.
 
     Args:
         budget: budget of a ledger, or of this run.

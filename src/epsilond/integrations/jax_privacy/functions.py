@@ -30,6 +30,8 @@ def observe_clipped_grad(
 ) -> Callable[..., ObservedGradient]:
     """Wrap a plan's `clipped_grad` so that the gradient functions which it makes record their calls.
 
+    A plan makes gradient functions from loss functions by its `clipped_grad`. The results do not change.
+
     Args:
         clipped_grad: the plan's own function.
         journal: record of the calls.
@@ -203,6 +205,8 @@ def observe_noise(
 
 def _precision(tree: PyTree) -> float:
     """Return the machine epsilon, the distance from 1 to the next number, of the coarsest real type in a pytree.
+
+    By it, later checks know how large rounding errors may be.
 
     Args:
         tree: pytree of arrays.

@@ -165,6 +165,7 @@ class ParameterChanges:
             return np.array_equal(parameters, self._latest)
         if any(step is None or step.shape != self._latest.shape for step in steps):
             return False
+        # The latest update is still under way, and has not changed the parameters yet.
         expected = self._latest + sum(step for step in steps if step is not None)
         return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
 

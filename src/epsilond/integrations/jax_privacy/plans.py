@@ -262,6 +262,7 @@ def _truncation(event: DpEvent) -> int | None:
     Returns:
         The number; None if batches are not truncated.
     """
+    # A repeated event wraps the event of one iteration.
     while name_of(event) == "SelfComposedDpEvent":
         event = event.event
     largest = getattr(event, "truncated_batch_size", None)
@@ -304,6 +305,7 @@ def _compare_iterations(reading: PlanReading) -> Observation | None:
         A contradiction if the event does not count every cycle of the sampler; otherwise None.
     """
     steps, draws = reading.steps, reading.draws
+    # The event counts cycles of the sampler, in each of which a record takes part at most once.
     if steps.times >= math.ceil(draws.iterations / draws.cycle):
         return None
     message = f"the sampler takes {draws.iterations} iterations, and the event counts {steps.times} times {draws.cycle}"

@@ -314,6 +314,9 @@ def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float
 def register(*, force: bool = False) -> None:
     """Make `PrivacyEngine(accountant="epsilond")` possible, and observe its runs. A second call changes nothing.
 
+    Opacus finds accountants by their name in a list. Its methods that make a run private are wrapped to observe the
+    run.
+
     Args:
         force: whether to replace another class of this name in Opacus' list of accountants.
 

@@ -152,6 +152,8 @@ def _get_accountant(engine: PrivacyEngine) -> IAccountant:
 def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
     """Set the accountant of an engine. Replacing the one that observes the run contradicts the run's record.
 
+    A new accountant does not know the earlier steps, so that its ε would be too low.
+
     Args:
         engine: the privacy engine of Opacus.
         accountant: the new accountant of the engine.
@@ -215,6 +217,7 @@ def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _Ba
     """
     batch = original(iterator)
     recording = recorded_epoch(iterator)
+    # Only loaders of observed runs have a record.
     if recording is not None:
         epoch, largest_part = recording
         epoch.hand_out(batch, largest_part)

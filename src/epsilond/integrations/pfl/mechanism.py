@@ -212,6 +212,7 @@ class WatchedMechanism:
         Args:
             iteration: pfl's number of the iteration, from 0.
         """
+        # Iterations are numbered from 0, and the one under way is counted too.
         count = max(self._evidence.steps, iteration) + 1
         if count > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"
@@ -353,6 +354,7 @@ def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism
         InvalidInput: none of them is a central privacy mechanism.
     """
     for postprocessor in postprocessors:
+        # The class is recognised by its name, so that pfl need not be imported here.
         names = {base.__name__ for base in type(postprocessor).__mro__}
         if "CentralPrivacyMechanism" in names and hasattr(postprocessor, "underlying_mechanism"):
             return postprocessor

@@ -104,6 +104,7 @@ def complete_target(
         return epsilon, curve.delta(epsilon=epsilon).upper
     if epsilon is None:
         return curve.epsilon(delta=delta).upper, delta
+    # Both are given: the run is accepted only if the certified δ at ε is at most the given one.
     if curve.delta(epsilon=epsilon).upper > delta:
         bound = curve.epsilon(delta=delta).upper
         raise InvalidInput.at(f"/{parameter}", f"gives ε = {bound:.7g} at this δ", allowed="more noise")

@@ -102,6 +102,7 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
     Raises:
         InvalidInput: the state contains no such state.
     """
+    # States are nested: each level has the next one as an attribute.
     for _ in range(_DEEPEST):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):
             return state

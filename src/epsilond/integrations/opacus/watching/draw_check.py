@@ -204,6 +204,8 @@ class DrawCheck:
     def _report_mismatch(self, draw: IndexBatch | None, rows: int) -> None:
         """Report that a step has no draw, or a draw with another number of records than it summed gradients.
 
+        The amplification by sampling holds only if each step uses the records of a fresh draw.
+
         Args:
             draw: the draw that the step has probably used, which is marked as used; None if there is none.
             rows: number of per-sample gradients that the step summed.

@@ -111,6 +111,7 @@ class Epoch:
         skipped = [earlier for earlier in self.draws if earlier.position < draw.position and not earlier.skipped]
         for earlier in skipped:
             earlier.skipped = True
+        # Used draws are forgotten, so that a long run needs little memory.
         self.draws = [unused for unused in self.draws if not unused.used]
         return len(skipped)
 
@@ -279,6 +280,8 @@ def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
 
 def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]) -> Draws | None:
     """Record the batches of indices that a sampler draws from now on, by changing its class to `RecordedSampler`.
+
+    The draws themselves do not change. They are compared with the batches that the model reads.
 
     Args:
         sampler: batch sampler of the loader that `make_private` returned.

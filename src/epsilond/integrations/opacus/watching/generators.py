@@ -94,6 +94,8 @@ class GeneratorWatch:
     def _start(self, block: bytes) -> str | None:
         """Compare the generator's first state with its states in an earlier run, if that is resumed.
 
+        Noise that an earlier part of the run has used must not be used again.
+
         Args:
             block: the first bytes of the present block of random numbers.
 
@@ -214,6 +216,7 @@ class GeneratorWatches:
         watch.purposes.update(purposes)
         watch.compare_with(self._earlier)
         message = watch.observe()
+        # A new generator may have the seed of another one, and would then repeat its numbers.
         if message is None and any(watch.repeats(other) for other in self._watches.values()):
             message = "starts where an earlier one of the run had started"
         self._watches[id(generator)] = watch

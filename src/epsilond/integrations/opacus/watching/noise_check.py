@@ -118,6 +118,9 @@ class NoiseCheck:
     def _store_step(self, parameters: list[torch.nn.Parameter], *, divisor: float, noise_std: float) -> None:
         """Store the values that give a step's noise; test it if enough steps wait or the run has just begun.
 
+        The noise of the sum is the noisy mean times the divisor, minus the clipped sum. Storing steps makes the tests
+        faster.
+
         Args:
             parameters: parameters of the private optimizer, with their sums and gradients.
             divisor: number by which the noisy sum was divided.

@@ -222,6 +222,8 @@ class ObservedPart:
     def _check_original(self, optimizer: DPOptimizer) -> bool:
         """Check that a private optimizer still wraps its first optimizer. If it does not, this is reported.
 
+        The original optimizer changes the parameters by the noisy gradients. Another one could use other gradients.
+
         Args:
             optimizer: the private optimizer.
 
@@ -297,6 +299,7 @@ class ObservedPart:
             stepping: the optimizer that is about to take the step.
         """
         optimizer = self.optimizer
+        # Without its hook, the private optimizer records no steps.
         is_original = stepping is self.original
         lacks_hook = optimizer is not None and not hasattr(optimizer.step_hook, "epsilond_accountant")
         if is_original and lacks_hook:

@@ -159,6 +159,8 @@ class ObservedRun:
     def adopt(self, history: Sequence[Entry], reason: str) -> None:
         """Replace the recorded steps of the run by a given history, and count its steps as not observed.
 
+        This happens if a history was typed, or comes from a checkpoint without evidence.
+
         Args:
             history: entries of noise multiplier, sampling rate and number of steps.
             reason: why the steps were not observed.

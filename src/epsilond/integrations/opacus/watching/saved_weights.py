@@ -76,6 +76,8 @@ class SavedWeights:
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
         """Add the digests of the models' present weights, and return all digests as JSON values for a checkpoint.
 
+        A resumed run must start from weights that were released, which these digests show without storing the weights.
+
         Args:
             models: for each model that has taken a step, its parameters, and whether they are those after a recorded
                 step. Without any model, the digests of the loaded checkpoint are returned again.
