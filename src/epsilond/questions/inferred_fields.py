@@ -83,6 +83,7 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
     """
     if bool(np.all(sizes == sizes[0])):
         return {"samples_per_client": int(sizes[0])}
+    # Numbers that the caller gave are checked elsewhere, and are not replaced.
     states_counts = "samples_per_client" in fields or "client_groups" in fields
     if states_counts or "samples_per_client" not in names:
         return {}
@@ -94,6 +95,8 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
 
 def _group_clients(sizes: Indices) -> list[dict[str, int]]:
     """Group consecutive clients with equal numbers of records, in their order.
+
+    A calibration describes clients with different numbers of records by such groups.
 
     Args:
         sizes: number of records of each client, shape (N,).

@@ -280,6 +280,8 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
 def _require_report_content(data: JsonObject, page: str, signature: VerifiedSignature | None) -> None:
     """Check the signature, the dates and the form of a report's page, without computing its answer again.
 
+    A page with a script could show other figures than its data.
+
     Args:
         data: the data in the page.
         page: text of the page.
