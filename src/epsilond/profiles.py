@@ -118,6 +118,7 @@ def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal
     """
     hull: list[tuple[Decimal, Decimal]] = []
     for point in points:
+        # A vertex that is not below the line to the new point is no vertex of the hull.
         while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)

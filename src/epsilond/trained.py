@@ -130,6 +130,8 @@ class Trained:
     def _list_declared(self, unobserved: Iterable[DeclaredCondition]) -> list[str]:
         """Return the conditions of the run's ε that only the caller can vouch for, as sentences.
 
+        Such conditions come from the calibration, from given randomness, from clients as functions, and from the log.
+
         Args:
             unobserved: conditions of the guarantee that the run did not carry out.
 

@@ -71,6 +71,8 @@ class CohortDraws:
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
         """Return the indices of clients in the arrays of counts, after extending the arrays for clients that are new.
 
+        The counts of all clients are arrays, in which a client keeps its index for the whole run.
+
         Args:
             clients: ids of the clients.
 

@@ -108,6 +108,8 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
     """Return an HTML page about a run that differs from its recorded steps: with the differences, without an ε.
 
+    No ε may be stated for such a run, because its account describes other steps.
+
     Args:
         support: the evidence as JSON values, from `describe_evidence`.
         date: date that the page prints, YYYY-MM-DD, or None.

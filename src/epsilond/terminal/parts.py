@@ -70,6 +70,7 @@ def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
     entries = list(rows)
     if not entries:
         return Group()
+    # Columns without any text would only take space.
     columns = [name for name in entries[0] if any(row[name] for row in entries)]
     grid = _empty_table(title, *columns)
     for row in entries:
