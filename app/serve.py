@@ -165,7 +165,10 @@ def _describe_bind_error(error: OSError, host: str, port: int) -> str:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server with another shutdown: jobs go back to the store, and requests get a limited time to finish."""
+    """Uvicorn's server with another shutdown: jobs go back to the store, and requests get a limited time to finish.
+
+    Uvicorn is the program that accepts connections and passes requests on to the application.
+    """
 
     is_only_server = False
     """True if the process runs only this server, so that the objects present after the start remain to the end."""

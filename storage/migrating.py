@@ -17,7 +17,11 @@ from epsilond.storage import shared
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """Successive revisions of some tables, which alembic applies. A database may have several independent chains."""
+    """Successive revisions of some tables, which alembic applies. A database may have several independent chains.
+
+    A revision is a script that changes the tables of one version to those of the next. Alembic is a tool that runs such
+    scripts in their order, and notes the last one in the database.
+    """
 
     scripts: Path
     """The folder with `env.py` and `versions`."""

@@ -19,7 +19,11 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class SimulationLimits:
-    """Limits of one simulation: estimated run time in seconds, and estimated memory in bytes."""
+    """Limits of one simulation: estimated run time in seconds, and estimated memory in bytes.
+
+    A simulation is run in blocks (groups of repetitions), each in one worker process. A request whose estimates exceed
+    a limit is rejected before it becomes a job.
+    """
 
     seconds: float
     bytes: int

@@ -22,7 +22,10 @@ Parameters: TypeAlias = Any
 
 @dataclass(frozen=True, kw_only=True)
 class Unprotected:
-    """Facts about a round that depend on the data or on secret draws; no guarantee covers them."""
+    """Facts about a round that depend on the data or on secret draws; no guarantee covers them.
+
+    They help to find faults in a program, and must not be shown to the observer of the guarantee.
+    """
 
     participants: tuple[int, ...]
     """Participants of the round."""

@@ -20,7 +20,10 @@ from epsilond.training.arrays import Floats
 
 
 class AccelerationStage(Protocol):
-    """Protocol of a stage of accelerated SGD: consecutive rounds with one weight of the proximal term."""
+    """Protocol of a stage of accelerated SGD: consecutive rounds with one weight of the proximal term.
+
+    The proximal term keeps the iterate near its last value. A calibration gives the stages of a run.
+    """
 
     @property
     def rounds(self) -> int:

@@ -273,7 +273,10 @@ class ObservedPart:
         self._compare_gradients()
 
     def _compare_gradients(self) -> None:
-        """Check that gradients were not changed since the noise was added to them; report it if they were."""
+        """Check that gradients were not changed since the noise was added to them; report it if they were.
+
+        Each gradient has a mark, which changes with every write. The marks were noted after the noise was added.
+        """
         optimizer = self.optimizer
         if self._noisy_gradients is None or optimizer is None:
             return
