@@ -12,6 +12,7 @@ from epsilond.app.nearness import near
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.listing import ListedAlgorithm, ListedTheorem, listed_algorithm, listed_theorem
 
+# Number of known names that are listed at most if none is similar to the unknown one.
 MOST_SHOWN = 20
 
 

@@ -17,8 +17,7 @@ class Health:
     """The checks that load balancers query: whether each part of the service works.
 
     A check is a function that returns the reason why its part does not work, as a sentence, or None if it works. Once
-    the
-    service is `stopping`, it reports only that.
+    the service is `stopping`, it reports only that.
     """
 
     stopping: bool = False

@@ -25,7 +25,13 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 
 @dataclass(eq=False)
 class LossyStream:
-    """A stream that ignores OSError on writing, so that a full disk or a closed pipe never stops the service."""
+    """A stream that ignores OSError on writing, so that a full disk or a closed pipe never stops the service.
+
+    Lines of the log are then lost.
+
+    Args:
+        stream: the stream that is written to, such as standard output.
+    """
 
     stream: TextIO
 

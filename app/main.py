@@ -282,6 +282,8 @@ def worker_modules(
 ) -> tuple[str, ...]:
     """Return the names of the modules that every worker process imports before its first task.
 
+    Later tasks then need not wait for an import.
+
     Args:
         calibrators: calibrators of the service; the attribute `home` names the module of each.
         theorem_home: name of the module with the list of theorems.

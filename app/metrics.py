@@ -12,14 +12,22 @@ from epsilond.accountants import ENGINE_VERSION, VERSION
 from epsilond.app.http.record import ServicePart
 from epsilond.app.store.record import State
 
+# Upper limits of the classes of response times, in seconds.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+# Upper limits of the classes of durations of a block (part of a simulation), in seconds.
 BLOCK_SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+# Upper limits of the classes of delays of the event loop, in seconds.
 LAGS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+# Upper limits of the classes of relative widths of certified intervals.
 WIDTHS = (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 class Metrics:
-    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients."""
+    """Metrics of the service and of its process. Labels are names from the service's lists, never text of clients.
+
+    Prometheus, a monitoring program, reads them at /metrics. A counter only grows, a gauge has a present value, and a
+    histogram counts values in classes.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -34,7 +42,13 @@ class Metrics:
         self._add_ledger_metrics(self.registry)
 
     def _add_request_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`."""
+        """Add the metrics of requests, by route and by caller: the name of a key, `token` or `anonymous`.
+
+        A histogram counts durations in classes, whose upper limits are its `buckets`.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.requests = Histogram(
             "epsilond_request_seconds",
             "Time to answer a request",
@@ -77,7 +91,13 @@ class Metrics:
         )
 
     def _add_computation_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of the cache, the pool of worker processes and the event loop."""
+        """Add the metrics of the cache, the pool of worker processes and the event loop.
+
+        A lane is a queue of the pool: "read" for requests to be read, "question" for answers, and "job" for jobs.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.cache = Counter(
             "epsilond_cache", "Outcomes by use of the cache: hit, miss or shared", ("use",), registry=registry
         )
@@ -104,7 +124,13 @@ class Metrics:
         )
 
     def _add_job_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of jobs and of their store."""
+        """Add the metrics of jobs and of their store.
+
+        A job is a computation that goes on after its request was answered. A block is a part of a simulation.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.jobs = Counter(
             "epsilond_jobs",
             "Jobs that ended in this service, by kind and final state",
@@ -132,7 +158,14 @@ class Metrics:
         self.job_waits = Gauge("epsilond_job_waits", "Requests that wait for jobs", registry=registry)
 
     def _add_ledger_metrics(self, registry: CollectorRegistry) -> None:
-        """Add the metrics of ledgers and of their webhooks."""
+        """Add the metrics of ledgers and of their webhooks.
+
+        A ledger keeps the privacy budget of a data set, and a move is a change of it. A webhook is a URL to which the
+        service sends messages about ledgers.
+
+        Args:
+            registry: the collection of metrics that /metrics serves, to which these are added.
+        """
         self.ledger_moves = Counter(
             "epsilond_ledger_moves",
             "Moves of ledgers answered here, by kind; retries count again",

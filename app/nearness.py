@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+# Number of letters of a name that are compared, so that long names of clients cost little time.
 LONGEST_COMPARED = 64
+# Number of similar names that are returned at most.
 MOST = 5
 NEAR = 0.5
 """Least share of common pairs of neighbouring letters with which two names are near."""
@@ -19,6 +21,9 @@ def near(name: str, names: Iterable[str]) -> list[str]:
     Args:
         name: the name to compare, which may come from a client.
         names: the names to choose from.
+
+    Returns:
+        The names. Names of equal similarity are in alphabetical order.
     """
     pairs = _pairs.__wrapped__(name[:LONGEST_COMPARED].lower())  # a name from a client must not fill the cache
     shares = {candidate: _share(pairs, _pairs(candidate)) for candidate in names}

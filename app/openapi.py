@@ -23,7 +23,14 @@ HERE = Path(__file__).resolve().parent.parent / "openapi"
 
 
 def examples(app: FastAPI) -> Iterator[tuple[str, JsonRecord]]:
-    """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`."""
+    """Yield each example of the OpenAPI document: its name, and the request with `method`, `path` and `body`.
+
+    Args:
+        app: the application, whose document is read.
+
+    Yields:
+        The name of the operation, with a number from the second example on, and the request in JSON form.
+    """
     for path, operations in document(app)["paths"].items():
         for method, operation in operations.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
@@ -59,6 +66,7 @@ def _render_by_lines(document: JsonObject) -> str:
     """
     texts = {}
     for name, member in document.items():
+        # These two members hold the operations and the schemas, grouped by path and by kind.
         if name in ("paths", "components"):
             groups = {group: _lines(_compact_members(members), depth=2) for group, members in member.items()}
             texts[name] = _lines(groups, depth=1)
@@ -113,7 +121,12 @@ def differences(wanted: Mapping[Path, str], root: Path) -> list[str]:
 
 
 def write(wanted: Mapping[Path, str], root: Path) -> None:
-    """Write the wanted files under `root`, and remove JSON files that are not wanted."""
+    """Write the wanted files under `root`, and remove JSON files that are not wanted.
+
+    Args:
+        wanted: text of each file by its path relative to `root`.
+        root: folder of the files. Missing folders in it are created.
+    """
     for path in root.rglob("*.json"):
         if path.relative_to(root) not in wanted:
             path.unlink()
@@ -125,8 +138,7 @@ def write(wanted: Mapping[Path, str], root: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Write the files of the OpenAPI document, or check that they are up to date, and return the exit code.
 
-    The committed files let a reviewer see every change of the HTTP interface, and make clients without a running
-    service.
+    The committed files let a reviewer see every change of the HTTP interface.
 
     Args:
         arguments: arguments of the command line; None reads those of the process.

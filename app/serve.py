@@ -90,6 +90,8 @@ def serve(
 def require_keys(settings: Settings) -> None:
     """Check that the keys which sign the logs of ledgers can be used, if the settings name their folder.
 
+    The service then stops at its start with a clear message, and not at the first signature.
+
     Args:
         settings: settings of the service. Without a folder of keys, nothing is checked.
 
@@ -163,7 +165,10 @@ def _describe_bind_error(error: OSError, host: str, port: int) -> str:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn's server with another shutdown: jobs go back to the store, and requests get a limited time to finish."""
+    """Uvicorn's server with another shutdown: jobs go back to the store, and requests get a limited time to finish.
+
+    Uvicorn is the program that accepts connections and passes requests on to the application.
+    """
 
     is_only_server = False
     """True if the process runs only this server, so that the objects present after the start remain to the end."""

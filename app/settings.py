@@ -40,10 +40,18 @@ def state_file() -> str:
 
 
 def is_private_url(url: str) -> bool:
-    """Return whether a URL is safe from reading and change in transit: https, or http of the loopback."""
+    """Return whether a URL is safe from reading and change in transit: https, or http of the loopback.
+
+    Args:
+        url: any text.
+
+    Returns:
+        True if so. False also if the text is not a URL or names no host.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname
+    # A malformed address raises an error.
     except ValueError:
         return False
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
@@ -270,7 +278,17 @@ class Settings(BaseSettings):
     @field_validator("dask")
     @classmethod
     def _check_scheduler(cls, address: str) -> str:
-        """Return the address of a Dask scheduler, or reject one that is not an address; empty for no cluster."""
+        """Return the address of a Dask scheduler, or reject one that is not an address; empty for no cluster.
+
+        Args:
+            address: value of the setting.
+
+        Returns:
+            The address, unchanged.
+
+        Raises:
+            ValueError: the text is not empty and is not an address.
+        """
         try:
             if address:
                 place_of(address)
@@ -289,6 +307,9 @@ class Settings(BaseSettings):
     def _check_combinations(self) -> Self:
         """Reject settings that contradict each other, and return the settings.
 
+        Returns:
+            The settings, unchanged.
+
         Raises:
             ValueError: two settings contradict each other. The message names their environment variables.
         """
@@ -302,7 +323,13 @@ class Settings(BaseSettings):
         return self
 
     def _require_callers_settings(self) -> None:
-        """Reject settings of the identity provider that are incomplete or not safe."""
+        """Reject settings of the identity provider that are incomplete or not safe.
+
+        Keys that are fetched without protection could be replaced by those of an attacker.
+
+        Raises:
+            ValueError: a setting is missing or not safe. The message names its environment variable.
+        """
         for name in ("oidc_issuer", "oidc_jwks_url"):
             if getattr(self, name) and not is_private_url(getattr(self, name)):
                 raise ValueError(

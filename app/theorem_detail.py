@@ -53,6 +53,9 @@ class TheoremDetail(TheoremSummary):
 
         Args:
             theorem: a theorem of the service's list. Without a formula, both schemas are None.
+
+        Returns:
+            The description, which the service renders as JSON.
         """
         full = theorem_in_full(theorem)
         return cls(

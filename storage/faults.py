@@ -64,6 +64,12 @@ def public_url(url: URL) -> str:
     """Return a database's URL without its password and its options, which may have another password.
 
     For SQLite it is the path of the file.
+
+    Args:
+        url: URL of the database.
+
+    Returns:
+        The text, which may be printed and logged.
     """
     if url.get_backend_name() == "sqlite":
         return url.database or ":memory:"

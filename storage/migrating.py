@@ -17,7 +17,11 @@ from epsilond.storage import shared
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """Successive revisions of some tables, which alembic applies. A database may have several independent chains."""
+    """Successive revisions of some tables, which alembic applies. A database may have several independent chains.
+
+    A revision is a script that changes the tables of one version to those of the next. Alembic is a tool that runs such
+    scripts in their order, and notes the last one in the database.
+    """
 
     scripts: Path
     """The folder with `env.py` and `versions`."""
@@ -56,7 +60,10 @@ def migrate(connection: Connection, chain: Chain) -> None:
 
 
 def run() -> None:
-    """Run the migrations in the connection and transaction of `migrate`; every chain's `env.py` calls this."""
+    """Run the migrations in the connection and transaction of `migrate`; every chain's `env.py` calls this.
+
+    A migration changes the tables of an older version to those of this version.
+    """
     chain: Chain = context.config.attributes["chain"]
     context.configure(
         connection=context.config.attributes["connection"],

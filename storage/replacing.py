@@ -56,6 +56,7 @@ def create_file(path: Path, content: bytes) -> None:
         FileExistsError: the file exists.
         OSError: the file cannot be written.
     """
+    # The flags make the call fail if the file exists, even if two processes create it at once.
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
     with os.fdopen(descriptor, "wb") as opened:
         opened.write(content)

@@ -12,11 +12,13 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from epsilond.extras import extra
 
 NAMES: Final = ("postgresql", "postgres", "postgresql+psycopg")
+# Number of connections that are kept open for reuse.
 CONNECTIONS: Final = 5
 SECONDS: Final = 5
 """Longest time to connect, to wait for a connection of the pool, or to wait for a lock, in seconds."""
 STATEMENT_SECONDS: Final = 20
 """Longest time of one statement, in seconds: enough to write a large result, and shorter than a client waits."""
+# Longest duration of a statement or of a wait for a lock while tables are migrated, in seconds.
 MIGRATION_SECONDS: Final = 600
 MIGRATIONS: Final = 0x6570_7369_6C6F_6E64
 """Advisory lock of a migration: `epsilond` in ASCII."""

@@ -117,6 +117,7 @@ class Together(Generic[Request, Answer]):
             caller.has_left = True
             if caller in self._pending:
                 self._pending.remove(caller)
+            # The new leader wakes up and works for all that wait.
             if self._leader is caller:
                 self._leader = self._pending[0] if self._pending else None
                 if self._leader is not None:

@@ -84,6 +84,9 @@ class Database:
         """Return the seconds since 1970, by the clock of a shared database or by this machine's.
 
         All replicas see the clock of a shared database.
+
+        Returns:
+            The time as an SQL expression, which the database evaluates in a statement.
         """
         if not self.shared:
             return literal(time.time())

@@ -91,8 +91,7 @@ class CallerUsage:
     """CPU time that one caller of the service has used, which decays with time, and is allowed to use.
 
     Two amounts are kept. The pool of workers chooses the next caller by the recently used time (`used`). A caller who
-    owes
-    too much (`owed`) is rejected until the allowance has covered enough of it.
+    owes too much (`owed`) is rejected until the allowance has covered enough of it.
     """
 
     at: float

@@ -23,6 +23,7 @@ from epsilond.app.settings import is_private_url
 
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 """Accepted signature algorithms, all with a private key; a shared secret could be made up from public data."""
+# Difference of the clocks of issuer and service that is tolerated, in seconds.
 LEEWAY_SECONDS = 60
 KEPT_SECONDS = 600.0
 """Seconds for which fetched keys are used before they are fetched again."""
@@ -30,7 +31,9 @@ UNKNOWN_SECONDS = 60.0
 """Least seconds between two fetches that tokens with an unknown key cause."""
 FAILED_SECONDS = 5.0
 """Seconds after a failed fetch without another fetch."""
+# Longest time for fetching the keys, in seconds.
 TIMEOUT_SECONDS = 5.0
+# Bytes of a configuration document that are read at most.
 MOST_BYTES = 1_048_576
 
 
@@ -155,6 +158,13 @@ class Issuer:
 
 def _keys_of(issuer: str, jwks_url: str) -> Sequence[jwt.PyJWK]:
     """Return the keys with which an issuer signs.
+
+    Args:
+        issuer: URL of the issuer (an identity provider).
+        jwks_url: URL of its public keys. If empty, the configuration document of the issuer names it.
+
+    Returns:
+        The public keys for signatures.
 
     Raises:
         OSError, HTTPException, ValueError, PyJWTError: the keys cannot be fetched.

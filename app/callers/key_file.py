@@ -17,6 +17,8 @@ from epsilond.storage.replacing import OWNER_ONLY, lock_folder, replace_file
 def add(path: Path, line: KeyLine) -> None:
     """Add one line to a file of keys. A missing file is created, readable by its owner only.
 
+    Services that read the file accept the key within seconds, without a restart.
+
     Args:
         path: the file of keys.
         line: the line to add.
@@ -36,6 +38,8 @@ def add(path: Path, line: KeyLine) -> None:
 
 def revoke(path: Path, which: str, now: datetime) -> tuple[KeyLine, ...]:
     """Revoke the key with this id; if there is none, revoke every key with this name.
+
+    The lines stay in the file as a record. Services that read the file then reject the keys.
 
     Args:
         path: the file of keys.

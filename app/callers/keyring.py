@@ -80,6 +80,9 @@ class Keyring:
 
         Args:
             key: secret text of the API key, as the client sent it.
+
+        Returns:
+            The caller with the limits and permissions of the key. None if the key gives no access.
         """
         key_digest = digest(key)
         match: KeyLine | None = None
@@ -144,7 +147,10 @@ class Keyring:
             tasks.cancel_scope.cancel()
 
     async def look(self) -> None:
-        """Read the file if it has changed. If it cannot be read, keep the present keys and log the reason once."""
+        """Read the file if it has changed. If it cannot be read, keep the present keys and log the reason once.
+
+        It is called again and again while the service runs, so that new and revoked keys count without a restart.
+        """
         reading = await to_thread.run_sync(
             partial(_read_if_changed, self._path, self._signature), limiter=self._looking, abandon_on_cancel=True
         )
@@ -192,6 +198,7 @@ def _signature(path: Path) -> Signature | None:
         status = path.stat()
     except OSError:
         return None
+    # Two changes within the resolution of the clock would have the same times.
     is_settled = time.time_ns() - status.st_mtime_ns > SETTLED_NANOSECONDS
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns) if is_settled else None
 
@@ -217,8 +224,7 @@ def _read_if_changed(path: Path, known: Signature | None) -> KeyFileReading:
 
     Returns:
         The signature of the file with its lines. Without a change, the lines are missing. If the file is invalid, there
-        is
-        a complaint instead, and no signature, so that the next call reads the file again.
+        is a complaint instead, and no signature, so that the next call reads the file again.
     """
     signature = _signature(path)
     if signature is not None and signature == known:

@@ -25,6 +25,7 @@ from epsilond.app.settings import PREFIX
 PREFIX_OF_KEYS = "epsk_"
 """Prefix of every key, by which people and scanners recognise a leaked key."""
 SETTING = f"{PREFIX}API_KEYS_FILE"
+# Number of hexadecimal digits of the digest that are the public id of a key.
 ID_DIGITS = 12
 NAME_PATTERN = r"^[A-Za-z0-9._-]{1,64}$"
 """Pattern of the names of keys and of organisations."""
@@ -35,9 +36,8 @@ class KeyLine:
     """A line of the file of API keys: one key with its owner, its permissions and its limits.
 
     The line holds only the SHA-256 digest of the secret key, so that the file does not reveal it. A scope is a
-    permission
-    for one kind of requests, such as calibrations. A role is a permission on the ledgers of an organisation's data
-    sets.
+    permission for one kind of requests, such as calibrations. A role is a permission on the ledgers of an
+    organisation's data sets.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid", strict=True, revalidate_instances="always")
@@ -239,6 +239,8 @@ def _parse_line(text: str, place: str) -> KeyLine:
 
 def _require_same_owner(line: KeyLine, earlier: KeyLine, place: str) -> None:
     """Require that two API keys of one name, two lines of the file of keys, have equal limits and organisations.
+
+    All keys of one name belong to one caller, who has one set of limits and one organisation.
 
     Args:
         line: line of the key.

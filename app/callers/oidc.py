@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NAME_LENGTH = 64
 """Most characters of the owner of a job."""
+# Length of the longest accepted name of a caller, in characters.
 SUBJECT_LENGTH = 1024
 RETRY = {"Retry-After": "5"}
 
@@ -66,6 +67,10 @@ class Tokens:
 
         Args:
             token: bearer token of a request, as the client sent it.
+
+        Returns:
+            The caller with the permissions that the claims (signed statements in the token) give. None without a valid
+            token.
 
         Raises:
             Problem: the keys of the issuer cannot be fetched.
@@ -125,6 +130,8 @@ def scopes_of(claims: Mapping[str, object], claim: str) -> frozenset[ScopeName]:
 def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
     """Return the organisation of a token in lower case; empty if no claim is configured.
 
+    The organisation decides which ledgers (privacy budgets of data sets) the caller may use.
+
     Args:
         claims: claims of the token.
         claim: name of the claim; empty if none is configured.
@@ -140,6 +147,8 @@ def organisation_of(claims: Mapping[str, object], claim: str) -> str | None:
 
 def roles_of(claims: Mapping[str, object], claim: str) -> frozenset[RoleName]:
     """Return the roles of a token; owner and analyst if no claim is configured.
+
+    A role is a permission on the ledgers of the organisation, such as that of an analyst who spends budget.
 
     Args:
         claims: claims of the token.

@@ -21,5 +21,8 @@ def page_link(path: str, query: Mapping[str, object]) -> str:
     Args:
         path: the path of the list.
         query: the parameters of the page by name; parameters that are None are left out.
+
+    Returns:
+        The path with the query, in which special characters are escaped.
     """
     return f"{path}?{urlencode({name: value for name, value in query.items() if value is not None})}"

@@ -52,8 +52,7 @@ class BoundedConnection(H11Protocol):
         """Accept the connection, and limit the time until its first head has come.
 
         A head is the first line and the headers of a request. Further timers limit an unfinished body after its answer,
-        and
-        a client that reads its answer too slowly.
+        and a client that reads its answer too slowly.
 
         Args:
             transport: asyncio's transport of the new connection.
@@ -245,8 +244,7 @@ class BoundedApplication:
     """The ASGI application for one connection, which rejects requests while there are too many connections.
 
     Rejecting a request closes its connection, so that the number falls again. Requests that check whether the service
-    is
-    alive are always answered.
+    is alive are always answered.
     """
 
     def __init__(self, app: ASGIApp, connection: BoundedConnection, most: int) -> None:
@@ -262,7 +260,13 @@ class BoundedApplication:
         self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or reject it and close its connection."""
+        """Answer a request, or reject it and close its connection.
+
+        Args:
+            scope: ASGI description of the request.
+            receive: function that returns the next ASGI message from the client.
+            send: function that sends an ASGI message to the client.
+        """
         if len(self._connection.connections) <= self._most or scope["path"] == ALIVE:
             await self._app(scope, receive, JoiningSend(self._connection, send))
             return

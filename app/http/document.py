@@ -44,7 +44,15 @@ class Document:
             self.headers["vary"] = "Accept-Encoding"
 
     def response(self, request: Request) -> Response:
-        """Return the document in a form that this client accepts, or 304 if the client has it."""
+        """Return the document in a form that this client accepts, or 304 if the client has it.
+
+        Args:
+            request: the HTTP request, whose headers say which forms the client accepts and which content it has.
+
+        Returns:
+            The whole document, compressed if the client accepts that; or an empty response with status 304.
+        """
+        # The client has the same content already.
         if _names_tag(request.headers.get("if-none-match", ""), self.etag):
             return Response(status_code=304, headers=self.headers)
         if self.gzip is not None and takes_gzip(request.headers):

@@ -33,6 +33,8 @@ def media_type_of(name: str) -> str:
 def files_of(package: str, folder: str) -> dict[str, Path]:
     """Return the files of one folder of a package by name, except for Python files.
 
+    Only files of this list are served, so that no request can read other files of the machine.
+
     Args:
         package: name of the package.
         folder: folder inside the package.

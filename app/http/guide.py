@@ -84,8 +84,7 @@ class Guide:
 
         Returns:
             The response with the file, or with status 404 the site's page for unknown paths. If the site was not built,
-            a
-            short page says so.
+            a short page says so.
         """
         name = f"{path}{INDEX}" if path.endswith("/") or not path else path
         if not self._files:

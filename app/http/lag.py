@@ -11,6 +11,7 @@ import anyio
 
 from epsilond.app.metrics import Metrics
 
+# Duration of each sleep by which the lag is measured, in seconds.
 PAUSE_SECONDS = 0.1
 KEPT = 600
 """Number of lags kept: the lags of the last minute."""
@@ -48,6 +49,7 @@ class LoopLag:
         """Sleep for `PAUSE_SECONDS` again and again, without end, and record by how much each sleep was longer."""
         loop = asyncio.get_running_loop()
         while True:
+            # The sleep ends late by the time for which other tasks have kept the event loop busy.
             due = loop.time() + PAUSE_SECONDS
             await anyio.sleep(PAUSE_SECONDS)
             self.record(max(0.0, loop.time() - due))

@@ -57,8 +57,8 @@ class FieldError:
 class Problem(Exception):
     """An exception that the service answers with a problem document (RFC 9457).
 
-    Besides the arguments, the document may have a failed `condition` of a theorem, the `nearest` values that have an
-    answer, the theorems that were tried (`considered`), and `observations` that contradict a run.
+    The document may also have a failed `condition` of a theorem, and the `nearest` values that have an answer. Further
+    members are the theorems that were tried (`considered`) and `observations` that contradict a run.
     """
 
     def __init__(self, slug: str, detail: str, *errors: FieldError, headers: Mapping[str, str] | None = None) -> None:

@@ -61,8 +61,7 @@ class ServicePart(Generic[T]):
     """A typed attribute of the state of a Starlette application, for one long-lived part of the service.
 
     Each part, such as the pool of workers, has one such object as a constant of its module. By it, endpoints read the
-    part
-    from the application of a request, with the correct type.
+    part from the application of a request, with the correct type.
 
     Args:
         name: name of the attribute.

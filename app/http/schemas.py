@@ -67,6 +67,8 @@ def tidy(document: Schema) -> Schema:
 def _add_problem_schema(document: Schema) -> None:
     """Add the schema `Problem` and the schemas that it refers to, in place of FastAPI's schemas of errors.
 
+    A problem document is the form in which the service answers errors (RFC 9457).
+
     Args:
         document: the OpenAPI document, which is changed.
     """
@@ -174,6 +176,7 @@ def _problem_names(responses_of_operations: Sequence[Schema]) -> dict[tuple[str,
         The name of each pair. Those of the status 404 are "Problem404", "Problem404-2" and so on.
     """
     texts_by_status: dict[str, set[str]] = {}
+    # Equal descriptions of one status share a name.
     for responses in responses_of_operations:
         for status, response in responses.items():
             if _is_problem(response):
@@ -194,6 +197,13 @@ def map_objects(node: object, change: Callable[[Schema], Schema]) -> Any:
     """Return a JSON value with `change` applied to each object in it, inner objects first.
 
     The value of a member `examples` is data, and remains unchanged.
+
+    Args:
+        node: a JSON value, which is not changed.
+        change: function from an object to the object in its place. It may change its argument, which is a copy.
+
+    Returns:
+        The new value.
     """
     if isinstance(node, dict):
         return change({key: item if key == "examples" else map_objects(item, change) for key, item in node.items()})
@@ -223,7 +233,14 @@ def without_null(schema: Schema) -> Schema:
 
 
 def _plain(schema: Schema) -> Schema:
-    """Return a schema without null, and with integer bounds for integers."""
+    """Return a schema without null, and with integer bounds for integers.
+
+    Args:
+        schema: a JSON schema, which is not changed.
+
+    Returns:
+        The schema, in which references to `ProblemDocument` name the published schema `Problem`.
+    """
     schema = without_null(schema)
     if schema.get("type") == "integer":
         schema |= {key: int(Decimal(repr(schema[key]))) for key in BOUNDS if key in schema}  # 1e24 is 10**24
@@ -324,6 +341,12 @@ def _string_schema(schema: Schema) -> Schema:
     """Return the schema of a header as one string.
 
     A header that may be sent more than once equals one with comma-separated values (RFC 9110, 5.3).
+
+    Args:
+        schema: the schema of a header, which is not changed.
+
+    Returns:
+        The schema of a string for a list, otherwise the schema itself.
     """
     if schema.get("type") != "array":
         return schema
@@ -331,7 +354,13 @@ def _string_schema(schema: Schema) -> Schema:
 
 
 def _require_tags(schemas: Mapping[str, Schema]) -> None:
-    """Require the tag of each member of a tagged union: the tag identifies the member and cannot default."""
+    """Require the tag of each member of a tagged union: the tag identifies the member and cannot default.
+
+    A tagged union is a choice of several objects, in which one property, the tag, says which object it is.
+
+    Args:
+        schemas: the named schemas of the document; those of the members are changed.
+    """
     for union in [schema for schema in schemas.values() if "discriminator" in schema]:
         tag = union["discriminator"]["propertyName"]
         for reference in union["discriminator"]["mapping"].values():

@@ -79,6 +79,9 @@ async def first_of(course: Callable[[], Awaitable[T]], *ends: Callable[[], Await
 async def end_with_client(request: Request) -> None:
     """Wait until the client has disconnected.
 
+    Args:
+        request: the HTTP request of the client.
+
     Raises:
         Problem: always, after the wait.
     """

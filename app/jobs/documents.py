@@ -32,7 +32,14 @@ class JobLinks:
 
 
 def _links(record: Record) -> JobLinks:
-    """Return the links of a job: to its result once it is done, and to its figure if it is a simulation."""
+    """Return the links of a job: to its result once it is done, and to its figure if it is a simulation.
+
+    Args:
+        record: the stored job.
+
+    Returns:
+        The paths at this service. Those that do not exist yet are None.
+    """
     here = f"{PATH}/{record.id}"
     links = JobLinks(self=here, events=f"{here}/events")
     if record.state != "done":
@@ -78,6 +85,9 @@ class JobSummary:
 
         Args:
             job: the job, with its progress if it runs.
+
+        Returns:
+            The description, whose times are texts.
         """
         record = job.record
         return cls(

@@ -37,6 +37,7 @@ async def end_of(running: Running, course: Callable[[], Awaitable[End]], seconds
             return await course()
     except TimeoutError:
         problem = TOO_LONG
+    # The client gets the reason of a rejection, but no detail of a fault of the service.
     except (EpsilondError, MalformedJson, MissingExtra, Problem) as rejection:
         problem = problem_of(rejection)
     except Exception:  # noqa: BLE001 (a fault of ours)

@@ -38,7 +38,11 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A job as its client sees it: a computation that goes on after the request was answered, in its present state."""
+    """A job as its client sees it: a computation that goes on after the request was answered, in its present state.
+
+    If the job runs in this service, the progress is that of the running computation. Otherwise it is the last report in
+    the store.
+    """
 
     record: Record
     """The job in the store."""

@@ -11,6 +11,7 @@ from epsilond.accountants.verdict import Verdict
 from epsilond.app.settings import Settings
 from epsilond.witness.kind import SimulationKind, SimulationPlan
 
+# Number of bytes.
 MEGABYTE = 1_048_576
 TRIES = 20
 """Largest number of sizes that are tried, each a tenth smaller; the last is a seventh of the first."""
@@ -18,7 +19,11 @@ TRIES = 20
 
 @dataclass(frozen=True)
 class SimulationLimits:
-    """Limits of one simulation: estimated run time in seconds, and estimated memory in bytes."""
+    """Limits of one simulation: estimated run time in seconds, and estimated memory in bytes.
+
+    A simulation is run in blocks (groups of repetitions), each in one worker process. A request whose estimates exceed
+    a limit is rejected before it becomes a job.
+    """
 
     seconds: float
     bytes: int

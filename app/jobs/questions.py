@@ -37,6 +37,9 @@ class QuestionRunner:
         Args:
             running: the job.
             reading: function that makes the question of the body of the job.
+
+        Returns:
+            The record, which says how the job ended and has its result or its problem.
         """
         return await end_of(running, partial(self._compute_answer, running, reading), self._settings.job_seconds)
 
@@ -75,7 +78,14 @@ class QuestionRunner:
             running.shared = None
 
     async def _follow(self, shared: SharedComputation, running: RunningQuestion) -> None:
-        """Wait until a computation has ended, and tell the watchers of its job about each step."""
+        """Wait until a computation has ended, and report each of its steps to the clients that watch the job.
+
+        The wait counts as one of the parties that wait for the computation. Its end is announced in every case.
+
+        Args:
+            shared: the computation.
+            running: the job, which joined the computation.
+        """
         try:
             while not shared.done.is_set():
                 await shared.changed.wait()

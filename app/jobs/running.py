@@ -171,10 +171,19 @@ class RunningSimulation(Running):
         self.begun[index] = time.monotonic()
 
     def end_block(self, index: int, block: bytes) -> float:
-        """Count a finished block, and return its duration in seconds."""
+        """Count a finished block (group of repetitions), and return its duration in seconds.
+
+        Args:
+            index: number of the block, which must have begun.
+            block: the pickled result of the block, of which only the size is noted.
+
+        Returns:
+            The duration in seconds.
+        """
         seconds = time.monotonic() - self.begun.pop(index)
         self.blocks_done += 1
         self.bytes_held += len(block)
         self.seconds_measured += seconds
+        # Clients that watch the job get the new progress.
         self.tell()
         return seconds

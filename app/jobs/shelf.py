@@ -83,6 +83,14 @@ class Shelf:
     async def query(self, method: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Call a method that reads, after storing the ends of jobs.
 
+        Args:
+            method: method of the store.
+            *arguments: its positional arguments.
+            **named: its keyword arguments.
+
+        Returns:
+            The value that the method returns.
+
         Raises:
             Problem: the store cannot be used at present.
         """
@@ -106,7 +114,10 @@ class Shelf:
         return identifier in self._unstored
 
     async def store_again(self) -> None:
-        """Store the ends of jobs that could not be stored before. Those that fail again are kept for the next call."""
+        """Store the ends of jobs that could not be stored before. Those that fail again are kept for the next call.
+
+        A result is thus not lost if the store cannot be used for some time.
+        """
         if not self._unstored:
             return
         async with self._storing:

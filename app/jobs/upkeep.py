@@ -13,6 +13,7 @@ from epsilond.app.jobs.shelf import Shelf
 from epsilond.app.metrics import Metrics
 from epsilond.app.settings import Settings
 
+# Number of bytes.
 MEGABYTE = 1_048_576
 BEATS = 4
 """Renewals of a lease in its time, so that three may fail."""

@@ -154,8 +154,16 @@ class Waiting:
             yield job
 
     async def _wait_for_change(self, identifier: str) -> bool:
-        """Wait until a job may have changed, at most for some seconds, and return whether a change was reported."""
+        """Wait until a job may have changed, at most for some seconds, and return whether a change was reported.
+
+        Args:
+            identifier: id of the job, which may run in this service or in another process.
+
+        Returns:
+            True if a change was reported. False if the time was over first.
+        """
         running = self._running.get(identifier)
+        # A job of another process is known only from the store, which is read again after some seconds.
         changed = self._news if running is None else running.changed
         seconds = LOOK_SECONDS if running is None else TELL_SECONDS
         with anyio.move_on_after(seconds) as timeout:
@@ -192,6 +200,9 @@ class Waiting:
 
         Args:
             record: the stored job; None if the store has no such job.
+
+        Returns:
+            The job as its client sees it.
 
         Raises:
             Problem: there is no record.

@@ -62,6 +62,9 @@ def draw_figure(home: str, result: bytes, form: Format) -> RenderedAnswer:
         home: name of the module with the function `draw(result, format)`.
         result: the result of the simulation as JSON, in UTF-8.
         form: file format of the figure.
+
+    Returns:
+        The bytes of the image, in the form in which workers return answers.
     """
     return RenderedAnswer(import_module(home).draw(json.loads(result), form))
 

@@ -73,6 +73,7 @@ def calibration_of(calibrator: Calibrator, problem: object, *, true_figures: boo
         The question, with an estimate of its CPU time unless it takes only milliseconds.
     """
     solve = calibrator.solve if true_figures else partial(calibrator.solve, true_figures=False)
+    # Answers with and without true figures differ, so that they must not share a place in the cache.
     identity = problem if true_figures else (problem, "without true figures")
     closed_form = calibrator.cost(problem) == "closed-form"
     computation = partial(render_answer, solve, problem)

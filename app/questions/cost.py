@@ -35,6 +35,8 @@ Tree: TypeAlias = "float | tuple[str, float, Tree, Tree]"
 def estimate_seconds(group: str, problem: object) -> float | None:
     """Estimate the CPU seconds that a request will take, by decision trees that were fitted to measured times.
 
+    A question with a large estimate counts as expensive: its caller then gets shorter turns of the workers for a while.
+
     Args:
         group: kind of request, for which there are trees: `ACCOUNTS`, or the name of a calibrator.
         problem: the parsed request.

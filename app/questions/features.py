@@ -122,7 +122,13 @@ def _count_word(features: dict[str, float], word: str) -> None:
 
 
 def _add_number(features: dict[str, float], name: str, number: float) -> None:
-    """Add a number to the largest number under a name, and to the least one if there are several."""
+    """Add a number to the largest number under a name, and to the least one if there are several.
+
+    Args:
+        features: the features of a request by name, which are changed. "least NAME" has the least number.
+        name: name of the feature.
+        number: the number to add.
+    """
     if name not in features:
         features[name] = number
     else:

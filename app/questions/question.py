@@ -193,6 +193,7 @@ def join_outcomes(join: bytes, outcomes: tuple[Outcome, ...]) -> RenderedAnswer:
     return put_together(outcomes)
 
 
+# Number of bytes.
 MEGABYTE = 1_048_576
 QUESTION_BYTES = 4096
 """Rough size in bytes of a parsed question with few fields, with its keys."""
@@ -204,6 +205,7 @@ CALLER_BYTES = 400
 """Rough size in bytes of one remembered caller without the digests."""
 MOST_DIGESTS = 1024
 """Largest number of remembered digests of one caller."""
+# Length of the shortened digests, in bytes.
 DIGEST_BYTES = 16
 
 
@@ -284,7 +286,14 @@ class PosedQuestions:
         return False
 
     def _digests_of(self, identity: str) -> OrderedDict[bytes, None]:
-        """Return the digests of a caller, who becomes the most recent one."""
+        """Return the digests of a caller, who becomes the most recent one.
+
+        Args:
+            identity: identity of the caller, which may be new.
+
+        Returns:
+            The digests of the questions that the caller has posed, which the calling function may change.
+        """
         caller = _shorten(identity)
         if caller not in self._digests:
             self._digests[caller] = OrderedDict()

@@ -24,6 +24,7 @@ from epsilond.calibrators.answer import Calibration, Served
 from epsilond.calibrators.calibration import Calibrator
 from epsilond.reading import read_body
 
+# Largest number of values of one sweep.
 MOST_VALUES = 200
 FIELD = Quantity(
     description="name of the field that takes different values. A value of this field elsewhere in the body is ignored"

@@ -48,7 +48,14 @@ class ApiKey:
 
     @classmethod
     def of(cls, state: KeyState) -> ApiKey:
-        """Return the description of a key of the keyring."""
+        """Return the description of a key of the keyring.
+
+        Args:
+            state: a line of the file of keys, with the times of its revocation and of its last use.
+
+        Returns:
+            The description, which contains neither the key nor its digest.
+        """
         line = state.line
         return cls(
             id=line.id,
@@ -68,7 +75,13 @@ class ApiKeyList:
 
 
 def add(app: FastAPI) -> None:
-    """Add the routes of the list and of the revocation."""
+    """Add the routes by which operators list and revoke API keys.
+
+    The description of each route in the OpenAPI document comes from its endpoint.
+
+    Args:
+        app: the application, which is changed.
+    """
     app.add_api_route(
         PATH,
         list_api_keys,

@@ -13,7 +13,16 @@ Endpoint = Callable[..., Awaitable[Response]]
 
 
 def unknown_name_route(names: set[str]) -> Endpoint:
-    """Return the endpoint for unmatched requests: 405 for a served algorithm, 404 with near names for unknown ones."""
+    """Return the endpoint for unmatched requests: 405 for a served algorithm, 404 with near names for unknown ones.
+
+    The route of each algorithm comes first. So a request reaches this endpoint only with another method or name.
+
+    Args:
+        names: names of the served algorithms.
+
+    Returns:
+        The endpoint, which takes the name from the path.
+    """
 
     async def unknown_name(name: str) -> Response:
         """Reject the request: with 405 if an algorithm has this name, and otherwise with 404."""

@@ -25,7 +25,14 @@ from epsilond.calibrators.calibration import Calibrator
 
 
 def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
-    """Add one typed route for each calibrator, the list of calibrators, and a 404 that lists near names."""
+    """Add one typed route for each calibrator, the list of calibrators, and a 404 that lists near names.
+
+    A typed route has the request class of its algorithm, so that the OpenAPI document describes the fields of each.
+
+    Args:
+        app: the application, which is changed.
+        calibrators: the calibrators to serve; each finds parameters of one algorithm for a target of privacy.
+    """
     for calibrator in calibrators:
         app.add_api_route(
             f"/v1/calibrations/{calibrator.name}",
@@ -74,7 +81,16 @@ def add(app: FastAPI, calibrators: tuple[Calibrator, ...]) -> None:
 
 
 def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
-    """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε."""
+    """Return the endpoint of the sweeps of all calibrators; its example sweeps ε of the last one that takes ε.
+
+    A sweep is one calibration at each of many values of one field.
+
+    Args:
+        calibrators: the calibrators to serve, at least one of which takes ε.
+
+    Returns:
+        The endpoint, which takes the name of the algorithm from the path.
+    """
     homes = {calibrator.name: calibrator.home for calibrator in calibrators}
     example_calibrator = next(calibrator for calibrator in reversed(calibrators) if "epsilon" in calibrator.example)
     value = {
@@ -116,7 +132,14 @@ def _sweep_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
 
 
 def _answer_type(calibrator: Calibrator) -> type:
-    """Return the answer class with this calibrator's own parameters, for the OpenAPI document."""
+    """Return the answer class with this calibrator's own parameters, for the OpenAPI document.
+
+    Args:
+        calibrator: the calibrator of an algorithm.
+
+    Returns:
+        A subclass of `Calibration`, in which `parameters` has the algorithm's own type.
+    """
     return make_dataclass(
         f"{pascal(calibrator.name)}Calibration",
         [("parameters", calibrator.parameters_type)],
@@ -128,7 +151,14 @@ def _answer_type(calibrator: Calibrator) -> type:
 
 
 def _list_endpoint(calibrators: tuple[Calibrator, ...]) -> Endpoint:
-    """Make the endpoint that lists the calibrators. The answer is rendered once, and kept."""
+    """Make the endpoint that lists the calibrators. The answer is rendered once, and kept.
+
+    Args:
+        calibrators: the calibrators to list.
+
+    Returns:
+        The endpoint.
+    """
     document = json_document(render(AlgorithmList(algorithms=tuple(map(Algorithm.of, calibrators)))))
 
     async def list_algorithms(request: Request) -> Response:

@@ -16,7 +16,12 @@ from epsilond.calibrators.risk.bounder import RISK_BOUNDS
 
 
 def add(app: FastAPI, served: set[str]) -> None:
-    """Add one typed route for each served algorithm with risk bounds, and a 404 that lists near names."""
+    """Add one typed route for each served algorithm with risk bounds, and a 404 that lists near names.
+
+    Args:
+        app: the application, which is changed.
+        served: names of the algorithms that the service calibrates.
+    """
     bounders = tuple(bounder for bounder in RISK_BOUNDS if bounder.name in served)
     for bounder in bounders:
         app.add_api_route(

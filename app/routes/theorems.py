@@ -71,11 +71,25 @@ def add(app: FastAPI, theorems: tuple[Theorem, ...], home: str) -> None:
 
 
 def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
-    """Make the endpoint that lists theorems. The answer for each status and paper is rendered once, and kept."""
+    """Make the endpoint that lists theorems. The answer for each status and paper is rendered once, and kept.
+
+    Args:
+        theorems: the theorems to list.
+
+    Returns:
+        The endpoint, with optional filters by status and by paper.
+    """
     papers = sorted({paper(theorem) for theorem in theorems})
 
     def make_document(filters: tuple[Status | None, str | None]) -> Document:
-        """Return the list of the theorems with a status and of a paper; None stands for any."""
+        """Return the list of the theorems with a status and of a paper; None stands for any.
+
+        Args:
+            filters: status of the theorems, and name of their paper.
+
+        Returns:
+            The list as a document, rendered as JSON.
+        """
         status, paper_name = filters
         summaries = tuple(
             TheoremSummary.of(theorem)
@@ -123,7 +137,14 @@ def _list(theorems: tuple[Theorem, ...]) -> Endpoint:
 
 
 def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
-    """Make the endpoint that shows one theorem in full. Each answer is rendered once, and kept."""
+    """Make the endpoint that shows one theorem in full. Each answer is rendered once, and kept.
+
+    Args:
+        by_id: the theorems by their ids.
+
+    Returns:
+        The endpoint, which takes the id from the path.
+    """
     documents: Documents[str] = Documents(lambda name: json_document(render(TheoremDetail.of(by_id[name]))))
 
     async def get_theorem(request: Request, id: str) -> Response:  # noqa: A002 (the name of the path parameter)
@@ -136,7 +157,14 @@ def _detail(by_id: Mapping[str, Theorem]) -> Endpoint:
 
 
 def _formula_route(by_id: Mapping[str, Theorem]) -> type[BytesRoute]:
-    """Make a route class that rejects an unknown theorem, or one without a formula, before it reads the body."""
+    """Make a route class that rejects an unknown theorem, or one without a formula, before it reads the body.
+
+    Args:
+        by_id: the theorems by their ids.
+
+    Returns:
+        The class, from which FastAPI makes the route of the formulas.
+    """
 
     class FormulaRoute(BytesRoute):
         """A route with the id of a theorem in its path, which is checked first."""
@@ -197,7 +225,14 @@ def _evaluation_endpoint(by_id: Mapping[str, Theorem], home: str) -> Endpoint:
 
 
 def _unknown_endpoint(by_id: Mapping[str, Theorem]) -> Endpoint:
-    """Make the endpoint for methods other than POST: 404 for a theorem without a formula, and 405 for the others."""
+    """Make the endpoint for methods other than POST: 404 for a theorem without a formula, and 405 for the others.
+
+    Args:
+        by_id: the theorems by their ids.
+
+    Returns:
+        The endpoint, which always raises an error.
+    """
 
     async def unknown_name(id: str) -> Response:  # noqa: A002 (the name of the path parameter)
         """Reject the request: with 404 if the theorem has no formula, and otherwise with 405."""

@@ -51,6 +51,9 @@ def url_of(settings: Settings) -> URL:
     Args:
         settings: settings of the service. Without a URL, the path of an SQLite file is used.
 
+    Returns:
+        The URL with its password, which must not be printed.
+
     Raises:
         ArgumentError: EPSILOND_STORE_URL is not a URL.
     """

@@ -17,8 +17,7 @@ class Record:
     """A job as it is stored in the database. Times are seconds since 1970; `request` and `problem` are JSON texts.
 
     A job is a computation that goes on after its request was answered. An attempt is one run of it by one process of
-    the
-    service, which may be lost; the job then gets another attempt.
+    the service, which may be lost; the job then gets another attempt.
     """
 
     sequence: int = 0

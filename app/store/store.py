@@ -57,7 +57,14 @@ class Store(Leases):
 
     @classmethod
     def fallback(cls, settings: Settings) -> tuple[Store, str]:
-        """Open a store in memory, because the file is in use, and return it with an explanation in one sentence."""
+        """Open a store in memory, because the file is in use, and return it with an explanation in one sentence.
+
+        Args:
+            settings: settings of the service, which name the file that is in use. They are not changed.
+
+        Returns:
+            The store in memory, and the sentence for the user of this service.
+        """
         memory = settings.model_copy(update={"store_path": ":memory:", "store_url": ""})
         sentence = (
             f"Another service keeps its jobs and ledgers in {public_url(url_of(settings))}; this one has a store in"
@@ -111,6 +118,9 @@ class Store(Leases):
             record: the job.
             replica: name of the replica that runs the job as its first attempt; None to queue the job.
             lease_seconds: duration of the lease.
+
+        Returns:
+            The values of the row by the names of the columns. The size is that of the request.
         """
         is_running = replica is not None
         state: State = "running" if is_running else "queued"
@@ -118,6 +128,7 @@ class Store(Leases):
         row = {name: getattr(new, name) for name in NAMES if name not in SET_BY_STORE}
         row["size"] = len(record.request)
         row["started"] = self._database.now() if is_running else None
+        # A lease is the period for which a replica holds the job; it must be renewed.
         row["lease_until"] = self._database.now() + lease_seconds if is_running else None
         row["queued_tick"] = ticks(self._database)
         return row

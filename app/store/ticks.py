@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, case, select, update
 from epsilond.app.store.tables import TICKS
 from epsilond.storage.transactions import Database
 
+# Duration of a day in seconds.
 DAY: Final = 86_400.0
 MOST_STEP: Final = 3600.0
 """Most seconds that one count adds. The sweep of each service counts more often than once an hour."""

@@ -158,6 +158,7 @@ class Cluster:
         """
         loop = asyncio.get_running_loop()
         ended = anyio.Event()
+        # The callback runs in a thread of the client, which must not touch the event loop itself.
         future.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
         while not ended.is_set():
             with anyio.move_on_after(self._look_seconds):

@@ -145,6 +145,9 @@ class MeanSeconds:
         Args:
             tasks: number of tasks.
             places: number of tasks that run at one time.
+
+        Returns:
+            The seconds, as a value of the header Retry-After.
         """
         return min(max(math.ceil(self._mean * tasks / places), 1), LONGEST_RETRY)
 

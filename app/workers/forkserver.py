@@ -58,8 +58,7 @@ class ForkedServer:
     """A fork server that is a fork of the service itself, and the service's end of the connection to it.
 
     A fork server is a process that has imported all modules, and forks itself for each new worker. `pid` is its process
-    id,
-    and `control` the connection.
+    id, and `control` the connection.
     """
 
     pid: int
@@ -241,6 +240,9 @@ class ForkServer:
         Args:
             control: connection to the fork server.
             wire: file descriptor of the worker's end of its connection to the service.
+
+        Returns:
+            The process id of the worker, which is running but not ready yet.
 
         Raises:
             OSError: the fork failed, or the connection failed; in the latter case the fork server is killed.

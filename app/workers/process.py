@@ -48,8 +48,7 @@ class Task:
     """One computation of one caller, which waits for a worker process, runs in one, or has ended.
 
     Its `outcome` (answer or error) is set when it ends, and stays None if it was stopped. `caller` is the identity of
-    the
-    caller, and `lane` the queue in which the task waits, such as that of jobs. `done` is set at the end.
+    the caller, and `lane` the queue in which the task waits, such as that of jobs. `done` is set at the end.
     """
 
     message: bytes

@@ -139,6 +139,7 @@ def render_answer(question: Callable[..., object], *arguments: object) -> Render
     numerical = getattr(answer, "numerical", None)
     value = as_json(answer)
     body = _render_json(value)
+    # The digest does not depend on white space, so that a signature can refer to it.
     return RenderedAnswer(body, getattr(numerical, "relative_width", None), digest(canonical(value)))
 
 
@@ -175,7 +176,14 @@ def _fail(trace: str) -> RenderedAnswer:
 
 
 def outcome_of(computation: Computation) -> Outcome:
-    """Run a computation, and return its outcome. It raises no `Exception`: rejections and errors become outcomes."""
+    """Run a computation, and return its outcome. It raises no `Exception`: rejections and errors become outcomes.
+
+    Args:
+        computation: function without arguments, which returns the answer.
+
+    Returns:
+        The answer, the rejection by the mathematics, or the fault with its traceback.
+    """
     try:
         return computation()
     except (EpsilondError, MalformedJson, MissingExtra) as refusal:
@@ -263,7 +271,14 @@ def work(wire: socket.socket, forkserver: int, nicer: int, memory_megabytes: int
 
 
 def answer_to(message: bytes) -> bytes:
-    """Return the pickled outcome of a pickled computation, and the processor time of both in seconds."""
+    """Return the pickled outcome of a pickled computation, and the processor time of both in seconds.
+
+    Args:
+        message: the pickled computation.
+
+    Returns:
+        A pickled pair: the outcome and the seconds. An outcome that cannot be pickled is replaced by a fault.
+    """
     before = time.process_time()
     outcome = outcome_of(partial(run_pickled, message))
     try:

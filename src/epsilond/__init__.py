@@ -148,5 +148,6 @@ else:  # a type checker would take any name for one of ours
             value = getattr(import_module(f"{__name__}.{home}"), name)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # Python calls this function only for names that the module does not have yet.
         globals()[name] = value
         return value

@@ -167,6 +167,8 @@ class Connection:
     def _problem_of(self, error: HTTPError) -> JsonObject:
         """Return the problem document (RFC 9457) in the content of an HTTP error.
 
+        A problem document is the JSON form in which the service explains an error.
+
         Args:
             error: answer of the service with an error status.
 

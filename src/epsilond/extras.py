@@ -28,6 +28,7 @@ def extra(name: str, feature: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "epsilond").partition(".")[0]
+        # A missing module of epsilond itself is a fault of the installation, and no extra.
         if package == "epsilond":
             raise
         message = f"{feature} needs {package}, which is not installed: pip install 'epsilond[{name}]'"

@@ -59,6 +59,8 @@ class TheoremInFull(ListedTheorem):
 def listed_algorithm(calibrator: Calibrator) -> ListedAlgorithm:
     """Return the entry of an algorithm's calibrator in the list of algorithms, with an example of a request.
 
+    The list is served and printed, without the functions of the calibrator.
+
     Args:
         calibrator: the calibrator.
 

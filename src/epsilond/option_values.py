@@ -24,6 +24,9 @@ def describe_options(request: type) -> list[FieldOption]:
 
     Args:
         request: the request class, a data class with annotated fields.
+
+    Returns:
+        One description for each field.
     """
     hints = get_type_hints(request, include_extras=True)
     return [_describe_option(field, hints[field.name]) for field in fields(request)]
@@ -31,6 +34,8 @@ def describe_options(request: type) -> list[FieldOption]:
 
 def read_texts(request: type, texts: JsonObject) -> tuple[JsonRecord, list[Fault]]:
     """Convert the texts of options to values of a request's fields, as far as possible.
+
+    All faults are collected, so that the user sees them together with those of the request.
 
     Args:
         request: the request class.

@@ -77,6 +77,7 @@ def _read_points(alphas: Sequence[float], betas: Sequence[float]) -> list[tuple[
     decreases = all(left >= right for left, right in itertools.pairwise(betas))
     if not decreases or betas[-1] != 0.0:
         raise InvalidInput.at("/false_negative_rates", "must decrease to 0")
+    # Decimals hold the given doubles exactly, so that only the final rounding is an error.
     return [(Decimal(float(alpha)), Decimal(float(beta))) for alpha, beta in zip(alphas, betas, strict=True)]
 
 
@@ -117,6 +118,7 @@ def _lower_hull(points: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal
     """
     hull: list[tuple[Decimal, Decimal]] = []
     for point in points:
+        # A vertex that is not below the line to the new point is no vertex of the hull.
         while len(hull) > 1 and _turns_down(hull[-2], hull[-1], point):
             hull.pop()
         hull.append(point)

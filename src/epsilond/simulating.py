@@ -33,6 +33,8 @@ FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 def figure_file(name: str | None) -> Path | None:
     """Check the name of the file for the figure, before the simulation starts, and return its path.
 
+    A long simulation would otherwise fail only at its end.
+
     Args:
         name: name of the file; None for no figure, which gives None.
 
@@ -185,6 +187,7 @@ def interrupt_on_sigterm() -> Iterator[None]:
         """Raise the error of Ctrl-C."""
         raise KeyboardInterrupt
 
+    # Python's own handler would end the process at once.
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield

@@ -68,6 +68,9 @@ def quote_words(words: Sequence[object]) -> str:
 
     Args:
         words: the words; at least one.
+
+    Returns:
+        The list as text.
     """
     quoted = [f"'{word}'" for word in words]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]
@@ -79,6 +82,9 @@ def describe_unknown(name: str, known: Collection[str]) -> str:
     Args:
         name: name of the field.
         known: names of the fields of the request.
+
+    Returns:
+        The reason, as the end of a sentence about the field.
     """
     return explain_missing_risk(name, known) or "is not a field of this object"
 

@@ -130,6 +130,8 @@ class Trained:
     def _list_declared(self, unobserved: Iterable[DeclaredCondition]) -> list[str]:
         """Return the conditions of the run's ε that only the caller can vouch for, as sentences.
 
+        Such conditions come from the calibration, from given randomness, from clients as functions, and from the log.
+
         Args:
             unobserved: conditions of the guarantee that the run did not carry out.
 
@@ -215,6 +217,8 @@ def conditions(
 
 def cautions(answer: Calibration, *, means_only: bool, seeded: bool, own_steps: bool) -> Iterable[Caution]:
     """Yield the warnings about a training run that its calibration does not already have.
+
+    The guarantee holds under the conditions of the calibration. These warnings say where a run in one process differs.
 
     Args:
         answer: the calibration.

@@ -85,7 +85,10 @@ class GradientStatistics:
 
 
 class Gradients(Protocol):
-    """Protocol of N clients that return sums of clipped gradients with d coordinates."""
+    """Protocol of N clients that return sums of clipped gradients with d coordinates.
+
+    Training loops use clients only by these members, so that their data may be tables or functions of the caller.
+    """
 
     @property
     def sizes(self) -> Indices:

@@ -87,6 +87,8 @@ class CallableClients:
     def _request_gradients(self, name: int, model: Floats, places: Indices) -> tuple[Floats, int]:
         """Call a client's gradient function, and check the shape of its result.
 
+        The function gets copies, and its result is copied, so that it cannot change the run afterwards.
+
         Args:
             name: index of the client.
             model: model at which the gradients are taken, (d,).

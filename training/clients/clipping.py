@@ -44,6 +44,7 @@ def clip_rows(rows: Floats, bound: float) -> tuple[Floats, GradientStatistics]:
     Returns:
         The clipped rows, (K, d), and statistics of the norms before.
     """
+    # Without a bound, only rows that are not finite are replaced.
     if np.isinf(bound):
         finite: Bools = np.all(np.isfinite(rows), axis=-1)
         values = np.where(finite[:, None], rows, 0.0)

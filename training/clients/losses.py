@@ -46,6 +46,7 @@ class VectorLoss:
         """
         if self.largest_target is not None:
             return np.clip(np.nan_to_num(targets), -self.largest_target, self.largest_target)
+        # A loss with one output has labels ±1, one with several outputs has the numbers of its classes.
         labels = (-1.0, 1.0) if self.outputs == 1 else tuple(map(float, range(self.outputs)))
         if not np.isin(targets, labels).all():
             allowed = "-1 and 1" if self.outputs == 1 else f"0 to {self.outputs - 1}"

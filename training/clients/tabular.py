@@ -58,6 +58,10 @@ class TabularClients:
 
         Args:
             radius: radius of the ball of models, which may be infinite.
+
+        Returns:
+            The constant: the steepest slope at predictions of these models, times the feature norm, plus μ times the
+            radius.
         """
         ridge = self.strong_convexity * radius if self.strong_convexity else 0.0
         return self.loss.steepest(radius * self.feature_norm) * self.feature_norm + ridge

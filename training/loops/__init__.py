@@ -25,7 +25,10 @@ class TrainingRun(Protocol):
 
 
 class RunFactory(Protocol):
-    """Protocol of the classes of runs, one for each algorithm: they build a run from a calibration."""
+    """Protocol of the classes of runs, one for each algorithm: they build a run from a calibration.
+
+    A calibration prescribes the noise, the rounds and the step sizes for a target of privacy. A run carries it out.
+    """
 
     def of(
         self,

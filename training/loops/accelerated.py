@@ -85,6 +85,7 @@ class AcceleratedRun:
         """
         state = Sequences(session.start, self.strong_convexity, session.projection_around_start(self.radius))
         batches = self.reporting.deal_batches(session) if self.one_pass else self.reporting.draw_batches(session)
+        # Each round takes gradients at the middle point, and then moves both sequences of models.
         for step, batch in zip(steps(self.stages), batches, strict=True):
             middle = state.middle(step)
             messages, met = self.reporting.messages(session, middle, batch)

@@ -47,6 +47,8 @@ class RoundMessages:
     def of(cls, problem: Problem, parameters: Parameters, count: int) -> RoundMessages:
         """Collect the batch sizes, clipping norms, weights and noise of each client from a calibration.
 
+        In each round, a participating client sends the noisy mean of its clipped gradients.
+
         Args:
             problem: request of the calibration. If it has groups of clients, each client has the values of its group.
             parameters: parameters that the calibration returned.
@@ -70,6 +72,8 @@ class RoundMessages:
     @classmethod
     def _of_groups(cls, problem: Problem, parameters: Parameters) -> RoundMessages:
         """Collect the values of each client from those of its group.
+
+        Weights are scaled so that their mean over all clients is 1.
 
         Args:
             problem: request of the calibration, with the sizes, weights and clipping norms of the groups.
@@ -123,6 +127,7 @@ class RoundMessages:
         """
         clients = batch.clients
         sums, statistics = session.clients.sums(model, batch, self.bounds[clients])
+        # Each mean is multiplied by the weight of the client's loss.
         means = sums * (self.scales[clients] / self.batch_sizes[clients])[:, None]
         normal = session.source.normal((len(clients), session.dimension))
         return with_noise(means, self.noise_stds[clients][:, None], normal), statistics
@@ -247,6 +252,7 @@ class MiniBatchRun:
         server = AveragedDescent(session.start, step_size=self.step_size, fading=self.fading, project=project)
         for batch in self.reporting.draw_batches(session):
             messages, met = self.reporting.messages(session, server.model, batch)
+            # The server must not learn which client has sent which message.
             if self.shuffled:
                 messages = messages[session.source.permutations((), len(messages))]
             server.receive(messages)

@@ -78,6 +78,7 @@ class Mu2SgdRun:
         if participation.kind == "counts":
             message = "does not say who reports when: give the rounds of each group"
             raise InvalidInput.at("/participation/kind", message, allowed="uniform, pattern")
+        # Each group of clients reports in fixed rounds, or clients are drawn uniformly.
         pattern = None
         if participation.groups is not None:
             pattern = tuple((group.clients, frozenset(group.rounds)) for group in participation.groups)
@@ -95,6 +96,8 @@ class Mu2SgdRun:
 
     def check(self, session: Session) -> None:
         """Check that each client has a new record for each of its reports.
+
+        The noise was calibrated for records that are used in one report each.
 
         Args:
             session: clients of the run.
@@ -179,6 +182,7 @@ class Mu2SgdRun:
         Returns:
             Reports without noise, (m, d), and statistics of their norms before clipping.
         """
+        # The gradients are not clipped themselves, only the reports, which are what a client sends.
         unbounded = np.full(len(batch.clients), np.inf)
         gradients, statistics = session.clients.sums(server.model, batch, unbounded)
         earlier_gradients, earlier_statistics = session.clients.sums(server.before, batch, unbounded)

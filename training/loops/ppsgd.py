@@ -124,6 +124,7 @@ class PpsgdRun:
             if value is None:
                 raise InvalidInput.at(f"/{name}", "is needed: no risk bound chooses the steps of this run")
         groups = problem.batches
+        # All clients of a group have batches of the same size.
         sizes = np.repeat([group.batch_size for group in groups], [group.clients for group in groups])
         return cls(
             rounds=parameters.rounds,
@@ -183,7 +184,19 @@ class PpsgdRun:
         return np.sort(session.source.subsets((), session.count, self.participants))
 
     def _messages(self, session: Session, models: Floats, clients: Indices) -> tuple[Floats, int]:
-        """Return the messages before clipping, (M, d), and the number of gradients with NaN or infinite entries."""
+        """Return the messages of the clients before clipping, and the number of gradients with NaN or infinite entries.
+
+        A message is the mean gradient of a client's batch, or the sum if clients are weighted by their number of
+        samples.
+
+        Args:
+            session: clients and randomness of the run.
+            models: model of each participating client, one row each.
+            clients: indices of the participating clients, shape (M,).
+
+        Returns:
+            The messages, shape (M, d), and the number.
+        """
         sizes = session.clients.sizes[clients]
         batch = draw(session.source, "without-replacement", clients, sizes, self.batch_sizes[clients])
         messages, statistics = session.clients.sums(models, batch, np.full(len(clients), np.inf))

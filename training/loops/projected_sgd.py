@@ -53,6 +53,7 @@ class ProjectedSgdRun:
         del session
         reject_steps("projected-sgd", caller_steps)
         last = parameters.rounds
+        # The released model is that of a step chosen uniformly from `first` to `last`.
         first = last if problem.release == "last" else first_step_of_suffix(problem.suffix_fraction, last)
         return cls(
             participants=parameters.participants,
@@ -118,7 +119,11 @@ class ProjectedSgdRun:
 
 
 def _unbounded_gradient() -> Observation:
-    """Return the observation of a gradient that is longer than L, without a count, which would depend on the data."""
+    """Return the observation of a gradient that is longer than L, without a count, which would depend on the data.
+
+    Returns:
+        The observation: a condition of the guarantee that does not hold, with a remedy for the caller.
+    """
     return Observation(
         "lipschitz-losses",
         "a gradient is not a number, or longer than lipschitz; nothing is released",

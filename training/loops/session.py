@@ -22,7 +22,10 @@ Parameters: TypeAlias = Any
 
 @dataclass(frozen=True, kw_only=True)
 class Unprotected:
-    """Facts about a round that depend on the data or on secret draws; no guarantee covers them."""
+    """Facts about a round that depend on the data or on secret draws; no guarantee covers them.
+
+    They help to find faults in a program, and must not be shown to the observer of the guarantee.
+    """
 
     participants: tuple[int, ...]
     """Participants of the round."""
@@ -125,6 +128,9 @@ class Session:
     def _describe_round(self, participants: tuple[int, ...], statistics: GradientStatistics) -> Round:
         """Return the log entry of the next round, with the facts that the observer of the guarantee may see.
 
+        The entry is a part of the result of the run, so that it must not reveal facts that the guarantee does not
+        cover.
+
         Args:
             participants: indices of the clients of the round.
             statistics: statistics of their gradients, which the entry has only with `log_unprotected`.
@@ -151,6 +157,8 @@ class Session:
 
 def require_records(sizes: Indices, wanted: Indices, *, exactly: bool) -> None:
     """Check that every client has the number of records that the noise was calibrated for.
+
+    The sampling and the influence of one record, for which the noise was calibrated, depend on this number.
 
     Args:
         sizes: number of records of each client, (N,).

@@ -20,7 +20,10 @@ from epsilond.training.arrays import Floats
 
 
 class AccelerationStage(Protocol):
-    """Protocol of a stage of accelerated SGD: consecutive rounds with one weight of the proximal term."""
+    """Protocol of a stage of accelerated SGD: consecutive rounds with one weight of the proximal term.
+
+    The proximal term keeps the iterate near its last value. A calibration gives the stages of a run.
+    """
 
     @property
     def rounds(self) -> int:
@@ -76,8 +79,7 @@ class Sequences:
         """Return the point of this round's gradients (line 4 of Algorithm 2); a new stage sets w to w^ag.
 
         w^md = [(1 − α)(μ + η) w^ag + α((1 − α)μ + η) w]/(η + (1 − α²)μ). Here w is the iterate, w^ag the aggregated
-        point that
-        the run returns, and μ the strong convexity.
+        point that the run returns, and μ the strong convexity.
 
         Args:
             step: share α and pull η of this round, and whether a new stage begins with it.

@@ -42,5 +42,6 @@ class AveragedDescent:
         """
         self.moved = self.model - self._step_size * np.mean(messages, axis=-2)
         self.model = self._project(self.moved)
+        # The weight is the sum of all weights so far, relative to the newest, which is 1.
         self._weight = self._fading * self._weight + 1.0
         self.average = self.average + (self.model - self.average) / self._weight

@@ -90,6 +90,7 @@ class ClientNoise:
         """
         held = self.held[self._rows, clients]
         counts = self._reports[self._rows, clients] + present
+        # The variance of a client's noise grows with its number of reports.
         noise = np.where(present[..., None], base * np.sqrt(counts)[..., None] * normal, held)
         self.held[self._rows, clients] = noise
         self._reports[self._rows, clients] = counts

@@ -12,6 +12,8 @@ from epsilond.training.arrays import Floats
 def local_update(start: Floats, gradient: Callable[[Floats], Floats], *, steps: int, step_size: float) -> Floats:
     """Return a client's update: its model before minus its model after E gradient steps on its own data.
 
+    Only this difference leaves the client, and neither its records nor its gradients.
+
     Args:
         start: the server's model w, (…, d).
         gradient: returns the mean gradient of the client's records at a model.

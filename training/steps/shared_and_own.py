@@ -18,7 +18,13 @@ from epsilond.training.arrays import Floats
 
 
 class SharedPart:
-    """The part w of the models that all clients share and the server updates in PPSGD of Bietti et al., (…, d)."""
+    """The part w of the models that all clients share and the server updates in PPSGD of Bietti et al., (…, d).
+
+    PPSGD (personalised private SGD) trains w with noise, and a part of its own for each client.
+
+    Attributes:
+        model: the present w, (…, d).
+    """
 
     def __init__(self, start: Floats, *, step_size: float, noise_std: float) -> None:
         """Start a run.

@@ -71,8 +71,7 @@ def name_anonymous(document: Schema) -> None:
 
         Returns:
             The reference with the notes of the schema, such as its description. Without an equal named schema, the
-            schema in
-            its normal form.
+            schema in its normal form.
         """
         if "properties" in schema or not ("anyOf" in schema or "additionalProperties" in schema):
             return schema

@@ -312,6 +312,7 @@ def _widest(intervals: Sequence[JsonObject]) -> Schema:
     for inclusive, exclusive in (LOWER, UPPER):
         if not all(inclusive in interval or exclusive in interval for interval in intervals):
             continue
+        # The smallest lower bound, or the largest upper bound, contains all intervals on this side.
         pick = min if inclusive == "minimum" else max
         bound = pick(interval.get(inclusive, interval.get(exclusive)) for interval in intervals)
         includes_bound = any(interval.get(inclusive) == bound for interval in intervals)

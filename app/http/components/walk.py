@@ -114,6 +114,7 @@ def reachable(schemas: Schema, start: object) -> set[str]:
     """
     names: set[str] = set()
     pending = list(references(start))
+    # Visit each schema once, and note the schemas that it refers to.
     while pending:
         name = pending.pop()
         if name not in names:

@@ -78,6 +78,9 @@ def add(app: FastAPI) -> None:
     """Add the route GET /v1/jobs/{id}/events, which streams the progress of a job.
 
     A client that has seen the end of the job (`NothingMore`) gets 204, so that a browser does not connect again.
+
+    Args:
+        app: the application, which is changed.
     """
     app.add_exception_handler(NothingMore, _no_content)
     app.add_api_route(

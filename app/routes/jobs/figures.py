@@ -48,7 +48,14 @@ def add(app: FastAPI, figures: str) -> None:
 
 
 def _endpoint(figures: str) -> Endpoint:
-    """Make the endpoint that draws the result of a simulation, by the function `draw` of the module `figures`."""
+    """Make the endpoint that draws the result of a simulation, by the function `draw` of the module `figures`.
+
+    Args:
+        figures: name of the module, which is imported in a worker process.
+
+    Returns:
+        The endpoint, which takes the id of the job from the path.
+    """
 
     async def draw_job(
         request: Request,

@@ -25,7 +25,13 @@ TAGS: list[str | Enum] = ["jobs"]
 
 
 def add(app: FastAPI) -> None:
-    """Add every route of jobs."""
+    """Add the routes by which clients list, read, cancel and delete their jobs.
+
+    A job is a computation that goes on after its request was answered.
+
+    Args:
+        app: the application, which is changed.
+    """
     app.add_api_route(
         PATH,
         list_jobs,

@@ -29,7 +29,12 @@ PATH = "/v1/simulations"
 
 
 def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
-    """Add the route that accepts simulations of these kinds."""
+    """Add the route that accepts simulations of these kinds.
+
+    Args:
+        app: the application, which is changed.
+        kinds: the kinds of simulation that the service runs.
+    """
     app.add_api_route(
         PATH,
         _post(kinds),
@@ -53,7 +58,14 @@ def add(app: FastAPI, kinds: tuple[SimulationKind, ...]) -> None:
 
 
 def _post(kinds: tuple[SimulationKind, ...]) -> Endpoint:
-    """Make the endpoint that starts simulations of these kinds, with its body described for OpenAPI."""
+    """Make the endpoint that starts simulations of these kinds, with its body described for OpenAPI.
+
+    Args:
+        kinds: the kinds of simulation that the service runs, each with a request class and an example.
+
+    Returns:
+        The endpoint.
+    """
 
     async def start_simulation(request: Request, simulation: bytes, preferences: OfQuestion) -> Response:
         """Create a job. The same seed gives the same result, with any number of workers.

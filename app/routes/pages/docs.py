@@ -33,6 +33,9 @@ def add(app: FastAPI) -> None:
 
     The page is Swagger UI from the package fastapi-swagger. Its content security policy allows the inline script by the
     hash of its text.
+
+    Args:
+        app: the application, which is changed.
     """
     page = get_swagger_ui_html(
         openapi_url="openapi.json",

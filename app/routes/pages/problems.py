@@ -22,7 +22,13 @@ class ProblemList:
 
 
 def add(app: FastAPI) -> None:
-    """Add /problems and /problems/{slug}."""
+    """Add /problems and /problems/{slug}, which describe the kinds of error answers.
+
+    The `type` of each error answer is the path of such a page.
+
+    Args:
+        app: the application, which is changed.
+    """
     app.add_api_route(
         "/problems",
         list_problems,

@@ -210,6 +210,7 @@ def _read_spec(text: str) -> JsonRecord:
         InvalidInput: it cannot be read, or is a whole request that contains a spec.
     """
     spec = structure_of(text, at="/spec")
+    # A request contains a spec and further fields, and has no kind itself.
     if "spec" in spec and "kind" not in spec:
         file = "FILE" if text.lstrip().startswith("{") else text
         raise InvalidInput.at("/spec", f"is a request and no spec: use --request {file}")

@@ -85,6 +85,8 @@ def algorithms(
 def _click_command(listed: ListedCommand, command: Callable[..., None]) -> object:
     """Convert a function with typer options to a command of click, the parser of the command line.
 
+    The command is made when it is called, because its options depend on the algorithm.
+
     Args:
         listed: name and title of the command.
         command: the function, with one parameter for each option.
@@ -275,6 +277,8 @@ def _print_sweep(name: str, assigned: str, request_fields: RequestFields, *, das
 def _swept_values(problem: type, text: str) -> tuple[str, list[object]]:
     """Return the field and the values that `--sweep FIELD=VALUE,…` names.
 
+    A sweep is one calibration at each of several values of a field.
+
     Args:
         problem: request class of the calibration, which has the type of the field.
         text: the text of the option.
@@ -301,6 +305,9 @@ def _problem(name: str) -> type:
 
     Args:
         name: name of the algorithm.
+
+    Returns:
+        The class, a dataclass with a field for each option.
 
     Raises:
         InvalidInput: there is no such algorithm.

@@ -11,6 +11,7 @@ from epsilond.accountants.errors import Fault, InvalidInput, NoCertificate, RunD
 from epsilond.options import option_name
 
 UNEXPECTED, BAD_INPUT, NOT_CERTIFIED, BROKEN, DISAGREES, ANOTHER_ENGINE, NO_CLUSTER, UNANSWERED = range(1, 9)
+# The usual exit code after Ctrl-C: 128 plus the number of the signal SIGINT.
 INTERRUPTED = 130
 MEANINGS = {
     0: "answered; of ledger verify: all is shown; of verify: the page is today's engine's, its figures are confirmed",
@@ -50,6 +51,8 @@ def exit_codes(
 ) -> Iterator[None]:
     """Print an error of the library within this context manager to standard error, and exit with its exit code.
 
+    So scripts can distinguish an invalid request from one for which no guarantee can be certified.
+
     Args:
         to_option: for a JSON pointer into the request, returns the option to name in the message, as a pointer. It is
             for commands with options that are not named like the fields of the request.
@@ -65,6 +68,7 @@ def exit_codes(
     try:
         yield
     except InvalidInput as error:
+        # Every fault is printed, so that the user can repair them all at once.
         for fault in error.faults:
             fault_of_option = Fault(to_option(fault.pointer), fault.message, fault.allowed)
             typer.echo(complaint(fault_of_option, name_field), err=True)

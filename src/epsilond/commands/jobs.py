@@ -283,6 +283,8 @@ def _is_over(job: Mapping[str, object]) -> bool:
 def _require_done(job: JsonObject) -> None:
     """Check that a job has finished with a result; otherwise print the reason, and exit with another code than 0.
 
+    A script can thus see from the exit code whether there is a result.
+
     Args:
         job: the job as the service describes it. It has the member `problem` if it failed.
 

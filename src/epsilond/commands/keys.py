@@ -110,6 +110,9 @@ def _known_names(noun: str, requested: Collection[str], known: Collection[Name])
         requested: names that the caller gave.
         known: all valid names.
 
+    Returns:
+        The names without repetition.
+
     Raises:
         ValueError: a requested name is unknown.
     """
@@ -177,6 +180,9 @@ def _state(line: KeyLine) -> str:
 
     Args:
         line: the key's line in the file of keys.
+
+    Returns:
+        The text for the last column of the list of keys.
     """
     if line.revoked is not None:
         return f"revoked {_text(line.revoked)}"
@@ -190,7 +196,14 @@ def _text(moment: datetime) -> str:
 
 @contextmanager
 def _exit_on_error() -> Iterator[None]:
-    """Print an error within this context manager as one line on standard error, and exit with `BAD_INPUT`."""
+    """Print an error within this context manager as one line on standard error, and exit with `BAD_INPUT`.
+
+    Yields:
+        None, once.
+
+    Raises:
+        typer.Exit: an error was printed.
+    """
     try:
         with extra("service", "the service"):
             yield

@@ -35,7 +35,14 @@ class Command(TyperCommand):
         self.help = None if self.help is None else inspect.cleandoc(self.help).partition("\f")[0].rstrip()
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, required options first, each in a titled panel."""
+        """Return the parameters, required options first, each in a titled panel.
+
+        Args:
+            ctx: context of the command.
+
+        Returns:
+            The parameters as click describes them. The order is that of the help.
+        """
         params: list[Any] = super().get_params(ctx)
         for param in params:
             if _is_option(param) and not getattr(param, "rich_help_panel", None):
@@ -204,6 +211,8 @@ def _remove_fault(error: Any, args: list[str], params: list[Any]) -> _Removal:
 def _remove_option(option: str, args: list[str], params: list[Any]) -> _Removal:
     """Remove an option that has no value, or that the command does not have.
 
+    The parser of the command line stops at its first error. Without the option, it can find the next one.
+
     Args:
         option: name of the option, with its dashes.
         args: the arguments that were parsed.
@@ -273,6 +282,7 @@ def _without(args: list[str], index: int, *, takes_value: bool) -> list[str]:
     """
     end = index + 1
     has_value_inside = "=" in args[index]
+    # Options begin with two hyphens, and a value may begin with one, as a negative number does.
     if takes_value and not has_value_inside and end < len(args) and not args[end].startswith("--"):
         end += 1
     return args[:index] + args[end:]

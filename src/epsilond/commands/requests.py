@@ -199,6 +199,8 @@ def field_parameters(options: Iterable[FieldOption]) -> list[inspect.Parameter]:
 def _field_parameter(field: FieldOption) -> inspect.Parameter:
     """Return the keyword-only parameter of one option, with the annotation by which typer makes the option.
 
+    The signature of a command is made of such parameters, one for each field of its request.
+
     Args:
         field: description of the option: field, help and placeholder.
 
@@ -214,7 +216,14 @@ def _field_parameter(field: FieldOption) -> inspect.Parameter:
 
 
 def request_parameters() -> list[inspect.Parameter]:
-    """Return the parameters --request and --json, and the context of the command."""
+    """Return the parameters --request and --json of a command, and its context.
+
+    They are added to the parameters for the fields of a request. From a signature with all of them, typer makes the
+    options.
+
+    Returns:
+        Keyword-only parameters with annotations for typer.
+    """
     keyword = inspect.Parameter.KEYWORD_ONLY
     source_help = "a JSON request, - for standard input; options override its fields"
     source = typer.Option("--request", metavar="FILE", help=source_help, rich_help_panel=COMMON)

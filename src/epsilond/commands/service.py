@@ -59,6 +59,7 @@ class Service:
             key = key_file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput.at("/key_file", f"cannot be read: {error}") from None
+        # A header of HTTP can hold only printable ASCII characters.
         if not key or not key.isascii() or not key.isprintable():
             raise InvalidInput.at("/key_file", "must hold only a key")
         return cls(url.rstrip("/"), key)

@@ -52,6 +52,8 @@ def count(value: object, at: str) -> int:
 def build(request: Callable[..., T], at: str, names: Mapping[str, str], **fields: object) -> T:
     """Make an instance of a request class, and report its errors under the field names of another library.
 
+    Users of the other library know its field names, and not those of this library.
+
     Args:
         request: the request class.
         at: JSON pointer to the object of the other library from which the fields were read.

@@ -25,6 +25,13 @@ class StatedSetting(TypedDict):
 def find_curve(parts: Iterable[tuple[Spec, int]], setting: StatedSetting) -> PrivacyCurve | None:
     """Return the certified curve of mechanisms, each with its number of runs; None without a run.
 
+    Args:
+        parts: pairs of a mechanism (spec) and its number of runs.
+        setting: neighbouring relation, protected unit and observer.
+
+    Returns:
+        The curve δ(ε) of all runs together. None if nothing was run.
+
     Raises:
         NoCertificate: no theorem covers a part in this setting.
     """

@@ -58,6 +58,7 @@ class Stated:
         """
         evidence = self._conclude()
         statement = state_run(evidence, self._enclose_epsilon(delta), delta=delta, **self._setting)
+        # Open items are conditions that only the caller can vouch for.
         items = self._open_items()
         if not items:
             return statement
@@ -65,6 +66,9 @@ class Stated:
 
     def get_epsilon(self, delta: float) -> float:
         """Return the certified upper bound on ε [nat] at δ of the run so far.
+
+        Args:
+            delta: δ of the account, between 0 and 1.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
@@ -107,6 +111,9 @@ class Stated:
 
     def _conclude(self) -> Evidence:
         """Return the evidence for the run's ε, after checking that no observation contradicts its record.
+
+        Returns:
+            The evidence, in which no observation contradicts the record.
 
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps. The error lists all observations.

@@ -133,6 +133,8 @@ class TargetBudget:
     def pay(self, step: Spec, count: int = 1) -> None:
         """Count runs of a step, if they stay within the target. The runs may start when this method returns.
 
+        The budget is a target for the whole run, kept in this process and in no ledger.
+
         Args:
             step: mechanism of one run.
             count: number of runs.

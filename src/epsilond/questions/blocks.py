@@ -58,6 +58,8 @@ def run_blocks(
 def _with_checkpoint(prepared: Prepared, workers: int, progress: Progress, checkpoint: TrialFile) -> Sequence[object]:
     """Run the blocks that a checkpoint does not have, add them to its file, and return all blocks in order.
 
+    An experiment of many hours can thus be interrupted and continued.
+
     Args:
         prepared: the simulation.
         workers: number of processes.

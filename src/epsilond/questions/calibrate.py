@@ -61,6 +61,9 @@ def calibrate(
 
     Guarantees: the upper bound of the answer's guarantee meets the target at the returned parameters.
 
+    Returns:
+        The calibration: the parameters, the certified guarantee, and the bounds on risk and traffic that are known.
+
     Example:
         >>> import epsilond
         >>> answer = epsilond.calibrate(

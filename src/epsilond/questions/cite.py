@@ -18,6 +18,9 @@ def cite(*cited: object) -> str:
     Args:
         *cited: answers of `calibrate`, `account` or `bound_risk`, their JSON forms, or ids of theorems.
 
+    Returns:
+        The entries as one text.
+
     Raises:
         InvalidInput: an argument is none of these, or an unknown id.
     """

@@ -32,6 +32,9 @@ def evaluate(theorem_id: str, /, reading: Reading = "printed", **inputs: object)
         reading: the formula as printed, or as corrected.
         **inputs: inputs of the formula, by name.
 
+    Returns:
+        The evaluation. Its conditions say whether the theorem holds at these inputs.
+
     Example:
         >>> import epsilond
         >>> release = {"epsilon": 1.0, "noise_multiplier": 4.0, "relation": "add-or-remove-one"}

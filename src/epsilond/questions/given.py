@@ -175,6 +175,7 @@ def _calibrate_draft(ledger: Ledger, draft: Draft, setting: Setting, payment: Js
         return None
     try:
         require_possible(draft.name, draft.adapter.definition, setting)
+        # The ledger adds its own target, relation, unit and observer to the request.
         set_by_ledger = {*TARGET, *SETTING}
         fields = {name: value for name, value in as_json(draft.request).items() if name not in set_by_ledger}
         fit = ledger.calibrate(draft.calibrator.name, fields, **payment)

@@ -24,6 +24,9 @@ def field_names(algorithm: str) -> set[str]:
     Args:
         algorithm: name of the algorithm.
 
+    Returns:
+        The names, as in the HTTP body.
+
     Raises:
         InvalidInput: there is no such algorithm.
     """
@@ -58,6 +61,7 @@ def complete_fields(
         values |= _record_counts(algorithm, sources.sizes, names, fields)
     if isinstance(sources, TabularClients):
         values |= _loss_constants(algorithm, sources, _lipschitz_radius(algorithm, fields, first_model))
+    # Each algorithm has only some of these fields.
     inferred = {name: value for name, value in values.items() if name in names}
     return {**inferred, **fields}
 
@@ -79,6 +83,7 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
     """
     if bool(np.all(sizes == sizes[0])):
         return {"samples_per_client": int(sizes[0])}
+    # Numbers that the caller gave are checked elsewhere, and are not replaced.
     states_counts = "samples_per_client" in fields or "client_groups" in fields
     if states_counts or "samples_per_client" not in names:
         return {}
@@ -90,6 +95,8 @@ def _record_counts(algorithm: str, sizes: Indices, names: set[str], fields: Mapp
 
 def _group_clients(sizes: Indices) -> list[dict[str, int]]:
     """Group consecutive clients with equal numbers of records, in their order.
+
+    A calibration describes clients with different numbers of records by such groups.
 
     Args:
         sizes: number of records of each client, shape (N,).

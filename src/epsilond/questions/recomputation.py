@@ -85,6 +85,11 @@ class _NotAnswered(Exception):
 def template_errors() -> type[Exception]:
     """Return the class of the template engine's errors.
 
+    The template engine writes the pages of reports. It is imported only when a report is written.
+
+    Returns:
+        The class, for an except clause.
+
     Raises:
         MissingExtra: the template engine is not installed.
     """
@@ -213,6 +218,7 @@ def _compare(kind: str, signed_record: JsonObject, present: ReportedAnswer) -> t
         "recomputed": {name: present.answer[name] for name in RECOMPUTED if name in present.answer},
         "declared_conditions": tuple(statement for _, statement in declared_conditions(present.answer)),
     }
+    # Another version may explain the same figures in other words.
     if signed_record["engine_version"] != ENGINE_VERSION:
         findings["explained_otherwise"] = changed_explanations(signed_record, present_record)
         if outcome in AGREES:
@@ -245,6 +251,7 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
         "report_engine": data["engine_version"],
         "signed_by": None if signature is None else signature.by,
     }
+    # Such a page has no answer that could be computed again.
     if data["kind"] == CONTRADICTED:
         if not _is_page_of(data, page):
             raise Broken(ALTERED_PAGE)
@@ -272,6 +279,8 @@ def verify_page(data: JsonObject, page: str, signature: VerifiedSignature | None
 
 def _require_report_content(data: JsonObject, page: str, signature: VerifiedSignature | None) -> None:
     """Check the signature, the dates and the form of a report's page, without computing its answer again.
+
+    A page with a script could show other figures than its data.
 
     Args:
         data: the data in the page.

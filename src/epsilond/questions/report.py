@@ -27,6 +27,9 @@ def report(kind: Kind, algorithm: str | None = None, /, *, request: JsonObject, 
         request: fields of `calibrate`, or the body of an account.
         date: date of the page, YYYY-MM-DD; no clock is read.
 
+    Returns:
+        The page as HTML, which `verify` accepts.
+
     Example:
         >>> import epsilond
         >>> setting = {"relation": "replace-one", "unit": "record", "observer": "released-models"}
@@ -58,6 +61,9 @@ def verify(
         signature: the header Epsilond-Signature of the response. The page of a ledger contains its signature.
         keys: published keys that you trust: a file, a folder or a document. One of them must have signed the page.
         request: the request of an answer in JSON, which is then answered anew.
+
+    Returns:
+        The outcome with its reason. A document that was altered has the outcome "broken", and raises no error.
 
     Example:
         >>> import epsilond
@@ -165,6 +171,9 @@ def read_page(path: Path) -> str:
 
     Args:
         path: path of the file.
+
+    Returns:
+        The text, with its line endings as they are stored.
 
     Raises:
         InvalidInput: the file cannot be read, or is too large to be a report.

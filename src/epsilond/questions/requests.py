@@ -42,6 +42,7 @@ def read_question(source: Any, algorithms: Sequence[A], fields: JsonObject) -> t
     if isinstance(source, str):
         chosen = choose_by_name(source, {item.name: item for item in algorithms}, at="/algorithm", noun="algorithm")
         return chosen, read(chosen.problem, fields)
+    # A request object names its algorithm by its class.
     by_class = {item.problem: item for item in algorithms}
     if type(source) not in by_class:
         classes = ", ".join(problem.__name__ for problem in by_class)

@@ -14,6 +14,9 @@ def bound_risk(algorithm: object, /, **fields: object) -> RiskBoundsAnswer:
         algorithm: name of an algorithm, or a request, one of `epsilond.requests`.
         **fields: fields of the HTTP body and of the command line. They replace those of a request.
 
+    Returns:
+        The bounds, each with its theorem. A bound with a hidden constant is known only up to this constant.
+
     Example:
         >>> import epsilond
         >>> answer = epsilond.bound_risk(

@@ -56,7 +56,7 @@ def verify_statement(content: bytes, signature: str, keys: Keys) -> tuple[Signed
         keys: the trusted keys.
 
     Returns:
-        The statement, which has the answer, the version of the engine, and the key.
+        The statement, with the question and the version of the engine that answered it, and the key.
 
     Raises:
         NoSignature: no trusted key signed this content.

@@ -81,6 +81,9 @@ def simulate(
         resume: file for the finished trials of an experiment on a paper's own data. If it has some of this
             experiment, they do not run again.
 
+    Returns:
+        The answer, whose class depends on the kind of simulation.
+
     Raises:
         InvalidInput: the request has values out of range, or a folder is given of a data set that is not read, or a
             file is missing or altered; every fault has a JSON pointer.

@@ -76,6 +76,9 @@ def sweep(
             This takes most of the time.
         **fields: the other fields, as in `calibrate`.
 
+    Returns:
+        The answers, in the order of the values.
+
     Example:
         >>> import epsilond
         >>> setting = {"relation": "replace-one", "unit": "record", "observer": "released-models"}
@@ -117,6 +120,8 @@ def _require_field(calibrator: Calibrator, swept: str) -> None:
 
 def _require_valid_other_fields(swept: str, answers: Sequence[AtValue]) -> None:
     """Reject a sweep in which the same fault of a field other than the swept one occurs at every value.
+
+    The swept values are not the cause of such a fault, so that the whole sweep is rejected.
 
     Args:
         swept: name of the swept field.
@@ -185,6 +190,7 @@ def _problem(error: InvalidInput | NoCertificate) -> JsonObject:
     """
     if isinstance(error, InvalidInput):
         return {"type": "/problems/invalid-input", "status": 422, "detail": str(error), "errors": error.faults}
+    # The status is that of an answer without a certificate.
     problem = {"type": f"/problems/{error.slug}", "status": 409, "detail": error.message, "nearest": error.nearest}
     if error.condition is not None:
         problem["condition"] = error.condition

@@ -50,6 +50,9 @@ class CohortDraws:
     def observe(self, cohort: Collection[Hashable], population: Collection[Hashable]) -> None:
         """Test the cohort (the clients) of the next round, and set `alarm` at the first rejection.
 
+        The hypothesis is that the cohort is a uniformly random subset. One test counts how often each client is drawn,
+        and the other bets on predictions of the cohort.
+
         Args:
             cohort: the clients of the round, each once.
             population: the clients from which it was drawn; if there are none, nothing is tested.
@@ -67,6 +70,8 @@ class CohortDraws:
 
     def _indices(self, clients: Collection[Hashable]) -> NDArray[np.intp]:
         """Return the indices of clients in the arrays of counts, after extending the arrays for clients that are new.
+
+        The counts of all clients are arrays, in which a client keeps its index for the whole run.
 
         Args:
             clients: ids of the clients.
@@ -176,6 +181,9 @@ def _log_choices(count: int, size: int) -> float:
     Args:
         count: number of elements of the set.
         size: number of elements of each subset, from 0 to `count`.
+
+    Returns:
+        The natural logarithm, by the logarithm of the gamma function, which does not overflow.
     """
     return math.lgamma(count + 1) - math.lgamma(size + 1) - math.lgamma(count - size + 1)
 

@@ -186,7 +186,12 @@ class Evidence:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> JsonRecord:
-        """Return the observations and declarations of the run as JSON values, for a checkpoint."""
+        """Return the observations and declarations of the run as JSON values, for a checkpoint.
+
+        Returns:
+            The number of steps, in how many of them each condition was observed, the reasons why one was not, the
+            declarations, and the contradictions.
+        """
         reasons = [[premise, text, count] for (premise, text), count in self._reasons.items()]
         return {
             "steps": self.steps,
@@ -226,6 +231,7 @@ class Evidence:
             observations = [_read_observation(*entry) for entry in state["observations"]]
         except (KeyError, TypeError, ValueError, AttributeError):
             raise InvalidInput.at("/evidence", "is not the evidence of a checkpoint") from None
+        # A premise that this version does not know cannot be judged.
         names = {*shown, *vouched}
         names.update(name for name, _ in reasons)
         unknown = names - PREMISES.keys()

@@ -64,6 +64,9 @@ class NoiseSamples:
     def observe(self, sample: NDArray[np.float64], groups: NDArray[np.intp]) -> None:
         """Test the noise of the next step, and set `alarm` at the first rejection.
 
+        The noise should consist of independent standard normal variables. Each test looks at another deviation from
+        this.
+
         Args:
             sample: shape (k,): noise, divided by its recorded standard deviation.
             groups: shape (g,): index in `sample` at which each group begins. A group has the coordinates of one

@@ -97,6 +97,9 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
     Args:
         statement: the ε of the run with its status and evidence.
+
+    Returns:
+        The object, of which all values can be rendered as JSON.
     """
     members = statement.as_json()
     return {name: members[name] for name in ("status", "steps", "shown", "declared", "outside")}
@@ -104,6 +107,8 @@ def describe_statement(statement: RunStatement) -> JsonRecord:
 
 def _contradicted_page(support: Mapping[str, object], date: str | None) -> str:
     """Return an HTML page about a run that differs from its recorded steps: with the differences, without an ε.
+
+    No ε may be stated for such a run, because its account describes other steps.
 
     Args:
         support: the evidence as JSON values, from `describe_evidence`.

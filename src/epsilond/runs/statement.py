@@ -53,7 +53,11 @@ class RunStatement:
         return "\n".join(lines)
 
     def as_json(self) -> JsonRecord:
-        """Return the statement as JSON values; an infinite bound on ε is the string "unbounded"."""
+        """Return the statement as JSON values; an infinite bound on ε is the string "unbounded".
+
+        Returns:
+            The members by name. The interval of ε is an object with `lower` and `upper`.
+        """
         bounds = {"lower": self.epsilon.lower, "upper": self.epsilon.upper}
         return {
             "status": str(self.status),

@@ -43,6 +43,7 @@ def account(answer: AccountAnswer) -> RenderableType:
         Text(f"{setting}; lower end {guarantee.tight}"),
         Text(guarantee.in_words),
     ]
+    # The guarantee of one window of time also gives one for several windows.
     windows = answer.over_windows
     if windows is not None:
         parts += [table(f"Over {windows.windows} windows", [_point(windows)]), Text(windows.in_words)]
@@ -97,6 +98,9 @@ def _point(point: object) -> dict[str, str]:
 def _claim(claim: ClaimAnswer) -> RenderableType:
     """Return a table that says whether a claimed (ε, δ) holds, and by how much it differs from the certified figures.
 
+    Both differences are intervals that contain the true difference, because the true ε and δ are known only as
+    intervals.
+
     Args:
         claim: the claim with its verdict and margins.
 
@@ -116,6 +120,9 @@ def _claim(claim: ClaimAnswer) -> RenderableType:
 
 def _meaning_rows(answer: AccountAnswer) -> dict[str, str]:
     """Return the rows of a table about the best attacker: its advantage and its true positive rates, by their headings.
+
+    The attacker decides from the output whether one person's data were used. Its advantage is the difference of its
+    rates.
 
     Args:
         answer: account of a mechanism, with enclosures of these figures.

@@ -25,7 +25,14 @@ def algorithms(calibrators: Sequence[Calibrator]) -> RenderableType:
 
 
 def algorithm(calibrator: Calibrator) -> RenderableType:
-    """Show the summary of a calibrator, its theorems, and a request that it answers."""
+    """Show the summary of a calibrator, its theorems, and a request that it answers.
+
+    Args:
+        calibrator: the calibrator, the object that finds parameters of the algorithm.
+
+    Returns:
+        The tables, which rich can print.
+    """
     rows = {
         "title": calibrator.title,
         "what it does": calibrator.summary,

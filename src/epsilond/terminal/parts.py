@@ -46,6 +46,9 @@ def pairs(title: str, values: JsonObject) -> RenderableType:
     Args:
         title: heading of the table.
         values: values by name. The names of nested objects are joined by dots, such as `a.b`.
+
+    Returns:
+        The table, which rich can print.
     """
     grid = _empty_table(title, "", "")
     grid.show_header = False
@@ -67,6 +70,7 @@ def table(title: str, rows: Iterable[Mapping[str, str]]) -> RenderableType:
     entries = list(rows)
     if not entries:
         return Group()
+    # Columns without any text would only take space.
     columns = [name for name in entries[0] if any(row[name] for row in entries)]
     grid = _empty_table(title, *columns)
     for row in entries:

@@ -139,7 +139,14 @@ def _row(name: str, entry: PlanEntry) -> Mapping[str, str]:
 
 
 def _remark(entry: PlanEntry) -> str:
-    """Return the reason why an entry is of no use; an empty text if it is of use."""
+    """Return the reason why an entry is of no use; an empty text if it is of use.
+
+    Args:
+        entry: an algorithm with its calibrated parameters and its bound on the risk.
+
+    Returns:
+        The reason for the column "says". It names the limits that the entry exceeds, if there are any.
+    """
     if entry.vacuous:
         baseline = None if entry.risk is None else entry.risk.baseline
         return if_vacuous(entry.vacuous, baseline, before="") or "no better than the start"

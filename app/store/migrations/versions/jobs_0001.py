@@ -55,7 +55,11 @@ def upgrade() -> None:
 
 
 def _make_tables() -> None:
-    """Create the tables `jobs` and `ticks` with their indices."""
+    """Create the tables `jobs` and `ticks` with their indices.
+
+    A row of `jobs` is a job, a computation that goes on after its request was answered. The row of `ticks` counts the
+    seconds during which the service has run, which never go back.
+    """
     op.create_table(
         "jobs",
         sa.Column("sequence", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=True),

@@ -144,6 +144,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             event: an event of dp-accounting.
             count: number of times that the event is run.
 
+        Returns:
+            This accountant, so that calls can be chained.
+
         Raises:
             UnsupportedEventError: no spec describes the event, or it has no guarantee in this relation.
             InvalidInput: a number of the event is out of range. It is a ValueError that states the allowed range.
@@ -160,6 +163,9 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
 
     def _require_valid_numbers(self, event: dp_accounting.DpEvent) -> None:
         """Reject an event with a number that no run can have, before anything is paid for or counted.
+
+        Args:
+            event: an event of dp-accounting. One without a spec or without noise is not rejected here.
 
         Raises:
             InvalidInput: a number is out of range. The error states the field and the allowed range.
@@ -243,6 +249,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         if do_compose:
             self._add(event, count)
             return None
+        # Parts come first, so that the message names the smallest event at fault.
         for part in (*leaves_of(event), event):
             rejection = self._explain_rejection(part)
             if rejection is not None:
@@ -275,6 +282,8 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         self, event: dp_accounting.DpEvent
     ) -> dp_accounting.PrivacyAccountant.CompositionErrorDetails | None:
         """Explain why no certified ε exists for an event of dp-accounting.
+
+        dp-accounting shows this message to its user, who knows events but not this library.
 
         Args:
             event: an event of dp-accounting.
@@ -333,6 +342,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
         if not self._private:
             return math.inf
         has_released = any(times > 0 for times in self._run.values())
+        # Every mechanism is (0, 1)-private, and a run without releases is (0, 0)-private.
         if target_delta == 1.0 or not has_released:
             return 0.0
         if target_delta == 0.0:
@@ -355,6 +365,7 @@ class EpsilondAccountant(Stated, dp_accounting.PrivacyAccountant):
             raise ValueError(f"target_epsilon must be at least 0. Found {target_epsilon}.")
         if not self._private:
             return 1.0
+        # At an infinite ε, every mechanism has δ = 0.
         curve = None if math.isinf(target_epsilon) else self._find_curve()
         return 0.0 if curve is None else float(curve.delta(epsilon=target_epsilon).upper)
 

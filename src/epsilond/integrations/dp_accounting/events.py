@@ -76,6 +76,8 @@ def parts_of(event: DpEvent, *, relation: Relation) -> Parts:
 def read_placed(placed: PlacedEvent) -> Parts:
     """Convert an event of dp-accounting to the mechanisms that it consists of, by the reader for its class.
 
+    A reader is a function that knows one class of events. Readers of composed events call this function again.
+
     Args:
         placed: the event, with its place in the whole event for error messages.
 

@@ -14,6 +14,8 @@ ORDERS = (1.125, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0
 def read_epsilon_delta(placed: PlacedEvent) -> Parts:
     """Convert an event of which only (ε, δ) is known to a mechanism.
 
+    Nothing more is known of its noise, so the account uses the worst mechanism with this guarantee.
+
     Args:
         placed: the event, with the numbers `epsilon` and `delta`.
 

@@ -162,6 +162,9 @@ class PlacedEvent:
         Args:
             event: the inner event.
             path: path from this event to the inner event, such as `events/1`.
+
+        Returns:
+            The inner event with its place, by which errors point to it.
         """
         return replace(self, event=event, at=f"{self.at}/{path}")
 
@@ -244,6 +247,7 @@ class PlacedEvent:
         """
         first, _, rest = fault.pointer[1:].partition("/")
         field = names.get(first, first)
+        # A renamed field of the spec has no inner structure in the event.
         pointer = f"{self.at}/{field}" if field != first or not rest else f"{self.at}/{field}/{rest}"
         if fault.allowed is None:
             return Fault(pointer, fault.message)

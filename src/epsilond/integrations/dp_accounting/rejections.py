@@ -46,6 +46,8 @@ def leaves_of(event: dp_accounting.DpEvent) -> Iterator[dp_accounting.DpEvent]:
 def follow_pointer(event: dp_accounting.DpEvent, pointer: str) -> dp_accounting.DpEvent:
     """Return the innermost dp-accounting event on a path of attributes into a composed event.
 
+    The message of a rejection can then name the part of the event that is at fault.
+
     Args:
         event: the event that the pointer starts from.
         pointer: path of attributes and indices, such as `/events/1/event/noise_multiplier`.
@@ -75,6 +77,7 @@ def relations_in_words(event: dp_accounting.DpEvent, setting: StatedSetting) -> 
         The text; empty if there is no such relation, or if the relation is not the reason of the rejection.
     """
     covered = [theirs for theirs, ours in RELATIONS.items() if _is_covered(event, {**setting, "relation": ours})]
+    # Relations are named as dp-accounting names them.
     current = next(theirs for theirs, ours in RELATIONS.items() if ours == setting["relation"])
     if not covered or current in covered:
         return ""

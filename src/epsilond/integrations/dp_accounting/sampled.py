@@ -123,6 +123,7 @@ def _read_shifts(placed: PlacedEvent) -> tuple[list[float], list[float]]:
     """
     shifts = [number(shift, f"{placed.at}/sensitivities") for shift in placed.field("sensitivities")]
     weights = [number(weight, f"{placed.at}/sampling_probs") for weight in placed.field("sampling_probs")]
+    # Probabilities that were computed in floating point may sum to slightly more or less than 1.
     sum_to_one = math.isclose(math.fsum(weights), 1.0, rel_tol=0.0, abs_tol=WEIGHT_TOLERANCE)
     if len(shifts) != len(weights) or not sum_to_one or min(weights) < 0.0:
         message = "Sampling probs must be probabilities with the sum 1, one for each shift"
@@ -154,6 +155,8 @@ def _poisson_batches(placed: PlacedEvent, rate: float, inner: Spec) -> Parts:
 def _mechanism_on_batch(placed: PlacedEvent) -> Spec | None:
     """Return the mechanism that is run on a batch, as one spec; None if it releases nothing.
 
+    A tree aggregation releases partial sums of the records in their order.
+
     Args:
         placed: the sampled event; its inner event is run on each batch.
 
@@ -174,6 +177,9 @@ def _has_tree(placed: PlacedEvent) -> bool:
 
     Args:
         placed: the event.
+
+    Returns:
+        True if so. Sampling would shift the leaves of the tree, for which no theorem gives an account.
     """
     event = placed.event
     inside = [getattr(event, "event", None), *getattr(event, "events", ())]

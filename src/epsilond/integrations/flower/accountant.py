@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from epsilond.integrations.target import TargetBudget
     from epsilond.ledgers.log.receipts import Receipt
 
+# Version of the form of the saved state.
 SCHEMA: Final = 1
 BACKEND: Final = "epsilond"
 READABLE: Final = (BACKEND, "rdp")
@@ -157,6 +158,7 @@ class EpsilondAccountant(Stated):
             LedgerExhausted: the ledger has no room; nothing was composed, and nothing may be released.
         """
         step = self._step(event, count)
+        # The ledger pays before anything is recorded, so that a rejection changes nothing.
         if self._budget is not None:
             self._budget.pay(step, count)
         self._compositions.append((event, count))
@@ -207,6 +209,9 @@ class EpsilondAccountant(Stated):
             event: the further releases, all of one kind.
             count: number of further releases.
             limit: limit on ε [nat].
+
+        Returns:
+            True if ε would be above the limit, or is infinite.
 
         Raises:
             ValueError: the limit is not positive and finite.
@@ -307,6 +312,9 @@ class EpsilondAccountant(Stated):
         Args:
             event: the release.
             count: number of releases, which is only checked.
+
+        Returns:
+            The spec of one release, whatever the count.
 
         Raises:
             ValueError: a count below 1, or a population other than the configuration's.

@@ -110,6 +110,9 @@ class Aggregate:
     def is_equal_mean(self, clipping_norm: float) -> bool:
         """Return whether the aggregate is the mean of the replies with equal weights, up to rounding.
 
+        The noise is scaled to this mean. With other weights, one client would have more influence than the noise
+        covers.
+
         Args:
             clipping_norm: norm to which the updates were clipped.
 

@@ -40,7 +40,14 @@ def draw_cohort(step: Spec, nodes: list[int], source: RandomSource) -> list[int]
 
 
 class CohortWatch:
-    """Statistical tests of whether the cohorts of a run (clients of a round) are drawn as its account assumes."""
+    """Statistical tests of whether the cohorts of a run (clients of a round) are drawn as its account assumes.
+
+    Sampling amplifies privacy only if it is random. One test looks at the sizes of Poisson samples, the other at which
+    clients are drawn.
+
+    Args:
+        evidence: takes the contradictions that the tests find.
+    """
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence

@@ -78,6 +78,9 @@ def spec_from_flower_state(state: FlowerAccountantState) -> Spec:
     Args:
         state: state of Flower's RdpAccountant, or of `EpsilondAccountant`.
 
+    Returns:
+        The Spec, the description of all releases together for privacy accounting.
+
     Example:
         >>> import epsilond
         >>> from epsilond.integrations.flower import spec_from_flower_state
@@ -129,6 +132,7 @@ def _step(event: Mapping[str, object], sampling: str, at: str) -> Spec:
     population = count(event["population_size"], f"{at}/population_size")
     if not 0 < size <= population:
         raise InvalidInput.at(f"{at}/sample_size", "is out of range", allowed="≥ 1 and ≤ population_size")
+    # If all clients take part, nothing is random.
     if sampling == "no-amplification" or size == population:
         return mechanism
     if sampling == "poisson":

@@ -53,7 +53,13 @@ def python_state() -> object:
 
 @contextmanager
 def system_noise() -> Iterator[None]:
-    """Seed numpy's global generator from the operating system, and restore its state afterwards."""
+    """Seed numpy's global generator from the operating system, and restore its state afterwards.
+
+    Flower draws its noise from numpy's global generator, which a program may have seeded with a known number.
+
+    Yields:
+        None, once, while the generator has its new seed.
+    """
     before = np.random.get_state()  # noqa: NPY002
     np.random.seed(np.frombuffer(os.urandom(4 * WORDS), np.uint32))  # noqa: NPY002
     try:

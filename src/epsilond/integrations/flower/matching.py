@@ -125,6 +125,9 @@ class Matching:
     def _check_draw(self, step: Subsampled, event: GaussianPrivacyEvent, current: WrappedRound) -> None:
         """Check that the clients of a round may be the random draw that its privacy event describes; report it if not.
 
+        A privacy event is Flower's description of one release. That a draw is random can only be tested, so the caller
+        must vouch for it.
+
         Args:
             step: the spec of the event, with its sampling.
             event: the event that was composed for the round, with the sizes of the draw and of the population.

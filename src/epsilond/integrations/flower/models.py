@@ -64,6 +64,8 @@ class ReleasedModels:
 def digest(arrays: ArrayRecord) -> str:
     """Return a digest of a model: a hash of the names, types, shapes and bytes of its arrays.
 
+    Digests of the released models are compared with the models that clients receive.
+
     Args:
         arrays: the model.
 

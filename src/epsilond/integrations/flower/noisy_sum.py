@@ -107,6 +107,7 @@ def _add_mean(current: Arrays, noisy_sum: Arrays, participants: int) -> dict[str
     """
     model = {}
     for name, array in noisy_sum.items():
+        # The sum is computed in double precision, and then rounded to the type of the model.
         new_values = np.asarray(current[name], np.float64) + array / participants
         model[name] = new_values.astype(current[name].dtype)
     return model

@@ -27,6 +27,8 @@ class InitialValues:
     def check(self, evidence: Evidence) -> bool:
         """Check that no attribute has changed since the start of the run, and report each that has.
 
+        The account of the run is computed from the initial values, so that it would be wrong after a change.
+
         Args:
             evidence: takes the contradictions.
 

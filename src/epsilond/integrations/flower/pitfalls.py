@@ -107,6 +107,9 @@ def combine_multipliers(first: float, second: float) -> float:
     Args:
         first: z, noise multiplier of one release.
         second: s, noise multiplier of the other release.
+
+    Returns:
+        The multiplier of both releases together, at most the smaller of the two.
     """
     if first <= 0.0 or second <= 0.0:
         return 0.0
@@ -154,6 +157,7 @@ def check_local_dp(mod: LocalDpMod) -> list[str]:
     messages = []
     if mod.epsilon > 1.0:
         messages.append(ABOVE_ONE.format(**fields))
+    # Two clipped updates may differ by twice the clipping norm.
     if mod.sensitivity < 2.0 * mod.clipping_norm:
         messages.append(TOO_SENSITIVE.format(**fields))
     if messages and has_finite_noise:
@@ -219,6 +223,9 @@ def _warn(messages: list[str]) -> list[str]:
 
     Args:
         messages: texts of the warnings.
+
+    Returns:
+        The same messages.
     """
     for message in messages:
         warnings.warn(message, FlowerPrivacyWarning, stacklevel=3)

@@ -176,6 +176,7 @@ class RoundWatch:
         """
         if self._parts.check(self.evidence):
             self._shown.setdefault(number, set()).add(SAME_PARTS)
+        # A generator without a readable state, such as the operating system's, cannot be reset.
         state = _generator_state(self._source)
         if state is not None and self._states.repeats(state):
             self._contradict_noise("the generator of the noise is in a state of an earlier round: it was reset")
@@ -254,6 +255,8 @@ def check_start(
     evidence: Evidence, models: ReleasedModels, arrays: ArrayRecord, *, number: int, previous: int
 ) -> set[Premise]:
     """Check that a new round follows the previous one and starts from a released model; report a deviation.
+
+    Clients that train from a model which was not released could reveal more than the account covers.
 
     Args:
         evidence: receives the contradictions to the record of the run.

@@ -21,6 +21,8 @@ OBSERVERS: Final = ("released-models", "final-model")
 def require_settings(clipping_norm: float, participants: int, cohort: str, population: int | None) -> None:
     """Check the ranges of the settings of DP-FedAvg.
 
+    A cohort is the set of clients of one round. Only random samples of clients need the size of the population.
+
     Args:
         clipping_norm: bound on the ℓ2 norm of one update.
         participants: number by which the noisy sum is divided, at least 1.
@@ -56,6 +58,7 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
         The spec, the description of one round for privacy accounting.
     """
     mechanism = Gaussian(noise_multiplier=noise_multiplier)
+    # If all clients take part, or their choice is not random, sampling amplifies nothing.
     if population is None or population == participants:
         return mechanism
     if cohort == "poisson":
@@ -68,12 +71,14 @@ def round_mechanism(noise_multiplier: float, participants: int, cohort: Cohort, 
 def relation_of(budget: LedgerBudget | TargetBudget, cohort: Cohort) -> Relation:
     """Check that a budget can pay for rounds of DP-FedAvg, and return its neighbouring relation.
 
+    The observer is the adversary of the guarantee, for example someone who sees the released models.
+
     Args:
         budget: budget of a ledger, or of this run.
         cohort: name of the sampling of clients; see `Cohort`.
 
     Returns:
-        The relation, which says by which change of one client two neighbouring data sets differ.
+        The relation: the change of one client by which two neighbouring data sets differ.
 
     Raises:
         InvalidInput: the budget protects another unit than clients, has an observer against which noise of the server

@@ -100,6 +100,7 @@ def update_of(reply: Arrays, current: Arrays) -> dict[str, NDArray[np.float64]] 
         The change of each array by its name. None if the reply is to count as no update.
     """
     shapes = {name: array.shape for name, array in current.items()}
+    # A reply of another shape is not an update of this model.
     if {name: array.shape for name, array in reply.items()} != shapes:
         return None
     change = {}
@@ -139,6 +140,7 @@ def total(updates: Iterable[Mapping[str, NDArray[np.float64]]], like: Arrays) ->
     Returns:
         The sums by name. Zeros if there are no updates.
     """
+    # The sums have double precision, whatever the type of the model.
     sums = {name: np.zeros(array.shape) for name, array in like.items()}
     for update in updates:
         for name, array in update.items():

@@ -66,6 +66,9 @@ class AddedNoise:
     def observe_update(self, noise: NDArray[np.float64], *, error: float, groups: tuple[int, ...]) -> set[Premise]:
         """Test whether the noise of an update is fresh Gaussian noise of the planned size and correlation.
 
+        Correlated noise is transformed to independent noise first. Statistical tests then compare it with a normal
+        distribution.
+
         Args:
             noise: noisy sum minus sum, at the sampled coordinates.
             error: largest rounding error of the noisy sum.
@@ -92,6 +95,7 @@ class AddedNoise:
             self._evidence.rest_on_caller(NOISE, reason)
             self._evidence.rest_on_caller(CORRELATION, reason)
             return {EVENT}
+        # The tests get more powerful with each update, and keep their level over the whole run.
         self._samples.observe(sample, np.asarray(groups, dtype=np.intp))
         if self._samples.alarm is not None:
             self._evidence.contradict(NOISE, self._samples.alarm, remedy=_NOISE_REMEDY)
@@ -104,6 +108,8 @@ class AddedNoise:
         numbers: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> set[Premise]:
         """Check that an update used the noise state that the previous update returned.
+
+        A state that is used twice would give the same noise twice, which the difference of two sums removes.
 
         Args:
             before: random keys and counters of the state before the update.
@@ -183,7 +189,12 @@ class AddedNoise:
         return np.asarray(sum(terms) / self._stddev)
 
     def state_dict(self) -> NoiseState:
-        """Return the updates so far as JSON values."""
+        """Return the updates so far as JSON values, for a checkpoint.
+
+        Returns:
+            The number of updates, the sampled noise of each, and the noise states: those used, and the one expected
+            next.
+        """
         expected = None if self._expected is None else self._expected[0].hex()
         return {
             "updates": self.updates,

@@ -203,6 +203,8 @@ class ObservedBatches:
     def _check_phase(self, members: NDArray[np.integer]) -> None:
         """Check that each record takes part in the same iteration of every cycle, and report records that do not.
 
+        Cyclic sampling deals the records to groups, and draws each iteration of a cycle from another group.
+
         Args:
             members: indices of the records, or users, in the next batch.
         """
@@ -220,7 +222,12 @@ class ObservedBatches:
             self._evidence.contradict(FRESH_DRAW, message, remedy=remedy, count=moved)
 
     def state_dict(self) -> BatchesState:
-        """Return the batches so far as JSON values."""
+        """Return the batches so far as JSON values, for a checkpoint. Batches that no step has used yet are left out.
+
+        Returns:
+            The states of the generator before each draw, the iteration of a cycle in which each record was drawn, and
+            the number of batches.
+        """
         unused = {batch.start for batch in self.waiting}
         return {
             "starts": sorted(self._starts - unused),

@@ -30,6 +30,8 @@ def observe_clipped_grad(
 ) -> Callable[..., ObservedGradient]:
     """Wrap a plan's `clipped_grad` so that the gradient functions which it makes record their calls.
 
+    A plan makes gradient functions from loss functions by its `clipped_grad`. The results do not change.
+
     Args:
         clipped_grad: the plan's own function.
         journal: record of the calls.
@@ -87,6 +89,8 @@ class ObservedGradient:
 
     def __call__(self, *args: PyTree, **kwargs: PyTree) -> PyTree:
         """Return the result of the plan's own gradient function, and record the call in the journal.
+
+        The journal keeps samples of the arrays and a few facts about the call, which are checked later.
 
         Args:
             *args: arguments of the gradient function: the parameters, the batch, and constants.
@@ -160,6 +164,8 @@ def observe_noise(
 ) -> optax.GradientTransformation:
     """Wrap a noise transformation so that its first state and each update are recorded.
 
+    The record shows later whether the noise was fresh, of the planned size, and added to the clipped gradients.
+
     Args:
         transform: the noise transformation of a plan.
         journal: record of the calls.
@@ -199,6 +205,8 @@ def observe_noise(
 
 def _precision(tree: PyTree) -> float:
     """Return the machine epsilon, the distance from 1 to the next number, of the coarsest real type in a pytree.
+
+    By it, later checks know how large rounding errors may be.
 
     Args:
         tree: pytree of arrays.

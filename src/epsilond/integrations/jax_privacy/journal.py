@@ -89,6 +89,7 @@ class Journal:
         Raises:
             InvalidInput: the caller compiles the function for several devices, where calls have no order.
         """
+        # Outside of `jax.jit` the values are known now, and are stored without waiting for the device.
         if not any(isinstance(array, jax.core.Tracer) for array in arrays):
             self.entries.append(Entry(kind=kind, facts=facts, arrays=tuple(arrays)))
             return
@@ -96,6 +97,7 @@ class Journal:
             message = "is called inside jax.jit on several devices, where calls cannot be observed in their order"
             allowed = "observe(plan, jit=True), and the functions of the plan outside of jax.jit"
             raise InvalidInput.at("/jit", message, allowed=allowed)
+        # The compiled function calls back at each execution, in the order of the program.
         io_callback(partial(self._append, kind, facts), None, *arrays, ordered=True)
 
     def _append(self, kind: str, facts: Facts, *arrays: jax.Array) -> None:
@@ -122,7 +124,14 @@ def sample(tree: PyTree) -> jax.Array:
 
 
 def _sample(tree: PyTree) -> jax.Array:
-    """Return the values of a pytree at fixed coordinates; see `sample`, which compiles this function."""
+    """Return the values of a pytree at fixed coordinates; see `sample`, which compiles this function.
+
+    Args:
+        tree: nested containers of arrays, such as the parameters of a model.
+
+    Returns:
+        The values of all arrays in one vector of single precision.
+    """
     leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
     parts = [jnp.zeros(0, jnp.float32)]  # for a pytree without arrays
     for leaf in leaves:
@@ -139,6 +148,8 @@ def group_starts(tree: PyTree) -> tuple[int, ...]:
 @lru_cache
 def _starts(sizes: tuple[int, ...]) -> tuple[int, ...]:
     """Return at which index the coordinates of each non-empty array begin in a sample of a pytree's coordinates.
+
+    Statistical tests use these indices to test the noise of each array separately.
 
     Args:
         sizes: number of coordinates of each array of the pytree.
@@ -225,6 +236,8 @@ def sampled_update(
 ) -> Callable[[optax.Updates, optax.OptState, optax.Params | None], SampledUpdate]:
     """Return a function that runs one update of a gradient transformation and also returns the arrays to record.
 
+    Recorded are samples of the input, of the output and of the parameters, and the state before and after the update.
+
     Args:
         transform: a gradient transformation of optax.
         compiled: whether to compile the function with `jax.jit`.
@@ -260,6 +273,8 @@ def fingerprint_rows(tree: PyTree) -> jax.Array:
 
 def _fingerprint_rows(tree: PyTree) -> jax.Array:
     """Return two 32-bit hashes of each row, from the bits of up to 128 coordinates of the row in each array.
+
+    By these hashes, later checks count how many different rows a run has used, without storing the data.
 
     Args:
         tree: arrays with one row per record, at least one array.

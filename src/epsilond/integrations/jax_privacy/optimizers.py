@@ -65,6 +65,9 @@ class OptimizerStates:
     """Checks that each update of the optimizer starts from the state that the update before returned.
 
     Otherwise the state may have been computed from private data, and the caller must vouch for it.
+
+    Args:
+        evidence: record of the conditions of the guarantee, in which the check notes that the caller must vouch.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -101,6 +104,7 @@ class OptimizerStates:
         if not any(_equal(identity, buffers, *expected) for expected in self._expected):
             reason = "the optimizer was given another state than the one that its last update returned"
             self._evidence.rest_on_caller(PARAMETERS, reason)
+        # From now on, only this state may start the next update.
         self._expected = [(later_identity, later_buffers)]
 
     def state_dict(self) -> list[list[list[float]]]:

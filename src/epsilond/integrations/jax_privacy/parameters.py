@@ -165,6 +165,7 @@ class ParameterChanges:
             return np.array_equal(parameters, self._latest)
         if any(step is None or step.shape != self._latest.shape for step in steps):
             return False
+        # The latest update is still under way, and has not changed the parameters yet.
         expected = self._latest + sum(step for step in steps if step is not None)
         return bool(np.all(np.abs(parameters - expected) <= _ROUNDING * np.abs(self._latest) + _ROUNDING))
 
@@ -207,7 +208,11 @@ class ParameterChanges:
         return {"latest": _to_list(self._latest), "updates": updates}
 
     def load_state_dict(self, state: ChangesState) -> None:
-        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then."""
+        """Restore the state of `state_dict` from a checkpoint: the parameters seen last, and the updates since then.
+
+        Args:
+            state: value of `state_dict`.
+        """
         self._latest = _to_vector(state["latest"])
         self._updates = [
             _Update(
@@ -221,6 +226,8 @@ class ParameterChanges:
 
 def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -> str | None:
     """Return why a change of the parameters is not explained by the noisy sums of gradients; None if it is.
+
+    Parameters that change in another way may depend on private data without noise.
 
     Args:
         change: change of the parameters.
@@ -239,6 +246,7 @@ def _find_difference(change: Vector, updates: list[_Update], rounding: Vector) -
     steps = [update.step for update in updates if update.step is not None]
     if len(steps) == len(updates) and _is_sum_of_steps(change, steps, rounding):
         return None
+    # With too few coordinates, a linear combination would fit any change.
     if len(change) < _EQUATIONS * len(updates):
         return _COARSE
     if _is_combination(change, updates, rounding):

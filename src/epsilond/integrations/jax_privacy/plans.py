@@ -144,6 +144,8 @@ def steps_from_execution_plan(
 def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = None) -> PlanReading:
     """Read the parameters of a plan from its parts, and list the contradictions between the parts.
 
+    A plan has a sampler, a noise transformation, a gradient function and a privacy event, which must fit together.
+
     Args:
         plan: jax_privacy's plan, or an observed one.
         relation: neighbouring relation of the account.
@@ -155,6 +157,7 @@ def read_plan(plan: DPExecutionPlan, *, relation: Relation, bands: int | None = 
     Raises:
         InvalidInput: the plan cannot be read, or no spec describes it; see `spec_from_execution_plan`.
     """
+    # An observed plan contains the original one.
     plan = getattr(plan, "plan", plan)
     _require_plan(plan)
     mechanism, times = _read_event(plan, relation)
@@ -259,6 +262,7 @@ def _truncation(event: DpEvent) -> int | None:
     Returns:
         The number; None if batches are not truncated.
     """
+    # A repeated event wraps the event of one iteration.
     while name_of(event) == "SelfComposedDpEvent":
         event = event.event
     largest = getattr(event, "truncated_batch_size", None)
@@ -301,6 +305,7 @@ def _compare_iterations(reading: PlanReading) -> Observation | None:
         A contradiction if the event does not count every cycle of the sampler; otherwise None.
     """
     steps, draws = reading.steps, reading.draws
+    # The event counts cycles of the sampler, in each of which a record takes part at most once.
     if steps.times >= math.ceil(draws.iterations / draws.cycle):
         return None
     message = f"the sampler takes {draws.iterations} iterations, and the event counts {steps.times} times {draws.cycle}"

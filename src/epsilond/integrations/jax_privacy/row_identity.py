@@ -41,6 +41,8 @@ class RowIdentity:
     def observe(self, records: NDArray[np.int64], rows: NDArray[np.uint64]) -> bool:
         """Count the records and the rows of the next batch, and set `alarm` if the same rows were used again and again.
 
+        If the loop used other rows than the drawn records, the sampling of the account would not describe the run.
+
         Args:
             records: indices of the records that the sampler drew.
             rows: fingerprints of the rows from which gradients were computed.

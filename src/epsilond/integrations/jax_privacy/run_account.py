@@ -124,6 +124,9 @@ class RunAccount(Stated):
         Then draw the batches again, from the first one and with the same seed. Those before the checkpoint are
         recognised.
 
+        Args:
+            state: value of `state_dict`, from an account of the same plan.
+
         Raises:
             InvalidInput: the state does not come from `state_dict`.
         """

@@ -54,6 +54,7 @@ def read_sampler(
     Raises:
         InvalidInput: no spec describes this sampler, or its groups do not go with the relation.
     """
+    # Such a sampler draws users, by another sampler that it contains.
     users = type(strategy).__name__ == USERS
     if users:
         sampler, at = strategy.base_strategy, "/batch_selection_strategy/base_strategy"

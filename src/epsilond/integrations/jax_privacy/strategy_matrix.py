@@ -77,6 +77,7 @@ def _read_dense(strategy: NDArray[np.float64], stddev: float) -> NoiseReading:
     rows, columns = np.nonzero(np.abs(strategy) > _NEGLIGIBLE * np.abs(strategy).max())
     bands = int((rows - columns).max()) + 1
     band_columns = np.zeros((size, bands))
+    # Column j of the result has the entries of C on the j-th diagonal below the main one.
     for offset in range(bands):
         band_columns[: size - offset, offset] = np.diagonal(strategy, -offset)
     norm = float(np.linalg.norm(strategy, axis=0).max())
@@ -124,6 +125,7 @@ def _estimate_bands(matrix: StreamingMatrix, iterations: int) -> int:
     indices = sorted({0, iterations // 2})
     unit_vectors = np.zeros((iterations, len(indices)))
     unit_vectors[indices, range(len(indices))] = 1.0
+    # C times a unit vector is a column of C.
     columns = np.abs(_multiply(matrix, unit_vectors))
     bands = []
     for index, column in zip(indices, columns.T, strict=True):

@@ -171,6 +171,11 @@ class EpsilondAccountant(Stated, IAccountant):
 
         Other arguments are those of Opacus' own accountants and have no effect.
 
+        Args:
+            delta: δ of the account, between 0 and 1, exclusive.
+            *args: not used.
+            **kwargs: not used.
+
         Raises:
             RunDiffers: the run was observed to differ from its recorded steps.
             InvalidInput: δ is outside (0, 1), or the history has an impossible step.
@@ -308,6 +313,9 @@ def _list_reading_steps(history: Iterable[Sequence[float]]) -> tuple[tuple[float
 
 def register(*, force: bool = False) -> None:
     """Make `PrivacyEngine(accountant="epsilond")` possible, and observe its runs. A second call changes nothing.
+
+    Opacus finds accountants by their name in a list. Its methods that make a run private are wrapped to observe the
+    run.
 
     Args:
         force: whether to replace another class of this name in Opacus' list of accountants.

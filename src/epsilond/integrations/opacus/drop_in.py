@@ -33,6 +33,9 @@ class CertifiedRDPAccountant(EpsilondAccountant):
         Args:
             delta: δ at which ε is computed, in (0, 1).
             alphas: Rényi orders, which have no effect.
+
+        Returns:
+            The certified upper bound on ε [nat], and NaN.
         """
         return self.get_epsilon(delta, alphas=alphas), math.nan
 

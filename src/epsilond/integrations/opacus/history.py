@@ -38,6 +38,9 @@ def spec_from_opacus_history(history: Iterable[Sequence[float]] | AccountantStat
         history: `accountant.history`, triples of noise_multiplier, sample_rate and number of steps; or
             `accountant.state_dict()`, which holds it.
 
+    Returns:
+        The Spec, the description of all steps together for privacy accounting.
+
     Example:
         >>> import epsilond
         >>> run = epsilond.spec_from_opacus_history([(1.0, 0.01, 1000)])

@@ -46,6 +46,9 @@ def get_noise_multiplier(
     Warns:
         LargeDelta: the target δ is 1/1000 or more.
 
+    Returns:
+        The noise multiplier: the standard deviation of the noise over the clipping norm.
+
     Example:
         >>> from epsilond.integrations.opacus import get_noise_multiplier
         >>> f"{get_noise_multiplier(target_epsilon=1.0, target_delta=1e-5, sample_rate=0.01, steps=1000):.5f}"

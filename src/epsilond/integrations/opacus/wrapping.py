@@ -97,6 +97,8 @@ def _make_private(
 ) -> tuple[object, ...]:
     """Call the original `make_private`, and let the engine's accountant observe the returned objects.
 
+    Opacus makes the private optimizer and the sampler in this method, so that they are observed from the first step.
+
     Args:
         kind: class of the accountants that observe their runs.
         original: the original method.
@@ -150,6 +152,8 @@ def _get_accountant(engine: PrivacyEngine) -> IAccountant:
 def _set_accountant(engine: PrivacyEngine, accountant: IAccountant) -> None:
     """Set the accountant of an engine. Replacing the one that observes the run contradicts the run's record.
 
+    A new accountant does not know the earlier steps, so that its ε would be too low.
+
     Args:
         engine: the privacy engine of Opacus.
         accountant: the new accountant of the engine.
@@ -202,9 +206,18 @@ def _update_average(
 
 
 def _next_batch(original: Callable[[_BaseDataLoaderIter], object], iterator: _BaseDataLoaderIter) -> object:
-    """Return the next batch of a data loader, and note it with the draw of the sampler that it was loaded from."""
+    """Return the next batch of a data loader, and note it with the draw of the sampler that it was loaded from.
+
+    Args:
+        original: torch's own method, which loads the batch.
+        iterator: iterator over one pass of a data loader.
+
+    Returns:
+        The batch as the loader made it.
+    """
     batch = original(iterator)
     recording = recorded_epoch(iterator)
+    # Only loaders of observed runs have a record.
     if recording is not None:
         epoch, largest_part = recording
         epoch.hand_out(batch, largest_part)

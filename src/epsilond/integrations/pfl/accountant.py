@@ -53,6 +53,8 @@ class EpsilondPrivacyAccountant(PlannedRun, PrivacyAccountant):
     def __post_init__(self) -> None:
         """Compute the one of noise, ε and δ that is missing. If all three are given, check that the guarantee holds.
 
+        At least two of the three must be given.
+
         Raises:
             InvalidInput: the mechanism is unknown, a number is out of range, or the guarantee does not hold.
             Infeasible: no noise in the range of the search meets the target.

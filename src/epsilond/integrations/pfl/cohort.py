@@ -70,6 +70,8 @@ class UserCohort:
     def is_sum(self, values: NDArray[np.float64]) -> bool:
         """Return whether values are the sum of all users' statistics, up to rounding.
 
+        The noise is scaled to this sum, so that another aggregate may not be covered by it.
+
         Args:
             values: the values at the sampled coordinates.
 

@@ -212,6 +212,7 @@ class WatchedMechanism:
         Args:
             iteration: pfl's number of the iteration, from 0.
         """
+        # Iterations are numbered from 0, and the one under way is counted too.
         count = max(self._evidence.steps, iteration) + 1
         if count > self._iterations:
             message = f"more than the planned {self._iterations} iterations ran"
@@ -224,6 +225,8 @@ class WatchedMechanism:
 
     def _check_cohort(self, expected: int) -> None:
         """Test that the users of an iteration are a Poisson sample, by their number and, if known, their identities.
+
+        Tests cannot show that a draw is random. So the caller must vouch for it, unless all users take part.
 
         Args:
             expected: expected number of users.
@@ -325,7 +328,11 @@ class WatchedMechanism:
             self._shown.add(DIVISOR)
 
     def _clipping_bound(self) -> float:
-        """Return the bound on the norm of one user's statistics, with the indicator of adaptive clipping."""
+        """Return the bound on the norm of one user's statistics, with the indicator of adaptive clipping.
+
+        Returns:
+            The bound; NaN if the mechanism states none.
+        """
         overall = getattr(self._mechanism, "_get_overall_clipping_bound", None)
         if overall is not None:
             return float(overall())
@@ -347,6 +354,7 @@ def _central(postprocessors: Sequence[Postprocessor]) -> CentralPrivacyMechanism
         InvalidInput: none of them is a central privacy mechanism.
     """
     for postprocessor in postprocessors:
+        # The class is recognised by its name, so that pfl need not be imported here.
         names = {base.__name__ for base in type(postprocessor).__mro__}
         if "CentralPrivacyMechanism" in names and hasattr(postprocessor, "underlying_mechanism"):
             return postprocessor

@@ -30,7 +30,8 @@ SCALED: Final = (
 class PlannedFigure:
     """Attribute with the ε or δ of a planned run.
 
-    Reading it raises `RunDiffers` if an iteration contradicts the plan.
+    Reading it raises `RunDiffers` if an iteration contradicts the plan, because the figure then does not hold. It is a
+    descriptor, stored under its name with an underscore in front.
     """
 
     def __set_name__(self, owner: type[PlannedRun], name: str) -> None:

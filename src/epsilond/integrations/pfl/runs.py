@@ -44,6 +44,9 @@ def spec_from_pfl(
         sampling_probability: probability that a user is in a cohort, in (0, 1].
         num_compositions: number of rounds.
 
+    Returns:
+        The Spec, the description of all rounds together for privacy accounting.
+
     Example:
         >>> import epsilond
         >>> from epsilond.integrations.pfl import spec_from_pfl
@@ -101,6 +104,7 @@ def complete_target(
         return epsilon, curve.delta(epsilon=epsilon).upper
     if epsilon is None:
         return curve.epsilon(delta=delta).upper, delta
+    # Both are given: the run is accepted only if the certified δ at ε is at most the given one.
     if curve.delta(epsilon=epsilon).upper > delta:
         bound = curve.epsilon(delta=delta).upper
         raise InvalidInput.at(f"/{parameter}", f"gives ε = {bound:.7g} at this δ", allowed="more noise")

@@ -80,6 +80,7 @@ def compare_round(
     if is_initial(state):
         evidence.contradict(ROUNDS, "a round returned a state of initialize()", remedy=_STATE_REMEDY)
         return False
+    # The aggregator writes the event of a round into the state that the round returns.
     actual = spec_from_tff_state(state, relation=relation, **sampling)
     if actual == spec:
         return True

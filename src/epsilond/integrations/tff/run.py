@@ -113,6 +113,7 @@ class TffRun(Stated):
             RunDiffers: the round, or an earlier one, contradicts the record.
         """
         self._evidence.require_consistent()
+        # The budget pays before the round runs, so that no unpaid model can be released.
         if self._budget is not None:
             self._budget.pay(self.round)
         before = self.state
@@ -125,6 +126,9 @@ class TffRun(Stated):
 
     def _check_round(self, before: LearningAlgorithmState) -> set[Premise]:
         """Check the state after a round, and note which conditions of the privacy theorem the caller must vouch for.
+
+        The compiled computation of a round cannot be observed inside, so the caller vouches for its updates and its
+        noise.
 
         Args:
             before: state before the round.
@@ -232,6 +236,8 @@ def _counter(state: LearningAlgorithmState) -> int | None:
 
 def _model_digest(state: LearningAlgorithmState) -> str | None:
     """Return a checksum of the model in a state of the learning process.
+
+    Two rounds with noise never give the same model, so that an equal checksum shows a repeated round.
 
     Args:
         state: state of the process.

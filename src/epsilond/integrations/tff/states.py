@@ -81,6 +81,9 @@ def is_initial(state: LearningAlgorithmState | DPAggregatorState) -> bool:
     Args:
         state: state of the learning process, or of its aggregator.
 
+    Returns:
+        True if no round has returned this state.
+
     Raises:
         InvalidInput: the state has no privacy event.
     """
@@ -99,6 +102,7 @@ def find_aggregator(state: LearningAlgorithmState | DPAggregatorState) -> DPAggr
     Raises:
         InvalidInput: the state contains no such state.
     """
+    # States are nested: each level has the next one as an attribute.
     for _ in range(_DEEPEST):
         if hasattr(state, "dp_event") and hasattr(state, "is_init_state"):
             return state

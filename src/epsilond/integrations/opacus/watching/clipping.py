@@ -88,6 +88,7 @@ def replaced_method(optimizer: DPOptimizer, name: str, wrapper: object) -> str |
         The name of such a method; None if all methods are those of Opacus or of epsilond.
     """
     kind = type(optimizer)
+    # Methods of the class are compared first, and then attributes of this optimizer.
     for method, present, original in zip(METHODS, class_methods(kind), ORIGINAL[kind], strict=True):
         if present != original:
             return method
@@ -108,6 +109,8 @@ def has_own_factors(module: torch.nn.Module | None) -> bool:
 
 def norms_agree(optimizer: DPOptimizer) -> bool:
     """Return whether the clipping norms of all layers together are at most the norm that the noise is scaled to.
+
+    If each layer is clipped to a norm of its own, the norm of a whole gradient is bounded by the norm of these norms.
 
     Args:
         optimizer: the private optimizer. Without clipping by layers, the answer is True.
@@ -142,6 +145,8 @@ class ClippedSums:
 
     def compute_increments(self, optimizer: DPOptimizer) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Recompute by how much the sums of clipped gradients must grow when Opacus adds the next gradients.
+
+        Only a few coordinates are recomputed, in double precision, so that the check costs little time.
 
         Args:
             optimizer: the private optimizer, with per-sample gradients that are not accumulated yet.

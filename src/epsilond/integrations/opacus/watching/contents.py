@@ -120,6 +120,8 @@ class Contents:
     def recognise(self, inputs: object, *, by_value: bool) -> tuple[HandedBatch | None, bool]:
         """Find the batch that a model reads, and whether the model reads other data too.
 
+        A model that reads records outside the drawn batch releases more than the account covers.
+
         Args:
             inputs: arguments of the model.
             by_value: whether values are compared if no memory is shared. On a device this waits for the device.
@@ -130,6 +132,7 @@ class Contents:
         """
         tensors = list(_tensors(inputs))
         batches = [self._find_by_address(tensor) for tensor in tensors]
+        # Inputs that share memory with a batch show the batch without a comparison of values.
         batch = next((handed for handed in batches if handed is not None), None)
         if batch is None and by_value:
             batch = self._find_by_value(tensors)

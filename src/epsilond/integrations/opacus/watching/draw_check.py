@@ -126,6 +126,9 @@ class DrawCheck:
     def check_rows(self, rows: ClippedRows) -> bool:
         """Check that each record of the batch gave exactly one gradient of the sum, and report a deviation.
 
+        The noise covers one clipped gradient of each record. Two gradients of one record would have twice the
+        influence.
+
         Args:
             rows: the per-sample gradients that the step summed.
 
@@ -200,6 +203,8 @@ class DrawCheck:
 
     def _report_mismatch(self, draw: IndexBatch | None, rows: int) -> None:
         """Report that a step has no draw, or a draw with another number of records than it summed gradients.
+
+        The amplification by sampling holds only if each step uses the records of a fresh draw.
 
         Args:
             draw: the draw that the step has probably used, which is marked as used; None if there is none.

@@ -55,7 +55,14 @@ class Epoch:
         return self
 
     def __next__(self) -> list[int]:
-        """Draw the next batch of indices, and record it."""
+        """Draw the next batch of indices with the original sampler, and record it.
+
+        Returns:
+            The indices of the records in the batch, which may be none.
+
+        Raises:
+            StopIteration: the pass over the data has ended.
+        """
         self._source.before_draw()
         indices = next(self._batches)
         draw = IndexBatch(self, self._count, len(indices), self._source.sampler.sample_rate)
@@ -104,6 +111,7 @@ class Epoch:
         skipped = [earlier for earlier in self.draws if earlier.position < draw.position and not earlier.skipped]
         for earlier in skipped:
             earlier.skipped = True
+        # Used draws are forgotten, so that a long run needs little memory.
         self.draws = [unused for unused in self.draws if not unused.used]
         return len(skipped)
 
@@ -238,7 +246,10 @@ class Draws:
 
 
 class RecordedSampler(UniformWithReplacementSampler):
-    """Opacus' sampler with a record of its draws. Samplers of a watched run get this class in place of Opacus'."""
+    """Opacus' sampler with a record of its draws. Samplers of a watched run get this class in place of Opacus'.
+
+    The record (`epsilond_draws`) is compared with the batches that the model reads. The draws themselves do not change.
+    """
 
     epsilond_draws: Draws
 
@@ -269,6 +280,8 @@ def _plain_sampler(values: dict[str, object]) -> UniformWithReplacementSampler:
 
 def record_draws(sampler: Sampler, *, before_draw: Callable[[], None], after_draw: Callable[[], None]) -> Draws | None:
     """Record the batches of indices that a sampler draws from now on, by changing its class to `RecordedSampler`.
+
+    The draws themselves do not change. They are compared with the batches that the model reads.
 
     Args:
         sampler: batch sampler of the loader that `make_private` returned.

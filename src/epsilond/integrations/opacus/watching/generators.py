@@ -94,6 +94,8 @@ class GeneratorWatch:
     def _start(self, block: bytes) -> str | None:
         """Compare the generator's first state with its states in an earlier run, if that is resumed.
 
+        Noise that an earlier part of the run has used must not be used again.
+
         Args:
             block: the first bytes of the present block of random numbers.
 
@@ -164,7 +166,11 @@ class GeneratorWatch:
 
 
 class GeneratorWatches:
-    """All random generators that one run uses, with checks that none repeats its numbers or those of another one."""
+    """All random generators that one run uses, with checks that none repeats its numbers or those of another one.
+
+    Noise that is used twice can be removed by a subtraction. Batches that are drawn twice are not independent, as the
+    account assumes.
+    """
 
     def __init__(self) -> None:
         self._watches: dict[int, GeneratorWatch] = {}
@@ -210,6 +216,7 @@ class GeneratorWatches:
         watch.purposes.update(purposes)
         watch.compare_with(self._earlier)
         message = watch.observe()
+        # A new generator may have the seed of another one, and would then repeat its numbers.
         if message is None and any(watch.repeats(other) for other in self._watches.values()):
             message = "starts where an earlier one of the run had started"
         self._watches[id(generator)] = watch
@@ -233,6 +240,8 @@ class GeneratorWatches:
 
 def early_blocks(generator: torch.Generator) -> dict[bytes, int]:
     """Return the first `_EARLY_BLOCKS` blocks of random numbers that a generator produces after its seed, from 0 on.
+
+    By these blocks it is known how many numbers a generator has drawn since its seed.
 
     Args:
         generator: the generator, of which only the seed is read.

@@ -118,6 +118,9 @@ class NoiseCheck:
     def _store_step(self, parameters: list[torch.nn.Parameter], *, divisor: float, noise_std: float) -> None:
         """Store the values that give a step's noise; test it if enough steps wait or the run has just begun.
 
+        The noise of the sum is the noisy mean times the divisor, minus the clipped sum. Storing steps makes the tests
+        faster.
+
         Args:
             parameters: parameters of the private optimizer, with their sums and gradients.
             divisor: number by which the noisy sum was divided.
@@ -134,7 +137,11 @@ class NoiseCheck:
             self.flush()
 
     def flush(self) -> None:
-        """Test the noise of the stored steps, and report a deviation. Noise that rounding hides is not tested."""
+        """Test the noise of the stored steps, and report a deviation. Noise that rounding hides is not tested.
+
+        The noise of a step is the noisy mean times the divisor, minus the clipped sum. Divided by its recorded standard
+        deviation, it should be standard normal.
+        """
         for step in self._waiting:
             clipped_sum = _on_host(step.clipped_sum)
             rounding_error = _ROUNDINGS * self._precision * (float(np.abs(clipped_sum).max()) + step.noise_std)

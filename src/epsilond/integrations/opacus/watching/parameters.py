@@ -39,7 +39,13 @@ _GRADIENTS: Final = ("grad", "grad_sample", "summed_grad")
 
 
 class Digests:
-    """Digests (checksums) of the tensors of all models of one run, each after the last recorded optimizer step."""
+    """Digests (checksums) of the tensors of all models of one run, each after the last recorded optimizer step.
+
+    A digest that has changed shows that the parameters were changed between two recorded steps.
+
+    Attributes:
+        recorded: digest of each tensor, by its `id`.
+    """
 
     def __init__(self) -> None:
         self.recorded: dict[int, Digest] = {}

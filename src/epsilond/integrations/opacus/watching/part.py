@@ -222,6 +222,8 @@ class ObservedPart:
     def _check_original(self, optimizer: DPOptimizer) -> bool:
         """Check that a private optimizer still wraps its first optimizer. If it does not, this is reported.
 
+        The original optimizer changes the parameters by the noisy gradients. Another one could use other gradients.
+
         Args:
             optimizer: the private optimizer.
 
@@ -271,7 +273,10 @@ class ObservedPart:
         self._compare_gradients()
 
     def _compare_gradients(self) -> None:
-        """Check that gradients were not changed since the noise was added to them; report it if they were."""
+        """Check that gradients were not changed since the noise was added to them; report it if they were.
+
+        Each gradient has a mark, which changes with every write. The marks were noted after the noise was added.
+        """
         optimizer = self.optimizer
         if self._noisy_gradients is None or optimizer is None:
             return
@@ -297,6 +302,7 @@ class ObservedPart:
             stepping: the optimizer that is about to take the step.
         """
         optimizer = self.optimizer
+        # Without its hook, the private optimizer records no steps.
         is_original = stepping is self.original
         lacks_hook = optimizer is not None and not hasattr(optimizer.step_hook, "epsilond_accountant")
         if is_original and lacks_hook:

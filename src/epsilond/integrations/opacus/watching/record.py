@@ -12,6 +12,8 @@ Entry = tuple[float, float, int]
 def append(history: list[Entry], entry: Entry) -> None:
     """Append steps to a history, in place. Steps that equal the last entry are added to its count.
 
+    Opacus keeps its history in this form, in which equal steps share an entry.
+
     Args:
         history: entries of a noise multiplier, a sampling rate and a number of steps; changed.
         entry: the new steps.

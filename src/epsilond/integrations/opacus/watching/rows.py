@@ -117,6 +117,7 @@ def rows_of(parameters: list[torch.nn.Parameter]) -> tuple[int, int, bool]:
     for parameter in parameters:
         gradient = parameter.grad_sample
         tensors = gradient if isinstance(gradient, list) else [gradient]
+        # A list has one tensor for each accumulated batch.
         counts.add(sum(tensor.shape[0] for tensor in tensors))
         passes = max(passes, len(tensors))
     are_unequal = len(counts) > 1

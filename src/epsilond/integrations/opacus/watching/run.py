@@ -159,6 +159,8 @@ class ObservedRun:
     def adopt(self, history: Sequence[Entry], reason: str) -> None:
         """Replace the recorded steps of the run by a given history, and count its steps as not observed.
 
+        This happens if a history was typed, or comes from a checkpoint without evidence.
+
         Args:
             history: entries of noise multiplier, sampling rate and number of steps.
             reason: why the steps were not observed.
@@ -245,7 +247,13 @@ class ObservedRun:
 
     # Checkpoints ------------------------------------------------------------------------------------------------------
     def state_dict(self) -> RunState:
-        """Return all observations of the run as JSON values for a checkpoint."""
+        """Return all observations of the run as JSON values for a checkpoint.
+
+        A run that is resumed from the checkpoint continues with them.
+
+        Returns:
+            The evidence, the recorded steps, the states of the random generators, and digests of the models' weights.
+        """
         for part in self.parts:
             part.flush()
         models = [part for part in self.parts if part.parameters.is_trained() and part.parameters.trained_tensors()]

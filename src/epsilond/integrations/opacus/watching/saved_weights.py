@@ -45,6 +45,8 @@ class SavedWeights:
     def compare(self, parameters: Sequence[torch.Tensor]) -> str | None:
         """Check that a resumed model has weights that were saved at a checkpoint of the run.
 
+        Weights from elsewhere may have been trained on the private data without noise.
+
         Args:
             parameters: parameters of the model.
 
@@ -74,6 +76,8 @@ class SavedWeights:
     def save(self, models: Iterable[tuple[Sequence[torch.Tensor], bool]]) -> WeightsState:
         """Add the digests of the models' present weights, and return all digests as JSON values for a checkpoint.
 
+        A resumed run must start from weights that were released, which these digests show without storing the weights.
+
         Args:
             models: for each model that has taken a step, its parameters, and whether they are those after a recorded
                 step. Without any model, the digests of the loaded checkpoint are returned again.
@@ -90,7 +94,11 @@ class SavedWeights:
         return {"latest": [list(model) for model in latest or self._latest], "known": list(self._earlier)}
 
     def load(self, state: WeightsState | None) -> None:
-        """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights."""
+        """Go on from a checkpoint, a value of `save`; None where the checkpoint has no weights.
+
+        Args:
+            state: value of `save`, or None.
+        """
         if state is None:
             self._latest, self.waiting = [], 0
             return
@@ -99,7 +107,11 @@ class SavedWeights:
         self.waiting = len(self._latest)
 
     def _remember(self, digests: Iterable[str | None]) -> None:
-        """Add digests of weights as the latest ones, and forget the oldest if there are too many."""
+        """Add digests of weights as the latest ones, and forget the oldest if there are too many.
+
+        Args:
+            digests: digests of the weights of models; None for a model without known weights.
+        """
         for digest in digests:
             if digest is not None:
                 self._earlier.pop(digest, None)  # a digest that is known moves to the end

@@ -52,6 +52,8 @@ class SettingsCheck:
     def compare(self, optimizer: DPOptimizer) -> set[Premise]:
         """Compare the settings with those at the first forward pass of the step, which are then forgotten.
 
+        A setting that is chosen after looking at the batch would reveal something about its records.
+
         Args:
             optimizer: the private optimizer, after the step's forward and backward passes.
 
@@ -114,7 +116,14 @@ class UpdateCheck:
         return not reasons
 
     def _continues_state(self, original: torch.optim.Optimizer) -> bool:
-        """Return whether the state is that after the last step; it may be any state before the first one."""
+        """Return whether the state is that after the last step; it may be any state before the first one.
+
+        Args:
+            original: the optimizer that the private one wraps.
+
+        Returns:
+            True if the tensors are the same objects, and the fingerprints are equal.
+        """
         if self._tensors is None:
             return True
         tensors, values = _state_of(original)

@@ -133,6 +133,8 @@ class SumCheck:
     def _accumulate_ghost(self, optimizer: DPOptimizer, accumulate: Callable[[], None]) -> None:
         """Let the optimizer add gradients of ghost clipping, and check that Opacus' own factors clipped them.
 
+        Ghost clipping computes the clipped sum in a second backward pass, without storing the gradient of each record.
+
         Args:
             optimizer: the private optimizer.
             accumulate: the optimizer's own method.
@@ -228,6 +230,8 @@ class SumCheck:
 
     def check_divisor(self, divisor: Divisor) -> bool:
         """Return whether the divisor of the noisy sum is that of the first step; report it if it is not.
+
+        A divisor that follows the random size of a batch would reveal this size, which the noise does not cover.
 
         Args:
             divisor: the present divisor, with the reduction of the loss.

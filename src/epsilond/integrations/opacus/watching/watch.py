@@ -75,6 +75,8 @@ def _remove_hooks() -> None:
 def _report_foreign_step(optimizer: torch.optim.Optimizer, parts: list[ObservedPart]) -> None:
     """Report a step that no run has recorded. Each run with parameters that the step changes gets one report.
 
+    Such a step may change the parameters by gradients without noise.
+
     Args:
         optimizer: the optimizer that is about to make the step.
         parts: the private optimizers of all observed runs, each with its model.
