@@ -168,11 +168,16 @@ def _draw_round(
 
 
 def rounds_of(problem: SimulatedProblem, run: LocalSgdRun) -> int:
-    """Return the number of rounds R, after checking that the run fits the problem.
+    """Return the number of rounds R of a run, and check that the run fits the problem.
+
+    A run fits if its participants and batches are possible with the problem's clients and records.
 
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem, with its clients and their records.
+        run: parameters of the run, with the number of rounds.
+
+    Returns:
+        The number of rounds R. In each round, participants take several local gradient steps.
 
     Raises:
         InvalidInput: the run does not fit the problem.

@@ -238,11 +238,16 @@ def simulate(
 
 
 def rounds_of(problem: SimulatedProblem, run: MbSgdShape) -> int:
-    """Return the number of rounds R, after checking that the run fits the problem.
+    """Return the number of rounds R of a run, and check that the run fits the problem.
+
+    A run fits if its participants, batches and client groups are possible with the problem's clients and records.
 
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem, with its clients and their records.
+        run: parameters of the run, with the number of rounds.
+
+    Returns:
+        The number of rounds R, in which participants send a mean gradient to the server.
 
     Raises:
         InvalidInput: the run does not fit the problem.

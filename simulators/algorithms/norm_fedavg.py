@@ -246,12 +246,15 @@ def simulate(
 def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
     """Check that a run has noise parameters, and not more participants than clients.
 
+    A run may come without noise parameters if a calibrator computes them from a privacy target. Before the simulation,
+    they must be known.
+
     Args:
-        problem: learning problem.
-        run: parameters of the run.
+        problem: learning problem with its clients.
+        run: parameters of the run, with its participants and the levels of its noise.
 
     Raises:
-        InvalidInput: a check fails.
+        InvalidInput: there are more participants than clients, or `noise_levels` is None.
     """
     if run.participants > problem.clients:
         raise InvalidInput.at("/participants", "exceeds the number of clients", allowed=f"≤ {problem.clients}")
@@ -260,11 +263,14 @@ def _require_noise(problem: SimulatedProblem, run: NormFedavgRun) -> None:
 
 
 def rounds_of(problem: SimulatedProblem, run: NormFedavgRun) -> int:
-    """Return the number of rounds K of a run, after checking the number of participants.
+    """Return the number of rounds K of a run, after a check of the number of participants.
 
     Args:
         problem: learning problem with its clients.
-        run: parameters of the run.
+        run: parameters of the run, with its rounds and its participants per round.
+
+    Returns:
+        The number of rounds K. In each round, participants send an update of the model to the server.
 
     Raises:
         InvalidInput: there are more participants than clients.

@@ -248,12 +248,15 @@ def simulate(
 
 
 def _with_noise(direction: Floats, std: float, generators: Sequence[np.random.Generator]) -> Floats:
-    """Add normal noise to the direction of each repetition.
+    """Add independent normal noise to the direction of each repetition.
 
     Args:
-        direction: direction of the step in each repetition, (repetitions, d).
-        std: standard deviation of the noise per coordinate; if it is 0, nothing is drawn.
-        generators: one per repetition.
+        direction: direction of the gradient step in each repetition, (repetitions, d).
+        std: standard deviation of the noise per coordinate, at least 0. If it is 0, nothing is drawn.
+        generators: sources of randomness, one per repetition.
+
+    Returns:
+        The noisy directions, (repetitions, d).
     """
     if std == 0.0:
         return direction

@@ -38,8 +38,12 @@ class Scales:
         """Return the step size, the clipping norm and the noise of a run on a problem.
 
         Args:
-            problem: learning problem, with its constants.
-            run: parameters of the run.
+            problem: learning problem, with its constants such as the Lipschitz constant of the loss.
+            run: parameters of the run. Its noise standard deviation may be None, for a run without noise.
+
+        Returns:
+            The scales. Plain noisy SGD clips at the Lipschitz constant, since its reports are gradients. The other
+            methods clip at the norm bound of their reports.
         """
         largest = problem.constants.lipschitz if run.method == "noisy-sgd" else report_norm(problem)
         return cls(

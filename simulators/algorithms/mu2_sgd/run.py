@@ -74,13 +74,16 @@ class Mu2SgdRun:
         return self.participation or RunParticipation()
 
     def reporting(self, clients: int) -> int:
-        """Return the number m of reports that the server divides by, after checking the participation.
+        """Return the number m of reports that the server divides by, after a check of the participation.
 
         Args:
-            clients: number of clients of the problem.
+            clients: number of clients of the problem, at least 1.
+
+        Returns:
+            The number m: `participants` if it is given, otherwise all clients.
 
         Raises:
-            InvalidInput: m exceeds the number of clients, or the pattern does not fit.
+            InvalidInput: m exceeds the number of clients, or the participation pattern does not fit m.
         """
         reporting = self.participants or clients
         if reporting > clients:

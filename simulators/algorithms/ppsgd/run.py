@@ -129,8 +129,14 @@ class PpsgdRun:
     def participants(self, clients: int) -> int | None:
         """Return the number of clients that participate in a round; None if it is random.
 
+        With Poisson sampling, every client participates independently with the participation rate, so that the number
+        is random.
+
         Args:
-            clients: number of all clients.
+            clients: number of all clients, at least 1.
+
+        Returns:
+            The participation rate times `clients`; None for Poisson sampling.
 
         Raises:
             InvalidInput: the participation rate times `clients` is not a positive integer.
