@@ -165,14 +165,23 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
 
 
 def epsilon_score(delta: float) -> Score:
-    """Return the score log((TPR − δ)/FPR), a lower bound on ε; 0 if it is negative or TPR ≤ δ.
+    """Return a function that scores tests by log((TPR − δ)/FPR), a lower bound on ε.
 
-    TPR and FPR are the true and the false positive rate of a test.
+    A test guesses from an output which of two neighbouring data sets was used. TPR and FPR are its true and false
+    positive rates. Under (ε, δ)-differential privacy, TPR ≤ e^ε FPR + δ, which gives the bound.
+
+    Args:
+        delta: δ of the guarantee, in [0, 1].
+
+    Returns:
+        A function of lower bounds on TPR and upper bounds on FPR. The score is 0 if it would be negative, or if TPR ≤
+        δ.
     """
 
     def score(true: Floats, false: Floats) -> Floats:
         """Return the score of tests from bounds on their rates."""
         excess = np.maximum(true - delta, 0.0)
+        # The floor only avoids log 0; such entries are replaced by 0 in the next line.
         log_ratio = np.log(np.maximum(excess, LEAST_ESCAPE)) - np.log(false)
         return np.asarray(np.where(excess > 0, np.maximum(log_ratio, 0.0), 0.0))
 

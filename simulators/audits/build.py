@@ -286,7 +286,10 @@ def _contains_draw(spec: object) -> bool:
     """Return whether a mechanism draws a batch at random, itself or in a part of it.
 
     Args:
-        spec: spec of the mechanism.
+        spec: specification of the mechanism; composed, repeated and shuffled mechanisms are searched recursively.
+
+    Returns:
+        True if some part subsamples its input by a sampling other than `full`.
     """
     if isinstance(spec, Subsampled) and spec.sampling != "full":
         return True

@@ -199,10 +199,14 @@ def _measure(rounds: int, model: Any, training: _Records, test: _Records) -> Mod
     """Measure the loss of a model on the training images, and its error on the test images.
 
     Args:
-        rounds: number of rounds that have trained it.
-        model: the model.
-        training: the training images.
-        test: the test images.
+        rounds: number of rounds that have trained the model.
+        model: torch network that maps images to one output per class.
+        training: training images with their labels.
+        test: test images with their labels.
+
+    Returns:
+        The mean cross-entropy on the training images, inf if it is not finite. The test error is the fraction of wrong
+        classes.
     """
     functional = load_torch().nn.functional
     losses = []

@@ -154,11 +154,16 @@ def _draw_batches(
 def _user_loss(shared: Weights, personal: torch.Tensor, images: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """Return the mean squared error of one user's outputs.
 
+    The user's network has shared layers, and an output layer that is a shared matrix plus the user's own matrix.
+
     Args:
-        shared: shared weights by name.
-        personal: output layer of the user.
+        shared: shared weights by name, with the shared output layer.
+        personal: the user's own addition to the output layer.
         images: images of the user, (batch, 1, 28, 28).
         targets: targets of the images, (batch, classes).
+
+    Returns:
+        The error as a tensor with one number, the mean over images and classes.
     """
     outputs = represent(shared, images) @ (shared[OUTPUT] + personal)
     mean: torch.Tensor = ((outputs - targets) ** 2).mean()
@@ -189,13 +194,19 @@ def _gradients(
 
 
 def _clip(gradients: Mapping[str, torch.Tensor], bound: float) -> Weights:
-    """Scale each user's gradient down to a largest norm, over all weights together, in each run.
+    """Scale each user's gradient down to a largest ℓ2 norm, in each run.
+
+    The norm is taken over all weights together. Gradients within the bound are unchanged.
 
     Args:
         gradients: gradients by the name of the weights, (runs, users, …).
-        bound: largest norm.
+        bound: largest norm, above 0.
+
+    Returns:
+        The clipped gradients, with the same names and shapes.
     """
     flat = load_torch().cat([gradient.flatten(2) for gradient in gradients.values()], dim=2)
+    # The factor is bound/max(norm, bound), which is at most 1.
     factors = bound / flat.norm(dim=2).clamp(min=bound)
     clipped = {}
     for name, gradient in gradients.items():
