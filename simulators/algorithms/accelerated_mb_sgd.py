@@ -77,6 +77,9 @@ class AcceleratedShape:
     def check(self) -> None:
         """Check the stages, the number of participants and the client groups.
 
+        A stage is a number of consecutive rounds with one prox weight. Stages and groups may be mappings, as read from
+        JSON; they are converted to their classes.
+
         Raises:
             InvalidInput: the rounds of the stages do not add up, noise is given without stages, participants are given
                 twice, or the groups are invalid.

@@ -125,12 +125,18 @@ class FiniteProblem(ABC):
     def records(self, clients: Indices, indices: Indices) -> Records:
         """Look up records by their clients and their indices in the clients' populations.
 
+        A client's population is the finite set of records from which its data is drawn.
+
         Args:
-            clients: clients of the records.
+            clients: clients of the records, numbered from 0.
             indices: indices in the populations, of a shape that broadcasts with `clients`.
+
+        Returns:
+            Features and targets of the records, with the broadcast shape; features have a further axis.
         """
         features, targets = self.population.rows()
         rows_per_client = self.population.targets.shape[1] if self.population.own else 0  # 0 if all share one
+        # The table has the rows of one client after another.
         rows = indices + clients * rows_per_client
         return Records(np.take(features, rows, axis=0), np.take(targets, rows))
 

@@ -82,7 +82,10 @@ class LinearModelProblem(FiniteProblem):
         """Return the problem with the same loss on other records or weights.
 
         Args:
-            population: records of all clients, with their weights.
+            population: records of all clients, with their weights in the objective.
+
+        Returns:
+            A new problem. Its constants and its minimum are computed anew; the held-out records stay the same.
         """
         return LinearModelProblem.of(
             self.loss,
@@ -134,24 +137,26 @@ class MeanLoss:
     """Weight μ of the ridge term."""
 
     def values(self, models: Floats) -> Floats:
-        """Return the objective at each model of an array.
+        """Return the objective (weighted mean loss plus ridge term) at each model of an array.
 
         Other models in the array do not change a value, not even by rounding.
 
         Args:
-            models: models, (…, d).
+            models: models as vectors, (…, d).
 
         Returns:
             Values, (…).
         """
         rows = models.reshape(-1, models.shape[-1])
         means = np.empty(len(rows))
+        # Evaluate chunks of models, to bound the memory.
         step = max(1, AT_ONCE // len(self.targets))
         for start in range(0, len(rows), step):
             chunk = rows[start : start + step]
             predictions = np.matmul(self.features, chunk[..., None])[..., 0]
             losses = self.loss.value(predictions, self.targets)
             means[start : start + step] = np.matmul(losses[..., None, :], self.weights[:, None])[..., 0, 0]
+        # The ridge term is (λ/2)‖w‖², where λ is the strong convexity.
         ridge: Floats = 0.5 * self.strong_convexity * np.sum(np.square(models), axis=-1)
         return means.reshape(models.shape[:-1]) + ridge
 
