@@ -236,14 +236,20 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
 def _scaled_norms(layers: Sequence[_ContributionRows], exponents: npt.NDArray[np.int32], norm: Norm) -> Floats:
     """Return the norm of each contribution times 2^−exponent, over the coordinates of all layers.
 
+    The scaling by a power of two prevents that a square overflows, or that all squares underflow.
+
     Args:
-        layers: the layers of the contributions.
-        exponents: exponent of each contribution.
+        layers: layers of the contributions, each a matrix with one row per contribution.
+        exponents: exponent of each contribution, (contributions,), near the logarithm of its largest coordinate.
         norm: `l1` or `l2`.
+
+    Returns:
+        Scaled norms, (contributions,).
     """
     totals = np.zeros(len(exponents))
     for layer in layers:
         scaled = np.ldexp(layer.rows, -exponents[:, None])
+        # The ℓ1 norm adds absolute values, the ℓ2 norm squares.
         totals += np.abs(scaled).sum(axis=1) if norm == "l1" else np.einsum("ij,ij->i", scaled, scaled)
     return totals if norm == "l1" else np.sqrt(totals)
 

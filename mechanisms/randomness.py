@@ -132,17 +132,21 @@ class Secure:
         return self.permutations(shape, population)[..., :size]
 
     def permutations(self, shape: tuple[int, ...], count: int) -> Integers:
-        """Draw independent uniform permutations, as the ranks of independent words.
+        """Draw independent uniform permutations, as the sorting order of independent words of 64 bits.
 
-        Words are drawn again if two of them are equal. So all permutations have exactly the same probability.
+        Words are drawn again if two of them are equal. Therefore all permutations have exactly the same probability.
 
         Args:
             shape: shape of the array of permutations.
-            count: number of elements that are permuted.
+            count: number of elements that are permuted, at least 0.
+
+        Returns:
+            Permutations of 0, …, count − 1, as an array of shape (*shape, count).
         """
         rows = math.prod(shape)
         permutations = np.empty((rows, count), dtype=np.int64)
         missing = np.arange(rows)
+        # Only rows with distinct keys are kept; the others are drawn again.
         while missing.size:
             keys = self.words((missing.size, count))
             order = np.argsort(keys, axis=-1)

@@ -202,14 +202,19 @@ def cancelled_release(answer: Answer) -> CancelledRelease:
 
 
 def _noise_rule(answer: Answer, schedule: str) -> tuple[str, AddedBy]:
-    """Return the noise rule of a schedule, a key of `RULES`, and the party that adds the noise.
+    """Return the noise rule of a schedule, and the party that adds the noise.
+
+    The rule says whether the noise grows with the number of releases.
 
     Args:
         answer: the answer of the calibrator.
-        schedule: JSON pointer to the schedule.
+        schedule: JSON pointer to the noise schedule in the answer.
+
+    Returns:
+        The rule, a key of `RULES`, and the party, "client" or "server".
 
     Raises:
-        InvalidInput: the rule or the party is unknown.
+        InvalidInput: the rule or the party is missing or unknown.
     """
     rule = answer.text(f"{schedule}/rule")
     added_by = answer.text(f"{schedule}/added_by")

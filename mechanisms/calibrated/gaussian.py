@@ -49,10 +49,13 @@ class GaussianRelease(Release):
         """Return the standard deviation σ of the Gaussian noise at a step of the run.
 
         Args:
-            step: number of the step, from 1. Required if σ differs by step.
+            step: number of the step, from 1. Required if σ differs by step, otherwise unused.
+
+        Returns:
+            The standard deviation per coordinate, above 0.
 
         Raises:
-            InvalidInput: the step is required and missing, or there is no such step.
+            InvalidInput: σ differs by step, and the step is missing or outside the run.
         """
         if self.step_noise_stds is None:
             return self.noise_std
@@ -305,8 +308,13 @@ def _gaussian_release(
 def _step_noise_stds(answer: Answer) -> tuple[float, ...] | None:
     """Return the standard deviation of the noise of each step; None if all steps have the same.
 
+    A schedule is constant, explicit (one value per step), or inverse-time: scale/t at step t.
+
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator, with the number of rounds and the noise schedule.
+
+    Returns:
+        One standard deviation per step, in the order of the steps; None for a constant schedule.
 
     Raises:
         InvalidInput: the kind of the schedule is unknown, or its values do not fit the rounds or `noise_std`.

@@ -128,13 +128,18 @@ class GridRelease(Release):
         return total + discrete_gaussian(self.noise_in_steps_at(step), total.shape, source or secure())
 
     def noise_in_steps_at(self, step: int | None = None) -> float:
-        """Return σ of a step of the run, in steps of the grid.
+        """Return σ of the discrete Gaussian noise at a step of the run, in steps of the grid.
+
+        A step of the grid is the distance of two neighbouring grid points.
 
         Args:
-            step: number of the step of the run, from 1. Required if σ differs by step.
+            step: number of the step of the run, from 1. Required if σ differs by step, otherwise unused.
+
+        Returns:
+            The parameter σ of the noise on integers, above 0.
 
         Raises:
-            InvalidInput: the step is required and missing, or there is no such step.
+            InvalidInput: σ differs by step, and the step is missing or outside the run.
         """
         if len(self.noise_in_steps) == 1:
             return self.noise_in_steps[0]

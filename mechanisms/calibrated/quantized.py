@@ -124,12 +124,17 @@ class QuantizedRelease(Release):
     def decode(self, message: bytes, count: int | None = None) -> Floats:
         """Decode a message, on the server's side, to an unbiased estimate of the client's vector.
 
+        The integers of the message are divided by the number of quantization levels. Rounding and noise have mean zero.
+
         Args:
-            message: the bytes of `encode`.
+            message: the bytes that the client's `encode` returned.
             count: number of coordinates. Required if `dimension` is None.
 
+        Returns:
+            The estimate, one number per coordinate.
+
         Raises:
-            InvalidInput: as `decode_integers`.
+            InvalidInput: the count is missing or wrong, or `encode` cannot have written the message.
         """
         return self.decode_integers(message, count) / self.quantization_levels
 
@@ -158,10 +163,13 @@ class QuantizedRelease(Release):
 
 
 def quantized_release(answer: Answer) -> QuantizedRelease:
-    """Build the release with the grid and the noise of a calibrator's answer.
+    """Build the release (a mechanism with its guarantee) with the grid and the noise of a calibrator's answer.
 
     Args:
-        answer: the answer of a calibrator.
+        answer: the answer of a calibrator with truncated discrete Laplace noise.
+
+    Returns:
+        The release. For norm-fedavg it normalises vectors, and `left_open` has one gap: the rounding of the direction.
 
     Raises:
         InvalidInput: the answer has too many levels for the sampler, or states another number of bits per coordinate.
