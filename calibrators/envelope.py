@@ -138,11 +138,16 @@ def claims(target: Target, excess_risk: float | None = None) -> Claims:
 
 
 def numerical_answer(guarantee: Guarantee, target: Target) -> NumericalAnswer:
-    """Return the relative width of the bounds on δ at the target ε, rounded up to three digits.
+    """Return the relative width of the bounds on δ at the target ε.
+
+    The width is 1 − δ_low/δ_up, where δ_low and δ_up are the lower and the upper bound. It measures numerical error.
 
     Args:
-        guarantee: the guarantee whose curve was computed.
+        guarantee: the guarantee whose privacy curve δ(ε) was computed.
         target: the target, of which only ε is used.
+
+    Returns:
+        The width, rounded up to three digits; 0 if both bounds agree.
     """
     lower, upper = guarantee.curve.bound_log_delta(target.epsilon)
     width = 0.0 if upper == lower else -math.expm1(lower - upper)

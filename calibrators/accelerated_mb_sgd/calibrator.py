@@ -55,7 +55,17 @@ class AcceleratedCalibrator(MembersCalibrator[Problem, AcceleratedParameters, Ac
         return start_of_run(problem, self.objective, gap=problem.initial_gap)
 
     def parameters(self, outcome: Outcome[MembersSolution[Problem], AcceleratedPlan]) -> AcceleratedParameters:
-        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its stages if a bound on the excess risk is proved.
+
+        A stage is a number of consecutive rounds with the same weight of the proximal term.
+
+        Args:
+            outcome: the certified noise of the request, with the planned stages; they are None if no theorem bounds the
+                risk.
+
+        Returns:
+            The parameters for the answer. `groups` has those of each client group, and is None without groups.
+        """
         solution, plan = outcome.solution, outcome.training
         groups = group_parameters(solution) if solution.problem.client_groups else None
         parameters = AcceleratedParameters(**vars(members_parameters(solution)), groups=groups)

@@ -95,7 +95,14 @@ def bounds_of(
 
 
 def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
-    """Yield the upper bound with explicit constants that a plan has for its stages; nothing without such a bound."""
+    """Yield the upper bound on the excess risk with explicit constants, if the plan has one.
+
+    Args:
+        plan: stages of the run with their risk bounds; None if no theorem bounds the risk.
+
+    Yields:
+        At most one bound, in the form of the answer.
+    """
     if plan is not None and plan.risk.upper is not None:
         bound = plan.risk.upper
         yield UpperBound(
@@ -109,9 +116,19 @@ def _explicit(plan: AcceleratedPlan | None) -> Iterator[UpperBound]:
 
 
 def _orders(printed: Sequence[PrintedReading]) -> Iterator[UpperBound]:
-    """Yield the risk bounds that the paper prints, which are orders of growth because their constants are hidden."""
+    """Yield the risk bounds that the paper prints.
+
+    Their constants are hidden, so that they are orders of growth and not bounds on a number.
+
+    Args:
+        printed: readings (evaluated interpretations) of the printed theorems.
+
+    Yields:
+        One bound per reading, with its scale and the conditions of the theorem.
+    """
     for reading in printed:
         assert reading.reading in ("informal", "complete", "corrected")
+        # The informal statement of a theorem has its own order of growth.
         informal = reading.parameters.get("informal_excess_risk_scale")
         yield UpperBound(
             theorem=reading.theorem,

@@ -113,7 +113,16 @@ def bounds(problem: DpFedavgRiskProblem, run: NoisyRun) -> Bounds:
 
 
 def _reason_for_no_bound(problem: DpFedavgRiskProblem) -> str | None:
-    """Return why no theorem bounds the risk of the run, or None if one does."""
+    """Return why no theorem bounds the risk of the run, or None if one does.
+
+    Theorems exist only for gradients that are never clipped, since clipping biases their mean.
+
+    Args:
+        problem: the request, with the Lipschitz constant of the loss and the clipping norm.
+
+    Returns:
+        The reason as the part of a sentence; None if gradients cannot exceed the clipping norm.
+    """
     lipschitz, _ = problem.constants
     if problem.adaptive_clipping is not None:
         return "a clipping norm that adapts may fall below gradients, and no theorem here bounds the bias of clipping"

@@ -114,7 +114,15 @@ Solved = tuple[Certified, Target, Numbers]
 
 
 def _for_noise(problem: GaussianProblem) -> Solved:
-    """Return the smallest noise multiplier that meets the target: its certificate, the target, and the run's numbers.
+    """Return the smallest noise multiplier that meets the target (ε, δ).
+
+    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
+
+    Args:
+        problem: the request, which leaves the noise multiplier open.
+
+    Returns:
+        The certificate, the target, and the numbers of the run with the certified noise multiplier.
 
     Raises:
         Infeasible: no noise that is offered meets the target.
@@ -138,7 +146,15 @@ def _for_noise(problem: GaussianProblem) -> Solved:
 
 
 def _for_rounds(problem: GaussianProblem) -> Solved:
-    """Return the largest number of rounds that meets the target: its certificate, the target, and the run's numbers.
+    """Return the largest number of rounds that meets the target (ε, δ).
+
+    The search starts at an estimate by closed formulas, which a second estimate improves. Only the certificate decides.
+
+    Args:
+        problem: the request, which leaves the number of rounds open.
+
+    Returns:
+        The certificate, the target, and the numbers of the run with the certified rounds.
 
     Raises:
         Infeasible: even one round misses the target.
@@ -163,9 +179,16 @@ def _for_rounds(problem: GaussianProblem) -> Solved:
 
 
 def _for_rate(problem: GaussianProblem) -> Solved:
-    """Return the largest rate (batch size of a population) that meets the target: certificate, target and numbers.
+    """Return the largest sampling rate, or the largest batch of a population, that meets the target (ε, δ).
 
-    Truncated Poisson batches have a rate, too.
+    If the request has no population, or truncates Poisson batches, a rate is searched. Otherwise, a batch size is
+    searched.
+
+    Args:
+        problem: the request, which leaves the rate open.
+
+    Returns:
+        The certificate, the target, and the numbers of the run with the certified rate or batch size.
 
     Raises:
         Infeasible: even the smallest rate or batch misses the target.
@@ -197,7 +220,13 @@ def _likely_rate(problem: GaussianProblem) -> float:
 
 
 def _for_epsilon(problem: GaussianProblem) -> Solved:
-    """Return the certified ε of the given run at the given δ: the certificate, (ε, δ), and the run's numbers.
+    """Return the certified ε of the given run at the given δ.
+
+    Args:
+        problem: the request, which gives all numbers of the run and δ.
+
+    Returns:
+        The certificate, the point (ε, δ), and the numbers of the run. The ε is an upper bound on the true one.
 
     Raises:
         Infeasible: no finite ε has this δ.
@@ -276,7 +305,14 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
         return GaussianSolution(problem=problem, target=target, certified=certified, numbers=numbers)
 
     def parameters(self, outcome: Outcome[GaussianSolution, Training]) -> GaussianParameters:
-        """Return the parameters of the answer: the given numbers, and the one that was solved for."""
+        """Return the parameters of the answer: the given numbers, and the one that was solved for.
+
+        Args:
+            outcome: the certified run of the request, with its numbers and its target (ε, δ).
+
+        Returns:
+            The noise, the rounds, the sampling and the privacy parameters; numbers that do not apply are None.
+        """
         solution = outcome.solution
         numbers, target = solution.numbers, solution.target
         return GaussianParameters(
@@ -331,7 +367,16 @@ class GaussianCalibrator(Calibrator[GaussianProblem, GaussianParameters, Gaussia
 
 
 def _describe_solved_number(solution: GaussianSolution) -> str:
-    """Return the name and the value of the number that was solved for, rounded to the safe side."""
+    """Return the name and the value of the number that was solved for, as text, rounded to the safe side.
+
+    Upper bounds and noise are rounded up. Rounds, batch sizes and rates are rounded down.
+
+    Args:
+        solution: the certified run of the request.
+
+    Returns:
+        A text such as "ε ≤ 1.23".
+    """
     problem, numbers = solution.problem, solution.numbers
     if problem.solve_for == "epsilon":
         return f"ε ≤ {format_bound(solution.target.epsilon)}"

@@ -51,7 +51,15 @@ class Numbers:
 
 
 def spec_of(problem: GaussianProblem, numbers: Numbers) -> Spec:
-    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds."""
+    """Return the mechanism of the run: Gaussian noise on random batches, repeated in all rounds.
+
+    Args:
+        problem: the request, with the sampling of batches and the population.
+        numbers: noise multiplier, rounds, and rate or batch size.
+
+    Returns:
+        The specification of the mechanism, from which its privacy is computed.
+    """
     batch = Subsampled(
         sampling=problem.sampling,
         rate=numbers.rate,
