@@ -17,7 +17,13 @@ class ShownInNotebooks:
     """Base class of answers that notebooks display as a short HTML table."""
 
     def _repr_html_(self) -> str:
-        """Return a table of the chosen parts and the warnings, which a notebook displays."""
+        """Return a table of the chosen parts and the warnings, which a notebook displays.
+
+        The name of the method is the protocol of Jupyter notebooks.
+
+        Returns:
+            HTML with one row per field. All texts are escaped.
+        """
         body = as_json(self)
         members = body | body.get("guarantee", {})
         displayed = {name: members[name] for name in PARTS if name in members}

@@ -55,8 +55,11 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
     """Warn if groups of clients differ in their noise, or in their targets.
 
     Args:
-        problem: the request, with the groups.
-        noise_stds: the certified σ of each group.
+        problem: the request, with its groups of clients, if there are any.
+        noise_stds: the certified standard deviation σ of each group's noise.
+
+    Yields:
+        At most two warnings. Both say where the answer has the figures of each group.
     """
     groups = problem.client_groups or ()
     if len(set(noise_stds)) > 1:
@@ -74,7 +77,14 @@ def _group_cautions(problem: MiniBatchProblem, noise_stds: Sequence[float]) -> I
 
 
 def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request."""
+    """Warn if the paper's theorem is for another sampling, neighbouring relation or observer than the request.
+
+    Args:
+        problem: the request, with its sampling of batches, relation, protected unit and observer.
+
+    Yields:
+        Up to three warnings, one for each difference.
+    """
     if problem.sampling == "with-replacement":
         yield Caution(
             code="printed-proof-invalid",
@@ -97,7 +107,14 @@ def _sampling_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
 
 
 def _assumption_cautions(problem: MiniBatchProblem) -> Iterator[Caution]:
-    """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound."""
+    """Warn of values assumed for absent fields, and of assumptions and limits of the risk bound.
+
+    Args:
+        problem: the request, whose absent fields are None.
+
+    Yields:
+        One warning for each assumed value and each assumption.
+    """
     yield from absence_cautions(problem, "initial_distance")
     if not problem.identically_distributed:
         yield from absence_cautions(problem, "heterogeneity")

@@ -164,7 +164,14 @@ class MbSgdParameters(MembersParameters):
 
 
 def group_parameters(solution: MembersSolution) -> tuple[GroupParameters, ...]:
-    """Return the noise, the guarantee and the printed noise of each group of clients, in the order of the request."""
+    """Return the noise, the guarantee and the printed noise of each group of clients.
+
+    Args:
+        solution: the certified noise of each kind of client (one kind for each group).
+
+    Returns:
+        One entry per group, in the order of the request. The printed noise is None if no printed theorem applies.
+    """
     printed = solution.printed_stds
     return tuple(
         GroupParameters(

@@ -69,7 +69,10 @@ def _guarantee_cautions(problem: Mu2SgdProblem, certified: Certified) -> Iterato
 
     Args:
         problem: the request.
-        certified: the smallest certified noise.
+        certified: the smallest certified noise, with its guarantee.
+
+    Yields:
+        Up to four warnings, in this order.
     """
     if certified.noise == LEAST:
         yield Caution(

@@ -180,8 +180,11 @@ def _client_report(kind: ReportingClients, epsilon: Ends) -> ClientReport:
     """Describe one kind of client: its privacy, its own noise, and the rounds of its reports if these are given.
 
     Args:
-        kind: the clients.
-        epsilon: ε of each of their records at the target δ.
+        kind: clients with the same number of reports.
+        epsilon: lower and upper bound on the ε of each of their records, at the target δ.
+
+    Returns:
+        The description for the answer. It has no noise of the client's own if the server adds the noise.
     """
     own_noise: Fields = {}
     if kind.noise.problem.server == "untrusted" and kind.reports > 0:
@@ -233,7 +236,14 @@ def _own_noise(kind: ReportingClients) -> Fields:
 
 
 def _protection(kind: ReportingClients) -> str:
-    """State in words which data of a client are protected, and against whom."""
+    """State in words which data of a client are protected, and against whom.
+
+    Args:
+        kind: clients with the same number of reports, for whom the sentence is written.
+
+    Returns:
+        The statement. It depends on the number of reports, and on whether the server is trusted.
+    """
     if kind.reports == 0:
         return "everything: such a client sends nothing"
     if kind.noise.problem.server == "untrusted":
@@ -248,7 +258,14 @@ def _protection(kind: ReportingClients) -> str:
 
 
 def _not_protected(kind: ReportingClients) -> Iterator[str]:
-    """Yield sentences about facts that the guarantee does not cover."""
+    """Yield phrases for the facts and data that the guarantee does not cover.
+
+    Args:
+        kind: clients with the same number of reports, for whom the phrases are written.
+
+    Yields:
+        One phrase for each gap; the first holds for every client.
+    """
     yield "who reports, when and how often"
     if kind.reports == 0:
         return

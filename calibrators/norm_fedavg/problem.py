@@ -88,7 +88,14 @@ class NormFedavgProblem(GridProblem):
         return self.reporting / self.clients if self.observer == "released-models" else 1.0
 
     def round_of(self, message: TruncatedDiscreteLaplace) -> Spec:
-        """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen."""
+        """Return the mechanism of a round: a client's message, subsampled if the draw of clients is unseen.
+
+        Args:
+            message: noise of one message (truncated discrete Laplace noise on a grid).
+
+        Returns:
+            The message itself if the participation rate counts as 1, otherwise a draw of clients without replacement.
+        """
         if self.rate == 1.0:
             return message
         return Subsampled(

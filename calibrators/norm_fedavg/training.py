@@ -119,8 +119,11 @@ def _equation_39(problem: NormFedavgProblem, compression: float) -> Outputs:
     """Evaluate equation (39) of Das et al.: the step sizes, and a bound on the mean gradient norm over the rounds.
 
     Args:
-        problem: the request.
-        compression: mean squared error γ of one message.
+        problem: the request, with the constants of the loss and the size of the run.
+        compression: mean squared error γ of one message, from rounding and noise together.
+
+    Returns:
+        Numbers by name, as the equation defines them.
     """
     return TheoremAtInputs.of(
         EQUATION_39,

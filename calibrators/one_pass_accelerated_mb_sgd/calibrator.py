@@ -131,7 +131,15 @@ class OnePassCalibrator(AcceleratedCalibrator[OnePassProblem]):
         return choose_run(problem, certificates)
 
     def printed_stds(self, problem: OnePassProblem, run: Run) -> tuple[float, ...]:
-        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client."""
+        """Return the standard deviation σ of each group's noise by Theorem 2.3, which is proved for one client.
+
+        Args:
+            problem: the request, with its client groups.
+            run: the batch size and the rounds of the run.
+
+        Returns:
+            One σ per group of clients, or a single one without groups.
+        """
         return tuple(
             one_pass_noise_std(
                 lipschitz=member.lipschitz,

@@ -112,8 +112,11 @@ def _unmet_requirements(adapter: PlanAdapter, plan: PlanProblem) -> Iterable[Rea
     """Yield a reason for each of the plan's requirements on trust, observer and unit that the variant does not meet.
 
     Args:
-        adapter: the variant of the algorithm, with its guarantee.
-        plan: the plan.
+        adapter: variant of an algorithm, with the kind of its guarantee.
+        plan: the plan, a training described without its algorithm.
+
+    Yields:
+        Up to three reasons, with the field of the plan and the value that the variant allows.
     """
     if plan.trust is not None and adapter.definition not in plan.trust:
         yield Reason(
