@@ -136,7 +136,11 @@ def _risk_cautions(problem: PpsgdProblem, plan: SharingPlan | None) -> Iterator[
 
     Args:
         problem: the request.
-        plan: the share of the model to train jointly; None if no theorem bounds the excess risk.
+        plan: the degree α to which the model is trained jointly, with its steps; None if no theorem bounds the excess
+            risk.
+
+    Yields:
+        The warnings that apply, in a fixed order.
     """
     missing = [name for name in ("smoothness", "optimum_norm") if getattr(problem, name) is None]
     if missing:
@@ -322,7 +326,15 @@ class PpsgdCalibrator(Calibrator[PpsgdProblem, PpsgdParameters, PpsgdSolution, S
         return (run_spec(solution.problem, solution.certified.noise),)
 
     def communication(self, outcome: Outcome[PpsgdSolution, SharingPlan]) -> Communication:
-        """Return the traffic: the shared part of every message, with 32 bits per coordinate."""
+        """Return the traffic: the shared part of every message, with 32 bits per coordinate.
+
+        Args:
+            outcome: the certified noise of the request.
+
+        Returns:
+            The bits of a report and of all reports. If the number of participants is random, the total is the largest
+            possible one, and its expected value is given too.
+        """
         problem = outcome.solution.problem
         bits = BITS_PER_COORDINATE * problem.shared_dimension
         is_random = problem.participants is None

@@ -44,7 +44,14 @@ class PpsgdRiskProblem(PairTarget, PpsgdProblem):
     step_size: Annotated[float | None, STEP_SIZE] = None
 
     def check(self) -> None:
-        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α."""
+        """Check the fields of ppsgd, that smoothness and optima are given, and that a step size has a finite α.
+
+        The number α is the degree of sharing (`personalization`): the step size of the shared part over that of the own
+        parts.
+
+        Raises:
+            InvalidInput: a check fails; every fault names its field.
+        """
         super().check()
         faults = [
             Fault(f"/{name}", "is needed for a bound on the risk")
@@ -121,10 +128,16 @@ def _at_best_step(problem: PpsgdRiskProblem, run: NoisyRun) -> tuple[str, float,
 def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -> UpperBound:
     """Return the risk bound at the requested step size η and the requested weight α of the shared part.
 
+    With smoothness β' and gradient variance s² in the norm weighted by α, the bound is ‖u‖²/(2ηR(1 − 2ηβ')) + ηs²/(1 −
+    2ηβ'). R is the number of rounds, and ‖u‖ the weighted norm of the optimum.
+
     Args:
-        problem: the request.
-        run: the run, with its noise.
-        step_size: step size η.
+        problem: the request, with smoothness, optima and α.
+        run: the run, with the standard deviation of its noise.
+        step_size: step size η, above 0.
+
+    Returns:
+        The bound with its two terms; they are inf unless ηβ' < 1/2.
     """
     assert problem.smoothness is not None
     assert problem.optimum_norm is not None

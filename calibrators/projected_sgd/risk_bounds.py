@@ -104,9 +104,12 @@ def _run(problem: ProjectedSgdRiskProblem, plan: RunSchedules, noise_std: float)
     """Return a run in the form of the risk bounds, with its batch size and schedules in `details`.
 
     Args:
-        problem: the request.
-        plan: the batch size and the schedules.
-        noise_std: least standard deviation of one client's noise.
+        problem: the request, with the number of clients.
+        plan: the batch size, and the schedules of step sizes and noise.
+        noise_std: least standard deviation of one client's noise per coordinate.
+
+    Returns:
+        The run of one pass over the clients, with one step per whole batch.
     """
     steps = problem.clients // plan.participants
     return NoisyRun(noise_std=noise_std, rounds=steps, batch_size=plan.participants, details=plan)
@@ -219,6 +222,12 @@ def _lower_bound_for_clients(problem: ProjectedSgdRiskProblem) -> LowerBound:
     """Return the order of the central lower bound on the population risk, for clients with one record each.
 
     "Central" means that the server is trusted.
+
+    Args:
+        problem: the request, with its target (ε, δ) and the constants of the loss.
+
+    Returns:
+        The lower bound up to a hidden constant.
     """
     target = problem.target
     setting = LowerBoundSetting(

@@ -158,6 +158,14 @@ class GridCalibrator(
     def specs(self, solution: GridSolution[Problem]) -> tuple[Spec, ...]:
         """Return the mechanism that releases the noisy integers of all rounds, for a ledger.
 
+        A ledger adds up the privacy losses of several releases; it needs the full specification of each.
+
+        Args:
+            solution: the certified noise, with the release that it protects.
+
+        Returns:
+            A single specification.
+
         Raises:
             ConditionViolated: rounding may move two updates further apart than the mechanism's sensitivities, with a
                 small probability that a spec cannot state.
@@ -207,7 +215,11 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
     """Return the certified noise of a message as parameters of the answer, with its variance and the sensitivities.
 
     Args:
-        solution: the certified noise.
+        solution: the certified noise, a number of levels and a decay rate.
+
+    Returns:
+        The parameters. Lengths are in grid steps, except for the standard deviation, the variance and the error. These
+        are in units of the update.
     """
     noise = solution.certified_noise.noise
     movement = solution.certified_noise.release.movement
@@ -224,6 +236,7 @@ def noise_parameters(solution: GridSolution) -> QtdlParameters:
         l1_sensitivity=movement.l1,
         linf_sensitivity=movement.linf,
         l2_sensitivity=movement.l2,
+        # None if roundings always keep to the sensitivities.
         log10_failure_delta=None if math.isinf(log_failure) else log_failure / math.log(10.0),
     )
 
@@ -296,7 +309,14 @@ class QtdlCalibrator(GridCalibrator[QtdlProblem, QtdlParameters, Training]):
         return (*CONDITIONS, *outcome.solution.certified.guarantee.declared)
 
     def warnings(self, outcome: Outcome[GridSolution[QtdlProblem], Training]) -> Iterator[Caution]:
-        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise."""
+        """Yield cautions about printed theorems, the mechanisms that are compared, and the certified noise.
+
+        Args:
+            outcome: the certified noise of the request, with the readings of the printed theorems.
+
+        Yields:
+            The warnings that apply, in a fixed order.
+        """
         solution = outcome.solution
         yield from printed_cautions(outcome.printed, solution.noise_std)
         yield from binomial_cautions(solution.problem)

@@ -57,7 +57,14 @@ def printed_entries(
 
 
 def _group_readings(readings: Iterable[PrintedReading]) -> list[list[PrintedReading]]:
-    """Group readings (interpretations of printed theorems) that agree, in the order of the first members."""
+    """Group readings (interpretations of printed theorems) that agree, in the order of the first members.
+
+    Args:
+        readings: evaluated readings of one or several theorems.
+
+    Returns:
+        Lists in which every two readings agree. A reading joins the first list with which it agrees.
+    """
     groups: list[list[PrintedReading]] = []
     for reading in readings:
         matching = [group for group in groups if all(_agree(reading, member) for member in group)]
@@ -169,7 +176,10 @@ class _Entry:
         """Return the named members that are equal in all readings (interpretations) of the entry.
 
         Args:
-            members_of: function that returns some members of a reading by name.
+            members_of: function that returns some members of a reading by name, such as its conditions.
+
+        Returns:
+            The common members, in the order of the first reading.
         """
         first, *rest = map(members_of, self.group)
         return {
@@ -247,10 +257,13 @@ def _open_conditions(reading: PrintedReading) -> dict[str, ConditionAnswer]:
 def _round_sides(condition: ConditionAnswer) -> ConditionAnswer:
     """Round the two numbers that a condition compares away from each other: the smaller down, the larger up.
 
-    Numbers that are equal, or integers, are not rounded.
+    After rounding, the numbers still show which one is larger. Numbers that are equal, or integers, are not rounded.
 
     Args:
-        condition: the evaluated condition.
+        condition: the evaluated condition; its sides are None if they cannot be computed.
+
+    Returns:
+        A copy with rounded sides, or the condition itself.
     """
     left = condition.left
     right = condition.right

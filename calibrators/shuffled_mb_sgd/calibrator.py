@@ -209,7 +209,14 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return start_of_run(problem, "population")
 
     def parameters(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> ShuffledMbSgdParameters:
-        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved."""
+        """Return the parameters of the run: its noise, and its step sizes if a bound on the excess risk is proved.
+
+        Args:
+            outcome: the certified noise of the request, with the steps; these are None if no theorem bounds the risk.
+
+        Returns:
+            The parameters for the answer; step sizes are absent without a risk bound.
+        """
         solution, training = outcome.solution, outcome.training
         parameters = ShuffledMbSgdParameters(
             noise_std=solution.noise_std,
@@ -243,7 +250,16 @@ class ShuffledMbSgdCalibrator(FamilyCalibrator[ShuffledMbSgdProblem, Run, Shuffl
         return dict.fromkeys((INSIDE_DOMAIN, *conditions_on_divisor, *declared_by_all(solution, outcome.training)))
 
     def warnings(self, outcome: Outcome[RunSolution[ShuffledMbSgdProblem, Run], StepPlan]) -> Iterator[Caution]:
-        """Yield the cautions about the noise, the printed readings, the observer and the assumptions."""
+        """Yield the cautions about the noise, the printed readings, the observer and the assumptions.
+
+        A reading is an interpretation of a printed theorem.
+
+        Args:
+            outcome: the certified noise of the request, with the evaluated readings.
+
+        Yields:
+            The warnings that apply, in a fixed order.
+        """
         solution = outcome.solution
         if solution.certified.slack is None:
             yield MINIMALITY_NOT_PROVED
