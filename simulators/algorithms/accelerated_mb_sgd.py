@@ -186,15 +186,18 @@ def descend(
     state = Sequences(start, convexity_of(problem, run), problem.project)
     largest = np.zeros(len(generators))
     excess = ExcessCurve(problem, rounds)
+    # Random participation multiplies each message by a weight; without it there are no weights.
     message_weights = None if run.participation is None else weights(run.participation, generators, run.rounds)
     numbered_draws = zip(steps(run.stages), reports(problem, reporting, generators), strict=True)
     for number, (step, draws) in enumerate(numbered_draws, start=1):
         middle = state.middle(step)
+        # Gradients are taken at the middle point of the accelerated step, not at the current model.
         gradients = client_gradients(problem, middle, draws, reporting)
         messages = messages_of(gradients, draws, reporting, run.noise_std)
         if message_weights is not None:
             messages = next(message_weights)[..., None] * messages
         state.move(step, middle, np.mean(messages, axis=1))
+        # Record the largest gradient norm, which shows whether the Lipschitz constant holds.
         largest = np.maximum(largest, largest_norm(gradients, draws, reporting))
         excess.measure(number, state.output)
     return excess.curves(state.output, {"largest_gradient_norm": largest})

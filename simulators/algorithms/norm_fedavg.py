@@ -233,8 +233,10 @@ def simulate(
     models = np.zeros((len(generators), problem.dimension))
     excess = ExcessCurve(problem, rounds)
     norms = np.empty((len(generators), run.rounds))
+    # A run that diverges gives infinities, which are reported as such.
     with np.errstate(over="ignore", invalid="ignore"):
         for index in range(run.rounds):
+            # The gradient norm is that of the model before the round.
             norms[:, index] = federation.gradient_norms(models)
             records = federation.participants(run.participants)
             updates = federation.local_updates(models, records, steps=run.local_steps, step_size=steps.local)

@@ -219,6 +219,7 @@ def simulate(
     steps = steps_of(problem, run)
     sizes = run.step_schedule.at(1, steps)
     noises = run.noise_stds(steps)
+    # Every client has one record.
     data = np.stack([problem.draw(generator)[:, 0] for generator in generators])
     order = BatchOrder.of(problem, run, generators)
     stops = stopping_steps(run, rounds, generators)
@@ -232,13 +233,16 @@ def simulate(
         batch = order.at(step, generators)
         gradients = problem.gradients(models[:, None, :], problem.records(batch, data[rows, batch]))
         largest = np.maximum(largest, np.linalg.norm(gradients, axis=-1).max(axis=1))
+        # The mean over m clients divides the standard deviation of their noise by √m.
         mean_std = noises[step - 1] / math.sqrt(run.participants)
         direction = _with_noise(gradients.mean(axis=1), mean_std, generators)
         models = projected_step(models, direction, sizes[step - 1], problem.project)
+        # Keep the model of each repetition at the step at which its run stops.
         stops_here = stops == step
         if stops_here.any():
             released_models[stops_here] = np.broadcast_to(models[:, None, :], released_models.shape)[stops_here]
         if run.release != "last" and step >= first_stop:
+            # The mean excess over the possible stops is the expected excess of a random stop.
             total += problem.excess(models)
     diagnostics = {"largest_gradient_norm": largest}
     if run.release != "last":

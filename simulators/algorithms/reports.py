@@ -330,6 +330,7 @@ def _draw_chunk(
     if reporting.client_arrays is not None:
         records, counted = draw_records(generator, data, clients, reporting.client_arrays, reporting.sampling)
     elif reporting.sampling == "full" or (reporting.sampling == "without-replacement" and k == n):
+        # Every record of the participants is read.
         records = data[clients]
     elif reporting.sampling == "poisson":
         counted = poisson_batches(generator, (rounds, m, n), k / n)

@@ -116,6 +116,7 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
     Guarantees:
         With probability at least 1 − error, the value is a valid lower bound.
     """
+    # Choose the test on one half of the outputs, and count its hits on the other half.
     selected = _select_test(halves.choose, score, min(error / 2, CHOOSING_ERROR))
     trials = halves.trials
     threshold = np.asarray([selected.threshold])
@@ -126,6 +127,7 @@ def best(halves: SplitStatistics, score: Score, error: float) -> AttackBound:
         true, false = first_hits, second_hits
     else:
         true, false = second_hits, first_hits
+    # The bounds on both rates hold together except with probability `error`.
     value = score(lower_rate([true], trials, error / 2), upper_rate([false], trials, error / 2))
     rule = CountedTest(selected.threshold, selected.above, selected.first_is_positive, true, false, trials)
     return AttackBound(float(value[0]), rule)

@@ -193,7 +193,9 @@ def _attack_shuffled_epochs(spec: Subsampled, setting: AttackSetting) -> Attacke
         )
     if population % batch_size:
         raise InvalidInput.at("/batch_size", "an attack is on batches of equal size", allowed="a divisor of population")
+    # In units of the noise, a contribution moves the sum by 1 over the noise multiplier.
     shift = 1.0 / primitive.multiplier
+    # A shift is relative to the second data set, so that replacing a contribution counts twice.
     if setting.relation == "replace-one":
         shifts: tuple[float, ...] = (2.0 * shift, 0.0)
     else:

@@ -133,10 +133,12 @@ def guess(scores: Floats, members: Bools, *, delta: float, error: float) -> Gues
         error: probability that the bound fails.
     """
     order = np.argsort(scores, kind="stable")
+    # Numbers of guesses on each side: the largest scores are guessed as members, the smallest as non-members.
     sides = sorted({max(1, round(share * scores.size / 2)) for share in SHARES if scores.size >= 2})
     best: GuessingBound | None = None
     for side in sides:
         right = int(np.sum(members[order[-side:]]) + np.sum(~members[order[:side]]))
+        # The error is shared by all numbers of guesses, because the best bound is kept.
         epsilon = epsilon_lower(
             canaries=scores.size, guesses=2 * side, right=right, delta=delta, error=error / len(sides)
         )

@@ -79,11 +79,13 @@ class FiniteProblem(ABC):
         if not is_truncated and bool(np.all(scales == 1.0)):
             return replace(self, sizes=sizes)
         if is_truncated:
+            # A client keeps the last records of its population, as many as its own number.
             is_present = np.arange(size) >= size - sizes[:, None]
             shares = is_present * (scales / sizes)[:, None]
         else:
             shares = np.broadcast_to((scales / size)[:, None], (clients, size))
         problem = self.of_population(replace(self.population, shares=shares))
+        # Bound on both deviations for any loss with this Lipschitz constant, after scaling.
         bound = problem.constants.lipschitz * max(1.0, float(np.max(scales))) * SAFE
         constants = replace(problem.constants, gradient_std=bound, heterogeneity=bound)
         return replace(problem, sizes=sizes, constants=constants)

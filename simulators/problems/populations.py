@@ -161,6 +161,7 @@ def classification(sharpness: float) -> Draw:
             model: model that the labels follow, (d).
         """
         features = _features(generator, count, len(model))
+        # The logistic model: P(label = 1) = 1/(1 + e^(−sharpness·⟨x, model⟩)).
         probability = 1.0 / (1.0 + np.exp(-sharpness * (features @ model)))
         return features, np.where(generator.random(count) < probability, 1.0, -1.0)
 

@@ -249,6 +249,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
         radius: radius of the ball.
     """
     weighted_features = np.sqrt(mean.weights)[:, None] * mean.features
+    # Largest eigenvalue of the weighted second moments of the features.
     largest_eigenvalue = float(np.linalg.svd(weighted_features, compute_uv=False)[0]) ** 2
     ridge = mean.strong_convexity * radius * radius
     return least_on_ball(
@@ -257,6 +258,7 @@ def _minimum(mean: MeanSoftmax, radius: float) -> Minimum:
         dimension=mean.classes * mean.features.shape[1],
         radius=radius,
         smoothness=CURVATURE * largest_eigenvalue * SAFE + mean.strong_convexity,
+        # Bound on the averaged values and on the gradient norm times the radius, for rounding errors.
         scale=math.log(mean.classes) + 2.0 * math.sqrt(2.0) * radius + ridge,
         iterations=math.ceil(PRODUCTS / (mean.features.size * mean.classes)),
     )
@@ -273,6 +275,7 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
     """
     classes, strong_convexity = mean.classes, mean.strong_convexity
     norms = np.linalg.norm(population.features, axis=-1)
+    # Bound on the gradient norm of each record's loss on the ball.
     slopes = steepest(radius * norms, classes) * norms
     initial_value = mean.value(np.zeros(classes * population.features.shape[-1]))
     return Constants(
@@ -280,6 +283,7 @@ def _constants(population: Population, mean: MeanSoftmax, minimum: Minimum, radi
         smoothness=CURVATURE + strong_convexity,
         strong_convexity=strong_convexity,
         diameter=2.0 * radius,
+        # The variance of a client's gradients is at most their mean square.
         gradient_std=math.sqrt(float(np.max(np.mean(np.square(slopes), axis=1)))) * SAFE,
         heterogeneity=_heterogeneity(population, slopes, classes, radius),
         optimum_norm=float(np.linalg.norm(minimum.model)),

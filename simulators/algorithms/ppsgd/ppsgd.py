@@ -232,6 +232,7 @@ def _draw_rounds(
     Yields:
         The number of a round, from 1 on; the draws of its chunk; and the index of the round in the chunk.
     """
+    # Draw as many rounds at a time as fit into the memory.
     size = chunk_size(run.rate * problem.clients * plan.largest_batch * problem.dimension)
     for offset in range(0, last, size):
         draws = draw(
