@@ -96,6 +96,7 @@ def guarantee_answer(
     """
     guarantee = certified.guarantee
     true = true_figures(guarantee, target)
+    # The certified noise meets the target, so that ε is at most the target's ε.
     epsilon = Ends(min(true.epsilon.lower, target.epsilon), min(true.epsilon.upper, target.epsilon))
     setting = guarantee.setting
     drawn = (Draw(sampling, own_level(setting.unit)),) if draws is None else draws

@@ -98,6 +98,7 @@ def flatten(
     count = _count_records(layers, pointer) if records else 1
     rows = [layer.numbers.astype(np.float64).reshape(count, layer.size) for layer in layers]
     flat = np.concatenate(rows, axis=1)
+    # Positions at which the coordinates of the second and later layers begin.
     boundaries = np.cumsum([layer.size for layer in layers])[:-1]
 
     def restore(vector: Floats) -> Array:

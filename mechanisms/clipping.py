@@ -82,6 +82,7 @@ def clip(values: Array | Sequence[Array], bound: float, *, norm: Norm = "l2", re
     usable, norms = scaling.usable, scaling.norms
     return Clipped(
         values=arrays if is_list_of_arrays(values) else arrays[0],
+        # Unusable contributions, with a coordinate that is not finite, have no norm.
         norms=np.where(usable, norms, math.nan),
         exceeded=usable & (norms > bound),
         unusable=~usable,
@@ -220,15 +221,18 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
     """
     largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
     usable = np.isfinite(largest)
+    # Scale each contribution by a power of two, so that its largest coordinate is in [0.5, 1).
     exponents = np.frexp(np.where(usable, largest, 0.0))[1]
     if norm == "linf":
         return _Scaling(usable, largest, exponents, np.full(len(largest), math.inf))
     dimension = sum(layer.rows.shape[1] for layer in layers)
     with np.errstate(all="ignore"):
         scaled_norms = _scaled_norms(layers, exponents, norm)
+        # The factor covers the rounding errors of the norm: it is an upper bound on the true norm.
         upper_norms = scaled_norms * (1.0 + (2 * dimension + 16) * UNIT)
         scaled_bounds = np.ldexp(bound, -np.minimum(exponents, MOST_EXPONENT))
         divisors = np.where(upper_norms > 0.0, upper_norms, 1.0)
+        # An infinite factor marks a contribution that is within the bound and stays unchanged.
         factors = np.where(upper_norms <= scaled_bounds, math.inf, bound / divisors)
         return _Scaling(usable, np.ldexp(scaled_norms, exponents), exponents, factors)
 
@@ -265,6 +269,7 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
     """
     rows = layer.original_rows.copy()
     dtype = rows.dtype
+    # Only contributions above the bound are scaled.
     too_long = np.isfinite(scaling.factors) & scaling.usable
     if norm == "linf":
         limit = round_towards_zero(np.asarray([bound]), dtype)[0]
@@ -274,6 +279,7 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
         with np.errstate(under="ignore"):
             unit_rows = np.ldexp(layer.rows[too_long], -scaling.exponents[too_long, None])
             scaled = unit_rows * scaling.factors[too_long, None]
+        # Rounding towards zero keeps the norm within the bound in types of lower precision.
         rows[too_long] = round_towards_zero(scaled, dtype)
     if scaling.usable.all():
         return rows

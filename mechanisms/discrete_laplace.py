@@ -56,6 +56,7 @@ def noise_tables(decay_rate: float, noise_levels: int) -> NoiseTables:
     Returns:
         The tables. Equal arguments give the same object, as long as it is among the last eight results.
     """
+    # Few levels need no blocks: one table of all levels is small enough.
     width = 1 if noise_levels <= DIRECT else math.isqrt(noise_levels)
     blocks = math.ceil(noise_levels / width)
     last_width = noise_levels - (blocks - 1) * width

@@ -236,8 +236,10 @@ def guarantee_of_all(answers: Sequence[GuaranteeAnswer]) -> GuaranteeAnswer:
     """
     if len(answers) == 1:
         return answers[0]
+    # The target (ε, δ) with the largest values of any client holds for all clients.
     largest_delta = max(answers, key=lambda answer: answer.target.log10_delta).target
     largest_epsilon = max(answer.target.epsilon for answer in answers)
+    # Only answers at this δ, or at this ε, give lower bounds at the common target.
     with_largest_delta = [answer for answer in answers if answer.target.log10_delta == largest_delta.log10_delta]
     with_largest_epsilon = [answer for answer in answers if answer.target.epsilon == largest_epsilon]
     epsilon = _merge_bounds([answer.epsilon for answer in answers], [answer.epsilon for answer in with_largest_delta])

@@ -112,6 +112,7 @@ def _participation_cautions(problem: Mu2SgdProblem, reports: Sequence[ClientRepo
             message=f"the noise is enough for {problem.cap} reports of a client, so no client may report more often",
         )
     average = problem.rounds * (problem.reporting / problem.clients)
+    # Cancellation helps only if clients report often enough on average.
     cancellation_pays = average > 2.0 * (1.0 + math.log(problem.rounds))
     if problem.server == "untrusted" and not cancellation_pays:
         yield Caution(

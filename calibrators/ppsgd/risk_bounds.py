@@ -160,6 +160,7 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
         mean_squared=landscape.mean_squared,
         spread_squared=landscape.spread_squared,
     )
+    # Only the shared part, of weight α, has noise.
     variance = alpha * (shared_variance + landscape.noise_factor) + local_variance
     inputs = AnyStepInputs(
         rounds=problem.rounds,
@@ -170,6 +171,7 @@ def _at_given_step(problem: PpsgdRiskProblem, run: NoisyRun, step_size: float) -
     )
     value = float(ANY_STEP.evaluate(inputs).outputs["excess_risk"])
     terms = {"optimisation": math.inf, "variance": math.inf}
+    # The bound is finite only if η is below 1/(2β') for the smoothness β'.
     margin = 1.0 - 2.0 * step_size * inputs.smoothness
     if margin > 0.0:
         terms["optimisation"] = 0.5 * squared_norm / (step_size * problem.rounds * margin)

@@ -181,12 +181,14 @@ def _scheduled_bounds(problem: ProjectedSgdRiskProblem, plan: RunSchedules) -> I
         stops=_stops(problem, steps),
     )
     evaluation_without_noise = TheoremAtInputs(SCHEDULED_STOPS, replace(evaluation.inputs, noise_schedule=None))
+    # Each bound, with the further conditions that it needs.
     premises: dict[str, tuple[Condition, ...]] = {"excess_risk_at_random_stop": ()}
     if problem.release == "last":
         premises = {"excess_risk_of_last": (), "excess_risk_of_last_if_interior": (INTERIOR,)}
     least = math.inf
     for name, conditions in premises.items():
         value = float(evaluation.outputs.get(name, math.inf))
+        # A bound with more conditions is yielded only if it is smaller.
         if value < least:
             least = value
             without_noise = float(evaluation_without_noise.outputs[name])

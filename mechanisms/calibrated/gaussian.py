@@ -148,11 +148,13 @@ def client_mean(answer: Answer) -> GaussianRelease:
     parameters, guarantee = answer.parameters, answer.guarantee
     norm_in_sum = _norm_in_sum(answer)
     protects_clients = answer.text(f"{guarantee}/unit") != "record"
+    # If whole clients are protected, the contribution is the whole message, not one gradient.
     batch = 1 if protects_clients else answer.integer(f"{parameters}/batch_size")
     has_fixed_size = answer.text(f"{guarantee}/sampling") != "poisson"
     return _gaussian_release(
         answer,
         added_by="client",
+        # The mean divides by the batch size, so a single gradient may be that much longer.
         contribution_bound=round_down(norm_in_sum * batch),
         weight=1.0 / batch,
         most_contributions=batch if protects_clients or has_fixed_size else None,
@@ -185,9 +187,11 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
     clipping_norm = Fraction(answer.number(f"{parameters}/clipping_norm"))
     noise_std_of_sum = Fraction(answer.number(f"{parameters}/noise_multiplier")) * clipping_norm
     participants = answer.integer(f"{parameters}/participants")
+    # Reject an answer whose figures contradict each other.
     answer.demand(f"{guarantee}/sensitivity", answer.sensitivity_factor * clipping_norm)
     answer.demand(f"{parameters}/noise_std_of_sum", noise_std_of_sum)
     answer.demand(f"{parameters}/noise_std_of_mean", noise_std_of_sum / participants)
+    # The weight is rounded down and the noise up, so that the noise is enough for the weighted sum.
     weight = round_down(Fraction(1, participants))
     least_std = round_up(noise_std_of_sum * Fraction(weight))
     return GaussianRelease(
@@ -214,6 +218,7 @@ def client_step(answer: Answer) -> GaussianRelease:
     """
     contribution_bound = round_down(_norm_in_sum(answer))
     step_noise_stds = _step_noise_stds(answer)
+    # The answer states the least noise of all steps as its noise.
     if step_noise_stds:
         answer.demand(f"{answer.parameters}/noise_std", min(step_noise_stds))
     return _gaussian_release(
@@ -292,6 +297,7 @@ def _gaussian_release(
     """
     parameters = answer.parameters
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))
+    # Noise that is enough for the weight and the bound after their rounding, rounded up.
     least_std = round_up(multiplier * Fraction(contribution_bound) * Fraction(weight))
     return GaussianRelease(
         **answer.release_fields(),

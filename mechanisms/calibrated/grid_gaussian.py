@@ -71,6 +71,7 @@ class GridRelease(Release):
         Raises:
             InvalidInput: the noise is outside the range of the sampler, or the rounding is unknown.
         """
+        # The norm after rounding may exceed the bound; the noise grows with it.
         norm = norm_in_steps(contribution_bound, step, rounding, dimension)
         stds = tuple(round_up(ratio * norm) for ratio in ratios)
         if not LEAST_NOISE_STD <= min(stds) <= max(stds) <= MOST_NOISE_STD:

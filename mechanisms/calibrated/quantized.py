@@ -76,6 +76,7 @@ class QuantizedRelease(Release):
         if self.dimension is not None and values.size != self.dimension:
             raise InvalidInput.at("/update", f"has {values.size} coordinates", allowed=f"{self.dimension}")
         if self.normalised:
+            # Normalising in doubles may leave a norm slightly above 1; clipping removes the excess.
             values = clip(unit_vectors(values), 1.0).values
         return quantized_messages(
             values,
