@@ -170,6 +170,9 @@ def _import_layers(values: Array | Sequence[Array], records: bool) -> list[_Cont
         values: one array, or a list of arrays.
         records: whether the first axis of each array counts contributions; otherwise there is one contribution.
 
+    Returns:
+        One matrix per layer, with the conversion back to the caller's library.
+
     Raises:
         InvalidInput: a value is not an array, or the layers differ in their number of contributions.
     """
@@ -218,6 +221,9 @@ def _find_scaling(layers: Sequence[_ContributionRows], bound: float, norm: Norm)
         layers: the layers of the contributions.
         bound: largest norm of a clipped contribution.
         norm: the norm to bound.
+
+    Returns:
+        Norms, exponents and factors, one per contribution. An infinite factor leaves the contribution unchanged.
     """
     largest = np.max([np.max(np.abs(layer.rows), axis=1, initial=0.0) for layer in layers], axis=0)
     usable = np.isfinite(largest)
@@ -266,6 +272,9 @@ def _clip_layer(layer: _ContributionRows, scaling: _Scaling, bound: float, norm:
         scaling: scaling of each contribution.
         bound: largest absolute value of a coordinate for `linf`; not used for other norms.
         norm: the norm to bound.
+
+    Returns:
+        A matrix with one row per contribution.
     """
     rows = layer.original_rows.copy()
     dtype = rows.dtype

@@ -137,6 +137,9 @@ def _block_weights(starts: Sequence[int], first: int, mass: int, last_mass: int,
         mass: sum of e^(−αa) over a full block.
         last_mass: the same sum over the last block.
         precision: number of binary digits.
+
+    Returns:
+        Integers in units of 2^−precision, one per block.
     """
     masses = [mass] * (len(starts) - 1) + [last_mass]
     return [(start * first * total) >> (2 * precision) for start, total in zip(starts, masses, strict=True)]

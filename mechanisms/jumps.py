@@ -101,6 +101,9 @@ def jumps(weights: Weights, bits: int) -> IntegerBounds:
         weights: function from a number of binary digits to bounds on the weights of all outcomes. The weights need not
             sum to 1.
         bits: number of random bits.
+
+    Returns:
+        Lower and upper bounds, one fewer than the outcomes.
     """
     bounds = weights(bits + WORD)
     lower_sums = list(itertools.accumulate(bounds.low))
@@ -164,6 +167,9 @@ class Inversion:
         Args:
             word: the first 64 bits of the uniform number.
             next_word: a function that draws 64 further bits of the number.
+
+        Returns:
+            The outcome, numbered from 0.
         """
         bits = WORD
         value = word

@@ -86,6 +86,9 @@ class Secure:
 
         Args:
             shape: shape of the array of numbers.
+
+        Returns:
+            Numbers of the given shape.
         """
         count = math.prod(shape)
         total = np.zeros(count)
@@ -105,6 +108,9 @@ class Secure:
         Args:
             probability: probability in [0, 1], read as the exact fraction that the double is.
             shape: shape of the array of events.
+
+        Returns:
+            A mask of the given shape; true where the event happens.
         """
         first_bits = math.floor(Fraction(probability) * (1 << WORD))
         if first_bits >= 1 << WORD:

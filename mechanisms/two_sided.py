@@ -177,6 +177,9 @@ def _draw_by_row(
         shape: shape of the array.
         source: source of the random bits.
         draw: function from a number of integers and a source to the integers.
+
+    Returns:
+        Integers of the given shape.
     """
     if not isinstance(source, SideBySide):
         return draw(math.prod(shape), source).reshape(shape)

@@ -71,6 +71,9 @@ class GaussianRelease(Release):
             step: number of the step, from 1. Required if σ differs by step.
             source: source of the random bits; the operating system if None.
 
+        Returns:
+            Independent normal numbers of the given shape, in floating point.
+
         Raises:
             InvalidInput: σ differs by step, and the step is missing or does not exist.
         """
@@ -142,6 +145,9 @@ def client_mean(answer: Answer) -> GaussianRelease:
     Args:
         answer: the answer of a calibrator.
 
+    Returns:
+        The release (a mechanism with its guarantee) that the client runs.
+
     Raises:
         InvalidInput: the answer lacks a parameter, or its sensitivity contradicts its noise.
     """
@@ -176,6 +182,9 @@ def fixed_mean(answer: Answer) -> GaussianRelease:
 
     Args:
         answer: the answer of a calibrator.
+
+    Returns:
+        The release (a mechanism with its guarantee) that the server runs.
 
     Raises:
         InvalidInput: the answer has an adaptive clipping norm, or its sensitivity and noise do not fit together.
@@ -213,6 +222,9 @@ def client_step(answer: Answer) -> GaussianRelease:
     Args:
         answer: the answer of a calibrator. Its `noise_std` is the smallest over all steps.
 
+    Returns:
+        The release (a mechanism with its guarantee) that the client runs.
+
     Raises:
         InvalidInput: the answer lacks a parameter, or its figures contradict one another.
     """
@@ -238,6 +250,9 @@ def plain_sum(answer: Answer) -> GaussianRelease:
 
     Args:
         answer: the answer of a calibrator, with the caller's `clipping_norm`.
+
+    Returns:
+        The release (a mechanism with its guarantee) that the server runs.
 
     Raises:
         InvalidInput: the caller gave no clipping norm, or one that is not positive and finite.
@@ -265,6 +280,9 @@ def _norm_in_sum(answer: Answer) -> Fraction:
 
     Args:
         answer: the answer of a calibrator.
+
+    Returns:
+        The norm as an exact fraction.
 
     Raises:
         InvalidInput: the answer states a sensitivity that contradicts this norm.
@@ -294,6 +312,9 @@ def _gaussian_release(
         weight: factor of the sum.
         step_noise_stds: noise of each step; None if all steps have the same.
         most_contributions: largest number of contributions of a release; None for no limit.
+
+    Returns:
+        The release (a mechanism with its guarantee), with its noise rounded up.
     """
     parameters = answer.parameters
     multiplier = Fraction(answer.number(f"{parameters}/noise_multiplier"))

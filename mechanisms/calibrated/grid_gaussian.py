@@ -68,6 +68,9 @@ class GridRelease(Release):
             dimension: number of coordinates of a contribution.
             **fields: the other fields of the release, without `guarantee`, which is None.
 
+        Returns:
+            The release, with its norm and its noise in steps of the grid, both rounded up.
+
         Raises:
             InvalidInput: the noise is outside the range of the sampler, or the rounding is unknown.
         """

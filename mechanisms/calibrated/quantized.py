@@ -146,6 +146,9 @@ class QuantizedRelease(Release):
             messages: at least one message of `encode`.
             count: number of coordinates. Required if `dimension` is None.
 
+        Returns:
+            The mean vector, one number per coordinate.
+
         Raises:
             InvalidInput: there is no message, the count is missing or wrong, or `encode` cannot have written a message.
         """

@@ -46,6 +46,9 @@ def local_step_size(problem: SimulatedProblem, run: FedavgRun) -> float:
     Args:
         problem: learning problem, with its smoothness.
         run: parameters of the run.
+
+    Returns:
+        The step size η, above 0.
     """
     if run.local_step_size is not None:
         return run.local_step_size

@@ -89,6 +89,9 @@ class ClientData:
             records: participants' records.
             steps: local steps E.
             step_size: local step size η.
+
+        Returns:
+            Updates, (repetitions, participants, d).
         """
         return local_update(
             models[:, None, :],

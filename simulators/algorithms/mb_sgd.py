@@ -184,6 +184,9 @@ def fading(problem: SimulatedProblem, run: MbSgdShape) -> float:
     Args:
         problem: learning problem.
         run: parameters of the run.
+
+    Returns:
+        The factor; 1 gives all rounds equal weight.
     """
     if run.averaging_ratio is not None:
         return 1.0 / run.averaging_ratio
@@ -264,6 +267,9 @@ def work_of(problem: SimulatedProblem, run: MbSgdShape) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run. Messages are rounded if it has `levels`.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     work = work_of_reports(problem, reporting_of(problem, run))
     if run.levels is None:
@@ -280,6 +286,9 @@ def work_of_reports(problem: SimulatedProblem, reporting: Reporting) -> Work:
     Args:
         problem: learning problem in d dimensions.
         reporting: participation in the run, with n records of a client and m participants in a round.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     n, m, d = reporting.samples_per_client, reporting.participants, problem.dimension
     all_records = problem.clients * n

@@ -107,6 +107,9 @@ def noise_variance(decay_rate: float, noise_levels: int) -> float:
     Args:
         decay_rate: decay rate α > 0.
         noise_levels: number of levels m ≥ 1.
+
+    Returns:
+        The variance as a double.
     """
     cancelled_digits = max(0.0, -math.log10(decay_rate)) + len(str(noise_levels))
     precision = math.ceil(40 + 6 * cancelled_digits)
@@ -291,6 +294,9 @@ def work(problem: SimulatedProblem, run: NormFedavgRun) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     gradients = local_work(problem, participants=run.participants, rounds=run.rounds, local_steps=run.local_steps)
     if run.quantization_levels is None:
@@ -330,6 +336,9 @@ def planned_alternatives(run: NormFedavgRun) -> Mapping[str, NormFedavgRun]:
 
     Args:
         run: the run; its noise may be unknown.
+
+    Returns:
+        Parameters of each run, by its name.
     """
     if run.noise_levels is not None:
         return alternatives(run)

@@ -151,6 +151,9 @@ class BatchOrder:
             problem: learning problem.
             run: parameters of the run.
             generators: one per repetition.
+
+        Returns:
+            The batches of each repetition. They are None if each step draws its own batch.
         """
         clients, size = problem.clients, run.participants
         if run.batches == "without-replacement":
@@ -278,6 +281,9 @@ def work(problem: SimulatedProblem, run: ProjectedSgdRun) -> Work:
     Args:
         problem: learning problem.
         run: parameters of the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     steps = float(steps_of(problem, run))
     batch_entries = run.participants * problem.dimension

@@ -65,6 +65,9 @@ def reporting_for(
         sampling: sampling of a client's batches.
         client_arrays: sizes and noise of each client, if clients differ.
 
+    Returns:
+        The numbers of participants, records and rounds, and the sampling of batches.
+
     Raises:
         InvalidInput: there are more participants than clients, or a batch exceeds the client's records.
     """
@@ -271,6 +274,9 @@ def _rounds(
         generators: one per repetition.
         data: for each repetition, indices of the clients' records in their populations, (N, n).
         one_pass: True to take disjoint batches from the records in order; False to draw batches afresh.
+
+    Yields:
+        The participants, their records and the normal draws of each round.
     """
     chunk = chunk_rounds(problem, reporting)
     for start in range(0, reporting.rounds, chunk):

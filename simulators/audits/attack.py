@@ -152,6 +152,9 @@ def _select_test(samples: tuple[Floats, Floats], score: Score, error: float) -> 
         samples: sorted statistics of outputs on the first and on the second data set; they serve the selection only.
         score: function from bounds on the true and the false positive rate to the lower bound.
         error: probability with which the bound on one rate may fail.
+
+    Returns:
+        The threshold, its side, and the data set on which the test should be positive.
     """
     candidates = []
     thresholds = _thresholds(samples)
@@ -228,6 +231,9 @@ def gaussian_epsilon(mu: float, log_delta: float) -> float:
     Args:
         mu: sensitivity divided by the standard deviation of the noise.
         log_delta: natural logarithm of δ.
+
+    Returns:
+        The privacy parameter ε, at least 0.
     """
     if mu <= 0.0:
         return 0.0
@@ -256,6 +262,9 @@ def escape_probability(halves: SplitStatistics, error: float) -> float:
         halves: statistics of outputs on both data sets. The second halves are used; the first ones have served the
             selection of a test.
         error: probability that the bound fails; half of it is used for each data set.
+
+    Returns:
+        The bound on the probability, in [0, 1].
     """
     return _largest_escape_rate(halves.count, error)
 
@@ -270,6 +279,9 @@ def escape_promises(halves: SplitStatistics, delta: float, error: float) -> bool
         halves: statistics of outputs on both data sets.
         delta: δ of the audit.
         error: probability that the bound on the escapes fails.
+
+    Returns:
+        True if a lower bound on the probability of escapes is above δ.
     """
     return _largest_escape_rate(halves.choose, error) > delta
 
@@ -282,6 +294,9 @@ def _largest_escape_rate(samples: tuple[Floats, Floats], error: float) -> float:
     Args:
         samples: statistics of outputs on the first and on the second data set.
         error: probability that a bound fails; half of it is used for each data set.
+
+    Returns:
+        The bound on the rate, in [0, 1].
     """
     counts = [int(np.isinf(sample).sum()) for sample in samples]
     bounds = [lower_rate([count], sample.size, error / 2)[0] for count, sample in zip(counts, samples, strict=True)]

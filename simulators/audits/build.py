@@ -68,6 +68,9 @@ def attack_spec(spec: Spec, setting: AttackSetting) -> AttackedMechanism:
         spec: the mechanism.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
 
+    Returns:
+        The sampler, which also computes log densities of the outputs on each data set.
+
     Raises:
         InvalidInput: no attack is implemented on neighbouring data sets of the mechanism in this relation.
     """
@@ -94,6 +97,9 @@ def _attack_selection(spec: SelectBest, setting: AttackSetting) -> AttackedMecha
     Args:
         spec: the selection.
         setting: neighbouring relation, protected unit, observer and implementation that are attacked.
+
+    Returns:
+        The attack on one run of the selected mechanism.
 
     Raises:
         InvalidInput: the number of runs may be 0, which this attack does not describe.

@@ -180,6 +180,9 @@ def work_of(problem: SimulatedProblem, run: Mu2SgdRun) -> Work:
     Args:
         problem: learning problem.
         run: the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     clients, dimension = problem.clients, problem.dimension
     arrays_per_client = 3.0 if run.method == "gap-differences" else 1.0
@@ -203,6 +206,9 @@ def alternatives(run: Mu2SgdRun) -> Mapping[str, Mu2SgdRun]:
 
     Args:
         run: the run, with known noise.
+
+    Returns:
+        Parameters of each run, by its name.
     """
     runs = {"non-private": replace(run, noise_std=0.0)}
     if run.method == "noisy-sgd":

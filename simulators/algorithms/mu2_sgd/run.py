@@ -120,6 +120,9 @@ def fresh_noise_std(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     Args:
         problem: learning problem.
         run: the run; if its `noise_std` is None, the result is 0.
+
+    Returns:
+        The standard deviation σ, at least 0.
     """
     base = run.noise_std or 0.0
     if run.server == "trusted":
@@ -141,6 +144,9 @@ def step_size(problem: SimulatedProblem, run: Mu2SgdRun) -> float:
     Args:
         problem: learning problem.
         run: parameters of the run.
+
+    Returns:
+        The step size η.
 
     Raises:
         InvalidInput: the step is absent and the method is not noisy SGD.

@@ -339,6 +339,9 @@ def work_of(problem: PersonalizedProblem, run: PpsgdRun) -> Work:
     Args:
         problem: personalised problem.
         run: the run; its noise may be unknown.
+
+    Returns:
+        Estimated operations, numpy calls and bytes of memory.
     """
     groups = run.batches(problem.clients)
     largest_batch = max(group.batch_size for group in groups)
@@ -362,6 +365,9 @@ def alternatives(run: PpsgdRun) -> Mapping[str, PpsgdRun]:
 
     Args:
         run: the private run.
+
+    Returns:
+        Parameters of each run, by its name.
     """
     return {
         "non-private": replace(run, noise_std=0.0),

@@ -118,6 +118,9 @@ class PpsgdRun:
         Args:
             clients: number of clients of the problem.
 
+        Returns:
+            Groups with their numbers of clients and batch sizes.
+
         Raises:
             InvalidInput: the groups do not add up to `clients`.
         """
@@ -185,6 +188,9 @@ def steps_of(problem: PersonalizedProblem, run: PpsgdRun) -> tuple[float, float]
         problem: personalised problem.
         run: parameters of the run.
 
+    Returns:
+        The step size of the own parts, then that of the shared part.
+
     Raises:
         InvalidInput: noise, α or both step sizes are missing.
     """
@@ -215,6 +221,9 @@ def largest_message(problem: PersonalizedProblem, run: PpsgdRun) -> float:
     Args:
         problem: personalised problem.
         run: parameters of the run.
+
+    Returns:
+        The bound on the ℓ2 norm, or inf.
     """
     summands = 1.0 if run.weighting == "clients" else float(batch_sizes(problem, run).max())
     return problem.constants.lipschitz * summands
